@@ -1,0 +1,40 @@
+// One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
+// `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test.ts starts.
+// `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
+const packagesShippedAsEsmOnly =
+  '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid)';
+
+const shared = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  transform: {
+    '\\.tsx?$': ['@swc/jest', { jsc: swcTarget({ syntax: 'typescript', tsx: true, decorators: true }) }],
+    '\\.m?js$': ['@swc/jest', { jsc: swcTarget({ syntax: 'ecmascript' }) }],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!${packagesShippedAsEsmOnly}/)`],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleFileExtensions: ['ts', 'tsx', 'mjs', 'js', 'json', 'node'],
+  testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
+  modulePathIgnorePatterns: ['/dist/', '/.data/'],
+};
+
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,tools}/**/*.spec.ts'] },
+    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/{apps,libs,tools}/**/*.int-spec.ts'] },
+    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts'] },
+  ],
+};
+
+function swcTarget(parser) {
+  return {
+    parser,
+    target: 'es2022',
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+      react: { runtime: 'automatic', importSource: 'preact' },
+    },
+  };
+}
