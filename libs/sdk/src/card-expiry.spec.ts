@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { formatExpiry, parseExpiry } from './card-expiry.js';
+
+const now = new Date('2026-11-20T18:03:36.123Z');
+
+describe('parseExpiry', () => {
+  it.each(['05 / 27', '05/27', '0527', '5/27', '05-27', ' 05 / 2027 ', '052027', '2027-05', '05.27', '０５/２７'])(
+    'reads %p as May 2027',
+    (text) => expect(parseExpiry(text, now)).toEqual({ ok: true, expiryMonth: 5, expiryYear: 2027 }),
+  );
+
+  it.each([
+    ['', 'incomplete'],
+    ['0', 'incomplete'],
+    ['05', 'incomplete'],
+    ['05 / 2', 'incomplete'],
+    ['05 / 202', 'incomplete'],
+    ['May 27', 'incomplete'],
+    ['13 / 27', 'month'],
+    ['00 / 27', 'month'],
+    ['10 / 26', 'past'],
+    ['12 / 25', 'past'],
+    ['01 / 47', 'far'],
+  ])('refuses %p as %s', (text, problem) => expect(parseExpiry(text, now)).toEqual({ ok: false, problem }));
+
+  it('accepts a card to the end of its month, wherever the payer is', () => {
+    const at = (time: string) => parseExpiry('11 / 26', new Date(time)).ok;
+    expect(at('2026-11-30T23:59:59.999Z')).toBe(true);
+    expect(at('2026-12-01T11:59:59.999Z')).toBe(true);
+    expect(at('2026-12-01T12:00:00.000Z')).toBe(false);
+  });
+});
+
+describe('formatExpiry', () => {
+  it.each([
+    ['', ''],
+    ['1', '1'],
+    ['12', '12'],
+    ['5', '05'],
+    ['1/', '01'],
+    ['123', '12 / 3'],
+    ['12 / ', '12'],
+    ['1227', '12 / 27'],
+    ['12/2027', '12 / 27'],
+    ['2027-12', '12 / 27'],
+    ['12 / 202', '12 / 202'],
+    ['abc', ''],
+  ])('%p becomes %p', (typed, shown) => expect(formatExpiry(typed)).toBe(shown));
+
+  it('shows every month of the coming years as what parses back to it, and is stable', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 2027, max: 2046 }), (month, year) => {
+        const typed = String(month).padStart(2, '0') + String(year).slice(2);
+        const shown = formatExpiry(typed);
+        expect(parseExpiry(shown, now)).toEqual({ ok: true, expiryMonth: month, expiryYear: year });
+        expect(formatExpiry(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  it('never throws and never ends in a separator, which a backspace could not pass', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(formatExpiry(text)).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { cardBrand, formatCardNumber, isCardNumberValid, isLuhnValid, normaliseCardNumber } from './card-number.js';
+
+const digits = (least: number, most: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''));
+
+/** A second, slow reading of Luhn: complete the number with the one digit that makes the sum divisible by ten. */
+function withCheckDigit(payload: string): string {
+  const sum = [...payload].reverse().reduce((total, digit, index) => {
+    const weighted = index % 2 === 0 ? Number(digit) * 2 : Number(digit);
+    return total + Math.floor(weighted / 10) + (weighted % 10);
+  }, 0);
+  return payload + String((10 - (sum % 10)) % 10);
+}
+
+describe('isLuhnValid', () => {
+  it.each(['4242424242424242', '4000000000000002', '378282246310005', '30569309025904', '6011111111111117'])(
+    'accepts %s',
+    (number) => expect(isLuhnValid(number)).toBe(true),
+  );
+
+  it('accepts every number with its check digit, and no other last digit', () => {
+    fc.assert(
+      fc.property(digits(11, 18), fc.integer({ min: 1, max: 9 }), (payload, offset) => {
+        const good = withCheckDigit(payload);
+        const bad = payload + String((Number(good.at(-1)) + offset) % 10);
+        expect(isLuhnValid(good)).toBe(true);
+        expect(isLuhnValid(bad)).toBe(false);
+      }),
+    );
+  });
+
+  it('notices one wrong digit anywhere', () => {
+    fc.assert(
+      fc.property(digits(11, 18), fc.nat(), fc.integer({ min: 1, max: 9 }), (payload, at, offset) => {
+        const good = withCheckDigit(payload);
+        const position = at % good.length;
+        const wrong = String((Number(good[position]) + offset) % 10);
+        expect(isLuhnValid(good.slice(0, position) + wrong + good.slice(position + 1))).toBe(false);
+      }),
+    );
+  });
+
+  it.each([
+    '',
+    '0',
+    '42424242424',
+    '42424242424242424242',
+    '4242 4242 4242 4242',
+    '424242424242424x',
+    '٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢',
+  ])('refuses %p, which is not 12 to 19 plain digits', (text) => expect(isLuhnValid(text)).toBe(false));
+});
+
+describe('normaliseCardNumber', () => {
+  it('takes out what people put between digits', () => {
+    expect(normaliseCardNumber(' 4242\u00a04242-4242–4242\t')).toBe('4242424242424242');
+    expect(normaliseCardNumber('４２４２')).toBe('4242');
+  });
+
+  it('never turns other text into a number', () => {
+    expect(normaliseCardNumber('4242x4242')).toBe('4242x4242');
+  });
+});
+
+describe('cardBrand', () => {
+  it.each([
+    ['4', 'visa'],
+    ['4242424242424242', 'visa'],
+    ['5', 'unknown'],
+    ['50', 'unknown'],
+    ['51', 'mastercard'],
+    ['5555 5555 5555 4444', 'mastercard'],
+    ['2220', 'unknown'],
+    ['2221', 'mastercard'],
+    ['2720', 'mastercard'],
+    ['2721', 'unknown'],
+    ['34', 'amex'],
+    ['378282246310005', 'amex'],
+    ['300', 'diners'],
+    ['306', 'unknown'],
+    ['3095', 'diners'],
+    ['36', 'diners'],
+    ['6011', 'discover'],
+    ['622126', 'discover'],
+    ['622125', 'unknown'],
+    ['643', 'unknown'],
+    ['644', 'discover'],
+    ['65', 'discover'],
+    ['', 'unknown'],
+    ['9', 'unknown'],
+  ])('%s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
+
+  it('once known, stays the same however the number goes on', () => {
+    fc.assert(
+      fc.property(digits(0, 19), digits(0, 19), (typed, rest) => {
+        const before = cardBrand(typed);
+        if (before.name !== 'unknown') expect(cardBrand(typed + rest)).toBe(before);
+      }),
+    );
+  });
+
+  it('decides with the check digit and the length whether a number can be real', () => {
+    expect(isCardNumberValid('4242 4242 4242 4242')).toBe(true);
+    expect(isCardNumberValid('4242 4242 4242 4243')).toBe(false);
+    // Right check digit, but American Express has 15 digits.
+    expect(isCardNumberValid(withCheckDigit('371234567890123'))).toBe(false);
+  });
+});
+
+describe('formatCardNumber', () => {
+  it.each([
+    ['4242424242424242', '4242 4242 4242 4242'],
+    ['42424', '4242 4'],
+    ['4242', '4242'],
+    ['378282246310005', '3782 822463 10005'],
+    ['36227206271667', '3622 720627 1667'],
+    ['5555555555554444999', '5555 5555 5555 4444'],
+    ['4242 42x42<b>', '4242 4242'],
+    ['', ''],
+  ])('%s becomes %s', (typed, shown) => expect(formatCardNumber(typed)).toBe(shown));
+
+  it('shows the digits typed, in order, and nothing changes when it is applied again', () => {
+    fc.assert(
+      fc.property(fc.string(), digits(0, 30), (noise, number) => {
+        const shown = formatCardNumber(number + noise.replace(/\p{N}/gu, ''));
+        expect(number.startsWith(shown.replaceAll(' ', ''))).toBe(true);
+        expect(shown.replaceAll(' ', '').length).toBeGreaterThanOrEqual(Math.min(number.length, 15));
+        expect(formatCardNumber(shown)).toBe(shown);
+        expect(shown).toBe(shown.trim());
+      }),
+    );
+  });
+});

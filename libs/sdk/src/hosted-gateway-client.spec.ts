@@ -1,0 +1,220 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HostedGatewayClient, type CreateSessionRequest } from './hosted-gateway-client.js';
+import { SvcApiError } from './svc-api-error.js';
+
+interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Cuts the connection instead of answering. */
+  drop?: boolean;
+  /** Takes the request and never answers. */
+  hang?: boolean;
+}
+
+const session: CreateSessionRequest = {
+  requestId: 'request-1',
+  merchantOrderId: 'order-1001',
+  amount: 12345,
+  currencyISOCode: 'ZAR',
+  notificationUrl: 'https://shop.example/notify',
+  returnUrl: 'https://shop.example/thanks',
+  cancelUrl: 'https://shop.example/cart',
+  origin: 'shop.example',
+};
+const created: Reply = {
+  status: 201,
+  body: { sessionId: 's-1', redirectUrl: 'https://pay.example/pay?sessionId=s-1', status: 'Success', errors: [] },
+};
+const payment = {
+  sessionId: 's-1',
+  amount: 12345,
+  currencyISOCode: 'ZAR',
+  merchantOrderId: 'order-1001',
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  paymentStatus: 1,
+  paymentUTCDate: '2026-11-20T18:03:36.123Z',
+  status: 'Success',
+  paymentMethod: '**** 4242',
+};
+
+let server: Server;
+let replies: Reply[];
+let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
+let pauses: number[];
+let time: number;
+
+beforeEach(async () => {
+  replies = [];
+  requests = [];
+  pauses = [];
+  time = 0;
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      const reply = replies.shift() ?? { status: 500 };
+      if (reply.drop) return response.destroy();
+      if (reply.hang) return undefined;
+      response.writeHead(reply.status ?? 200, { 'x-request-id': 'req-77', ...reply.headers });
+      return response.end(reply.body === undefined ? '' : JSON.stringify(reply.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function client(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number } = {}) {
+  return new HostedGatewayClient({
+    gatewayUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/edge/`,
+    merchantId: 17,
+    siteId: '42',
+    wait: async (milliseconds) => {
+      pauses.push(milliseconds);
+      time += milliseconds;
+    },
+    monotonicNow: () => time,
+    random: () => 0.5,
+    ...options,
+  });
+}
+
+async function failureOf(call: Promise<unknown>): Promise<SvcApiError> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SvcApiError);
+  return error as SvcApiError;
+}
+
+describe('HostedGatewayClient', () => {
+  it('creates a session with the documented headers and body', async () => {
+    replies = [created];
+    expect(await client({ apiKey: 'svc_test_site_1' }).createSession(session)).toEqual({
+      sessionId: 's-1',
+      redirectUrl: 'https://pay.example/pay?sessionId=s-1',
+      replayed: false,
+    });
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/edge/api/v3.1/sessions',
+        headers: { merchantid: '17', merchantsiteid: '42', 'x-api-key': 'svc_test_site_1' },
+      },
+    ]);
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual(session);
+  });
+
+  it('speaks v3 and goes without a key where the site allows it', async () => {
+    replies = [created];
+    await client({ version: 'v3' }).createSession(session);
+    expect(requests[0]?.url).toBe('/edge/api/v3/sessions');
+    expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('repeats the same request after a lost connection, 503 and 429, waiting as long as it is asked to', async () => {
+    replies = [
+      { drop: true },
+      { status: 503, headers: { 'retry-after': '2' } },
+      { status: 429, headers: { 'retry-after': '3' } },
+      { ...created, headers: { 'idempotency-replayed': 'true' } },
+    ];
+    expect(await client().createSession(session)).toMatchObject({ sessionId: 's-1', replayed: true });
+    expect(pauses).toEqual([250, 2000, 3000]);
+    expect(new Set(requests.map((request) => request.body)).size).toBe(1);
+  });
+
+  it('reads Retry-After as a date by the clock of the answer', async () => {
+    const date = 'Fri, 20 Nov 2026 18:00:00 GMT';
+    replies = [{ status: 503, headers: { date, 'retry-after': 'Fri, 20 Nov 2026 18:00:04 GMT' } }, created];
+    await client().createSession(session);
+    expect(pauses).toEqual([4000]);
+  });
+
+  it('gives up after four tries', async () => {
+    replies = [1, 2, 3, 4, 5].map(() => ({ drop: true }));
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 0, retryable: true });
+    expect(requests).toHaveLength(4);
+    expect(pauses).toEqual([250, 500, 1000]);
+  });
+
+  it('does not wait for longer than the time it has', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
+    const error = await failureOf(client().createSession(session));
+    expect(error).toMatchObject({ httpStatus: 429, retryable: true, retryAfterSeconds: 3600 });
+    expect(pauses).toEqual([]);
+  });
+
+  it('stops waiting for a server that never answers', async () => {
+    replies = [{ hang: true }, created];
+    await client({ timeoutMs: 200 }).createSession(session);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('waits for an equal request that is still running, but not for a conflict that will stay', async () => {
+    replies = [{ status: 409, headers: { 'retry-after': '1' } }, created];
+    await client().createSession(session);
+    expect(pauses).toEqual([1000]);
+
+    replies = [{ status: 409, body: { status: 'BadRequest', errors: [{ message: 'requestId: other content' }] } }];
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 409, retryable: false });
+  });
+
+  it('makes the error of the envelope, with the request id', async () => {
+    const errors = [{ message: 'amount must be positive' }, { message: 'origin is missing' }];
+    replies = [{ status: 400, body: { status: 'BadRequest', errors } }];
+    const error = await failureOf(client().createSession(session));
+    expect(error).toMatchObject({
+      httpStatus: 400,
+      status: 'BadRequest',
+      errors,
+      requestId: 'req-77',
+      retryable: false,
+    });
+    expect(error.message).toBe('400: amount must be positive; origin is missing');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('makes an error of an answer that is no envelope', async () => {
+    replies = [{ status: 401 }];
+    expect(await failureOf(client().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
+    replies = [{ status: 201, body: { redirectUrl: 1 } }];
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 201, retryable: false });
+  });
+
+  it('does not follow a redirect, which would carry the key elsewhere', async () => {
+    replies = [1, 2, 3, 4].map(() => ({ status: 307, headers: { location: '/elsewhere' } }));
+    await failureOf(client({ apiKey: 'svc_test_site_1' }).createSession(session));
+    expect(new Set(requests.map((request) => request.url))).toEqual(new Set(['/edge/api/v3.1/sessions']));
+  });
+
+  it('reads payments, enumerations as text or number', async () => {
+    replies = [{ body: { payments: [payment], status: 'Success', errors: [] } }, { body: payment }];
+    const expected = { ...payment, paymentStatus: 'Success' };
+    expect(await client().listPayments('s 1&x=2')).toEqual([expected]);
+    expect(await client().getPayment('1VQ5K3P0ABCDEFGHJK')).toEqual(expected);
+    expect(requests.map((request) => request.url)).toEqual([
+      '/edge/api/v3.1/payments?sessionId=s%201%26x%3D2',
+      '/edge/api/v3.1/payments/1VQ5K3P0ABCDEFGHJK',
+    ]);
+  });
+
+  it('cancels once, and never addresses another resource by a strange id', async () => {
+    replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];
+    await client().cancelSession('s-1');
+    expect(await failureOf(client().cancelSession('s-1'))).toMatchObject({ httpStatus: 0 });
+    expect(requests.map((request) => `${request.method} ${request.url}`)).toEqual([
+      'DELETE /edge/api/v3.1/sessions/s-1',
+      'DELETE /edge/api/v3.1/sessions/s-1',
+    ]);
+    await expect(client().cancelSession('..')).rejects.toThrow(TypeError);
+    await expect(client().getPayment('a/b')).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,150 @@
+/**
+ * The hosted gateway's API as a merchant's server calls it. What may be repeated without harm is repeated here,
+ * within bounds: creating a session (idempotent by `requestId`, C7) and reading. Money is never moved by this client;
+ * the payer does that on the page.
+ */
+import { describeFailure, HttpExchange, type ApiAnswer, type HttpExchangeOptions } from './http-exchange.js';
+import {
+  MalformedPaymentError,
+  readHostedPayment,
+  readObject,
+  readResponseStatus,
+  readText,
+  type HostedPayment,
+} from './hosted-payment.js';
+import { SvcApiError } from './svc-api-error.js';
+
+export interface HostedGatewayClientOptions extends HttpExchangeOptions {
+  /** `{gateway_url}`, for example `https://pay.example.com`; a path before `/api` is kept. */
+  gatewayUrl: string;
+  merchantId: string | number;
+  siteId: string | number;
+  /** The site's or the merchant's key. Needed unless the site was set up without it (A8). */
+  apiKey?: string;
+  /** The interface version; the webhook is signed accordingly (H5). `v3.1` when left out. */
+  version?: 'v3.1' | 'v3';
+}
+
+/** "Hosted session request fields" of the interface specification. Text ≤ 100 characters, addresses ≤ 2048 (C6). */
+export interface CreateSessionRequest {
+  /** Your unique id of this request. Keep it for a repeat: the same one gives the same session (C7). */
+  requestId: string;
+  /** Your order reference; comes back in the webhook. */
+  merchantOrderId: string;
+  /** Integer cents, 1 to 100 000 000 000. */
+  amount: number;
+  currencyISOCode: 'ZAR';
+  /** Receives the webhook. https. */
+  notificationUrl: string;
+  /** The payer comes here after a successful payment, with `sessionId`, `merchantOrderId`, … in the query (H6). */
+  returnUrl: string;
+  /** The payer comes here with "Back to store". */
+  cancelUrl: string;
+  /** Site or domain the request came from. */
+  origin: string;
+  /** Name of the site, shown to the payer. */
+  siteName?: string;
+  /** Shown to the payer as what is bought: at most 20, key ≤ 64, value ≤ 512 characters. */
+  customFields?: readonly { key: string; value: string }[];
+}
+
+export interface CreatedSession {
+  sessionId: string;
+  /** Send the payer's browser here. */
+  redirectUrl: string;
+  /** True when this `requestId` had already made the session. */
+  replayed: boolean;
+}
+
+export class HostedGatewayClient {
+  private readonly http: HttpExchange;
+  private readonly base: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor(options: HostedGatewayClientOptions) {
+    const gateway = new URL(options.gatewayUrl);
+    if (gateway.protocol !== 'https:' && gateway.protocol !== 'http:') {
+      throw new TypeError('gatewayUrl must be an http(s) address');
+    }
+    this.base = `${gateway.origin}${gateway.pathname.replace(/\/+$/, '')}/api/${options.version ?? 'v3.1'}`;
+    this.headers = {
+      accept: 'application/json',
+      merchantId: String(options.merchantId),
+      merchantSiteId: String(options.siteId),
+      ...(options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey }),
+    };
+    this.http = new HttpExchange(options);
+  }
+
+  /**
+   * Creates the session a payer is sent to. Safe to repeat, and repeated here after a lost connection, 429, 502, 503,
+   * 504, or 409 while an equal request is still running: at most four tries.
+   *
+   * @throws SvcApiError 400 names every bad field; 401 a wrong key; 409 the same requestId with another content
+   */
+  async createSession(request: CreateSessionRequest): Promise<CreatedSession> {
+    const answer = await this.http.repeatably({
+      method: 'POST',
+      url: `${this.base}/sessions`,
+      headers: { ...this.headers, 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    return this.read(answer, (body) => ({
+      sessionId: readText(body, 'sessionId'),
+      redirectUrl: readText(body, 'redirectUrl'),
+      replayed: answer.headers.get('idempotency-replayed') === 'true',
+    }));
+  }
+
+  /**
+   * Cancels an open session, so that its page takes no payment any more (H2). Tried once: after a lost answer, look
+   * at the session's payments before you decide.
+   *
+   * @throws SvcApiError 404 unknown session; 409 when a payment is in progress or the session is already closed
+   */
+  async cancelSession(sessionId: string): Promise<void> {
+    const url = `${this.base}/sessions/${pathSegment(sessionId, 'sessionId')}`;
+    const answer = await this.http.once({ method: 'DELETE', url, headers: this.headers });
+    if (!answer.ok) throw describeFailure(answer);
+  }
+
+  /** The final payments of a session, failed ones included, readable before the payer comes back (H3). */
+  async listPayments(sessionId: string): Promise<HostedPayment[]> {
+    const url = `${this.base}/payments?sessionId=${encodeURIComponent(sessionId)}`;
+    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
+    return this.read(answer, (body) => {
+      if (!Array.isArray(body['payments'])) throw new MalformedPaymentError('payments');
+      return body['payments'].map(readHostedPayment);
+    });
+  }
+
+  /** One final payment (H3). @throws SvcApiError 404 when there is none for this merchant and site */
+  async getPayment(paymentReference: string): Promise<HostedPayment> {
+    const url = `${this.base}/payments/${pathSegment(paymentReference, 'paymentReference')}`;
+    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
+    return this.read(answer, readHostedPayment);
+  }
+
+  private read<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
+    if (!answer.ok) throw describeFailure(answer);
+    try {
+      return reader(readObject(answer.body, 'body'));
+    } catch (cause) {
+      if (!(cause instanceof MalformedPaymentError)) throw cause;
+      throw new SvcApiError({
+        httpStatus: answer.httpStatus,
+        status: readResponseStatus((answer.body as { status?: unknown } | undefined)?.status) ?? 'InternalServer',
+        errors: [{ message: `The gateway's answer cannot be read: ${cause.message}` }],
+        requestId: answer.headers.get('x-request-id') ?? undefined,
+        retryable: false,
+        cause,
+      });
+    }
+  }
+}
+
+/** `..` or an empty text would silently be another resource. */
+function pathSegment(value: string, name: string): string {
+  if (typeof value !== 'string' || !/^[\w-]{1,100}$/.test(value)) throw new TypeError(`${name} is malformed`);
+  return value;
+}

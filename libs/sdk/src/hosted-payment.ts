@@ -1,0 +1,138 @@
+/**
+ * The hosted payment as it is on the wire, in answers and in webhooks (rows H3, H4), and how it is read: strictly
+ * where money and identity are concerned, leniently where the specification allows two forms.
+ */
+
+/** Outcome of a payment: `Success` (1) or `Failed` (2). */
+export type PaymentStatus = 'Success' | 'Failed';
+
+/** Status at the level of the API: anything but `Success` is an error of the call, not of the payment. */
+export type ResponseStatus = 'Success' | 'BadRequest' | 'NotFound' | 'Unauthorized' | 'InternalServer';
+
+export interface ApiErrorItem {
+  /** Human-readable. Branch on statuses, never on this text. */
+  message: string;
+}
+
+/** One final payment of a hosted session ("webhook model" of the interface specification, without its signature). */
+export interface HostedPayment {
+  sessionId: string;
+  /** Integer cents. */
+  amount: number;
+  /** ISO 4217; only ZAR is supported. */
+  currencyISOCode: string;
+  /** Your order reference, as given when the session was created. */
+  merchantOrderId: string;
+  /** The service's payment id, 18 characters (C3). Apply each one once. */
+  paymentReference: string;
+  paymentStatus: PaymentStatus;
+  /** What the payer was told; only when paymentStatus is not Success. */
+  userMessage?: string;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  paymentUTCDate: string;
+  status: ResponseStatus;
+  /** Only when status is not Success. */
+  errors?: ApiErrorItem[];
+  /** Masked label of what was paid with ("**** 0002"); in answers of the API, not in webhooks. */
+  paymentMethod?: string;
+}
+
+/** The body of a payment webhook. */
+export interface HostedPaymentNotification extends HostedPayment {
+  /** Lower-case hex SHA-256 of row E3; see `verifyLegacySignature`. */
+  signature: string;
+}
+
+const PAYMENT_STATUSES: readonly PaymentStatus[] = ['Success', 'Failed'];
+const RESPONSE_STATUSES: readonly ResponseStatus[] = [
+  'Success',
+  'BadRequest',
+  'NotFound',
+  'Unauthorized',
+  'InternalServer',
+];
+
+/** Row C1: the largest amount of the platform, in cents. */
+export const MAX_AMOUNT_CENTS = 100_000_000_000;
+
+/** A body that is not what the specification describes; `field` says where. */
+export class MalformedPaymentError extends Error {
+  override readonly name = 'MalformedPaymentError';
+  constructor(readonly field: string) {
+    super(`${field} is missing or malformed`);
+  }
+}
+
+/** Reads one hosted payment; enumerations as text or number (H4). Unknown fields are left out. */
+export function readHostedPayment(value: unknown): HostedPayment {
+  const body = readObject(value, 'payment');
+  const payment: HostedPayment = {
+    sessionId: readText(body, 'sessionId'),
+    amount: readAmount(body),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    merchantOrderId: readText(body, 'merchantOrderId'),
+    paymentReference: readText(body, 'paymentReference'),
+    paymentStatus: readEnum(body, 'paymentStatus', PAYMENT_STATUSES),
+    paymentUTCDate: readText(body, 'paymentUTCDate'),
+    status: readEnum(body, 'status', RESPONSE_STATUSES),
+  };
+  if (body['userMessage'] !== undefined && body['userMessage'] !== null) {
+    payment.userMessage = readText(body, 'userMessage');
+  }
+  if (body['paymentMethod'] !== undefined) payment.paymentMethod = readText(body, 'paymentMethod');
+  const errors = readErrors(body['errors']);
+  if (errors.length > 0) payment.errors = errors;
+  return payment;
+}
+
+/** Reads a webhook body; see `readHostedPayment`. */
+export function readHostedPaymentNotification(value: unknown): HostedPaymentNotification {
+  return { ...readHostedPayment(value), signature: readText(readObject(value, 'notification'), 'signature') };
+}
+
+/** The `errors` of an envelope; entries that are not `{message}` are left out. */
+export function readErrors(value: unknown): ApiErrorItem[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown) => {
+    const message =
+      typeof item === 'object' && item !== null ? (item as Record<string, unknown>)['message'] : undefined;
+    return typeof message === 'string' ? [{ message }] : [];
+  });
+}
+
+export function readObject(value: unknown, field: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new MalformedPaymentError(field);
+  return value as Record<string, unknown>;
+}
+
+/** A status as text or number (row H4), or undefined when it is neither. */
+export function readResponseStatus(value: unknown): ResponseStatus | undefined {
+  return enumText(value, RESPONSE_STATUSES);
+}
+
+export function readText(body: Record<string, unknown>, field: string): string {
+  const value = body[field];
+  if (typeof value !== 'string') throw new MalformedPaymentError(field);
+  return value;
+}
+
+function readAmount(body: Record<string, unknown>): number {
+  const value = body['amount'];
+  // No coercion of "100" or 100.5: an amount that is not exactly cents must not reach an order.
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MAX_AMOUNT_CENTS) {
+    throw new MalformedPaymentError('amount');
+  }
+  return value;
+}
+
+function readEnum<T extends string>(body: Record<string, unknown>, field: string, values: readonly T[]): T {
+  const text = enumText(body[field], values);
+  if (text === undefined) throw new MalformedPaymentError(field);
+  return text;
+}
+
+/** Enumeration values are numbered from 1 in the order of the specification. */
+function enumText<T extends string>(value: unknown, values: readonly T[]): T | undefined {
+  if (typeof value === 'number') return values[value - 1];
+  return values.find((candidate) => candidate === value);
+}

@@ -1,0 +1,174 @@
+/**
+ * One HTTP call, bounded in time and size, and the same call repeated within bounds. It is *not* for calls that move
+ * money without an idempotency key: `repeatably` may send a request that has already taken effect.
+ */
+import { readErrors, readResponseStatus, type ResponseStatus } from './hosted-payment.js';
+import { SvcApiError } from './svc-api-error.js';
+
+export interface HttpExchangeOptions {
+  /** Instead of the global one, for a proxy or a test. */
+  fetch?: typeof globalThis.fetch;
+  /** For one try, connecting and reading included; 10 000 when left out. All tries together take at most three times it. */
+  timeoutMs?: number;
+  /** Waits between tries; a test steps it. */
+  wait?: (milliseconds: number) => Promise<void>;
+  /** Milliseconds of a clock that never goes back. */
+  monotonicNow?: () => number;
+  /** 0 to 1, spreads the tries of many callers. */
+  random?: () => number;
+}
+
+export interface ApiRequest {
+  method: 'GET' | 'POST' | 'DELETE';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+export interface ApiAnswer {
+  httpStatus: number;
+  ok: boolean;
+  headers: Headers;
+  /** Parsed JSON; undefined when the body was empty or not JSON. */
+  body: unknown;
+}
+
+const MAX_TRIES = 4;
+const FIRST_PAUSE_MS = 250;
+const BUDGET_IN_TIMEOUTS = 3;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Never processed, or safe to ask again because the call is idempotent. */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+export class HttpExchange {
+  private readonly fetch: typeof globalThis.fetch;
+  private readonly timeoutMs: number;
+  private readonly wait: (milliseconds: number) => Promise<void>;
+  private readonly now: () => number;
+  private readonly random: () => number;
+
+  constructor(options: HttpExchangeOptions) {
+    this.fetch = options.fetch ?? globalThis.fetch;
+    this.timeoutMs = options.timeoutMs ?? 10_000;
+    if (!Number.isInteger(this.timeoutMs) || this.timeoutMs < 1 || this.timeoutMs > 120_000) {
+      throw new TypeError('timeoutMs must be a whole number from 1 to 120000');
+    }
+    this.wait = options.wait ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
+    this.now = options.monotonicNow ?? (() => performance.now());
+    this.random = options.random ?? Math.random;
+  }
+
+  /** @throws SvcApiError with httpStatus 0 when no answer came */
+  async once(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiAnswer> {
+    try {
+      const response = await this.fetch(request.url, {
+        method: request.method,
+        headers: request.headers,
+        // A redirect would carry the key to wherever it points.
+        redirect: 'error',
+        signal: AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))),
+        ...(request.body === undefined ? {} : { body: request.body }),
+      });
+      const body = parseJson(await readBounded(response));
+      return { httpStatus: response.status, ok: response.ok, headers: response.headers, body };
+    } catch (cause) {
+      throw new SvcApiError({
+        httpStatus: 0,
+        status: 'InternalServer',
+        errors: [{ message: cause instanceof Error ? cause.message : String(cause) }],
+        retryable: true,
+        cause,
+      });
+    }
+  }
+
+  /** The call, and again after a failure that may pass; the last answer, or the last error when none came. */
+  async repeatably(request: ApiRequest): Promise<ApiAnswer> {
+    const deadline = this.now() + this.timeoutMs * BUDGET_IN_TIMEOUTS;
+    for (let tries = 1; ; tries++) {
+      let answer: ApiAnswer | undefined;
+      let failure: unknown;
+      try {
+        answer = await this.once(request, Math.min(this.timeoutMs, deadline - this.now()));
+        if (!isRetryable(answer)) return answer;
+      } catch (error) {
+        failure = error;
+      }
+      const pause = this.pauseBeforeNext(tries, answer);
+      // A pause that leaves no time for another try would only make the caller wait for the same error.
+      if (tries === MAX_TRIES || this.now() + pause >= deadline) {
+        if (answer) return answer;
+        throw failure;
+      }
+      await this.wait(pause);
+    }
+  }
+
+  private pauseBeforeNext(tries: number, answer: ApiAnswer | undefined): number {
+    const asked = answer && retryAfterSeconds(answer.headers);
+    const backoff = FIRST_PAUSE_MS * 2 ** (tries - 1);
+    return Math.max((asked ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
+  }
+}
+
+/** The error an answer other than 2xx stands for. */
+export function describeFailure(answer: ApiAnswer): SvcApiError {
+  const envelope = (typeof answer.body === 'object' && answer.body !== null ? answer.body : {}) as {
+    status?: unknown;
+    errors?: unknown;
+  };
+  return new SvcApiError({
+    httpStatus: answer.httpStatus,
+    status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
+    errors: readErrors(envelope.errors),
+    requestId: answer.headers.get('x-request-id') ?? undefined,
+    retryable: isRetryable(answer),
+    retryAfterSeconds: retryAfterSeconds(answer.headers),
+  });
+}
+
+/** 409 with `Retry-After` means that an equal request is still running (C7); without it, that this one never can. */
+function isRetryable(answer: ApiAnswer): boolean {
+  return RETRYABLE.has(answer.httpStatus) || (answer.httpStatus === 409 && answer.headers.has('retry-after'));
+}
+
+function statusOf(httpStatus: number): ResponseStatus {
+  if (httpStatus === 401) return 'Unauthorized';
+  if (httpStatus === 404) return 'NotFound';
+  return httpStatus >= 400 && httpStatus < 500 ? 'BadRequest' : 'InternalServer';
+}
+
+/** Seconds, or a date compared with the answer's own `Date`, so that the caller's clock does not matter. */
+function retryAfterSeconds(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text);
+  const seconds = (Date.parse(text) - Date.parse(headers.get('date') ?? '')) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}
+
+async function readBounded(response: Response): Promise<string> {
+  if (!response.body) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) {
+      await reader.cancel();
+      throw new Error('The answer is larger than 1 MiB');
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

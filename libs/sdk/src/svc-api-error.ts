@@ -1,0 +1,42 @@
+import type { ApiErrorItem, ResponseStatus } from './hosted-payment.js';
+
+/**
+ * A call that did not succeed, made from the gateway's `{status, errors: [{message}]}` envelope (H1), or from the
+ * lack of any answer.
+ */
+export class SvcApiError extends Error {
+  override readonly name = 'SvcApiError';
+  /** HTTP status; 0 when no answer came. */
+  readonly httpStatus: number;
+  /** `InternalServer` also when the answer had no envelope. */
+  readonly status: ResponseStatus;
+  readonly errors: readonly ApiErrorItem[];
+  /** `x-request-id` of the answer (C8): quote it to support. */
+  readonly requestId: string | undefined;
+  /** Whether the same call may succeed later without a change. */
+  readonly retryable: boolean;
+  /** What `Retry-After` asked for. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(failure: {
+    httpStatus: number;
+    status: ResponseStatus;
+    errors: readonly ApiErrorItem[];
+    requestId?: string | undefined;
+    retryable: boolean;
+    retryAfterSeconds?: number | undefined;
+    cause?: unknown;
+  }) {
+    const what = failure.errors.map((error) => error.message).join('; ') || failure.status;
+    super(
+      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${what}`,
+      failure.cause === undefined ? undefined : { cause: failure.cause },
+    );
+    this.httpStatus = failure.httpStatus;
+    this.status = failure.status;
+    this.errors = failure.errors;
+    this.requestId = failure.requestId;
+    this.retryable = failure.retryable;
+    this.retryAfterSeconds = failure.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,146 @@
+import { Webhook } from 'standardwebhooks';
+import {
+  assertExpectedPayment,
+  verifyWebhook,
+  WebhookVerificationError,
+  type VerifyWebhookInput,
+} from './verify-webhook.js';
+
+// Computed with `openssl dgst -sha256 -mac HMAC` over "<id>.<timestamp>.<body>", not with the code under test.
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const rawBody =
+  '{"signature":"55d3c0d1","sessionId":"0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f","amount":12345,' +
+  '"currencyISOCode":"ZAR","merchantOrderId":"order-1001","paymentReference":"1VQ5K3P0ABCDEFGHJK",' +
+  '"paymentStatus":"Success","paymentUTCDate":"2026-11-20T18:03:36.123Z","status":"Success"}';
+const headers = {
+  'webhook-id': '0198f2c4-0000-7000-8000-000000000001',
+  'webhook-timestamp': '1795197816',
+  'webhook-signature': 'v1,M0yKzN7rjqRHekUOB9YhAnnAEEYAwUIWgQLuvaDs2EU=',
+};
+const now = new Date('2026-11-20T18:03:40.000Z');
+const good = { headers, rawBody, secret, now };
+const otherSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.code;
+    throw error;
+  }
+  return 'accepted';
+}
+const verify = (change: Partial<VerifyWebhookInput>) => codeOf(() => verifyWebhook({ ...good, ...change }));
+
+function signed(body: string | Buffer): VerifyWebhookInput {
+  const signature = new Webhook(secret).sign(headers['webhook-id'], new Date(1795197816000), body);
+  return { ...good, rawBody: body, headers: { ...headers, 'webhook-signature': signature } };
+}
+
+describe('verifyWebhook', () => {
+  it('accepts the fixed vector and gives the notification, from text or bytes', () => {
+    const notification = verifyWebhook(good);
+    expect(notification).toMatchObject({ amount: 12345, paymentStatus: 'Success', status: 'Success' });
+    expect(verifyWebhook({ ...good, rawBody: Buffer.from(rawBody) })).toEqual(notification);
+    expect(verifyWebhook({ ...good, rawBody: new Uint8Array(Buffer.from(rawBody)) })).toEqual(notification);
+  });
+
+  it("accepts the published vector of Standard Webhooks as signed, and then refuses its body as not a payment's", () => {
+    const published = {
+      rawBody: '{"test": 2432232314}',
+      headers: {
+        'Webhook-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        'Webhook-Timestamp': '1614265330',
+        'Webhook-Signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      },
+      now: new Date(1614265330000),
+    };
+    expect(verify(published)).toBe('bad-body');
+    expect(verify({ ...published, rawBody: '{"test": 2432232315}' })).toBe('bad-signature');
+  });
+
+  it('reads headers in every form servers give them', () => {
+    expect(verify({ headers: new Headers(headers) })).toBe('accepted');
+    expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id']] } })).toBe('accepted');
+    expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id'], 'other'] } })).toBe('bad-headers');
+  });
+
+  it('refuses any changed byte, id or time, and JSON that was written again', () => {
+    expect(verify({ rawBody: rawBody.replace('12345', '12344') })).toBe('bad-signature');
+    expect(verify({ rawBody: JSON.stringify(JSON.parse(rawBody), null, 1) })).toBe('bad-signature');
+    expect(verify({ headers: { ...headers, 'webhook-id': 'x' } })).toBe('bad-signature');
+    expect(verify({ headers: { ...headers, 'webhook-timestamp': '1795197817' } })).toBe('bad-signature');
+    expect(verify({ secret: otherSecret })).toBe('bad-signature');
+  });
+
+  it('accepts either secret and either signature during a rotation', () => {
+    const { secret: _one, ...withoutSecret } = good;
+    expect(codeOf(() => verifyWebhook({ ...withoutSecret, secrets: [otherSecret, secret] }))).toBe('accepted');
+    const two = `v1,AAAA ${headers['webhook-signature']}`;
+    expect(verify({ headers: { ...headers, 'webhook-signature': two } })).toBe('accepted');
+    const otherVersion = headers['webhook-signature'].replace('v1,', 'v2,');
+    expect(verify({ headers: { ...headers, 'webhook-signature': otherVersion } })).toBe('bad-signature');
+  });
+
+  it('keeps the tolerance, to the edge, on the given clock', () => {
+    const at = (seconds: number) => verify({ now: new Date((1795197816 + seconds) * 1000) });
+    expect([at(300), at(-300)]).toEqual(['accepted', 'accepted']);
+    expect([at(301), at(-301)]).toEqual(['too-old', 'too-new']);
+    expect(verify({ now: new Date(1795197826000), toleranceSeconds: 5 })).toBe('too-old');
+  });
+
+  it.each([
+    ['webhook-id', ''],
+    ['webhook-timestamp', '1795197816abc'],
+    ['webhook-timestamp', '-1'],
+    ['webhook-signature', undefined],
+    ['webhook-signature', 'v1,'.padEnd(5000, 'A')],
+  ])('refuses %s: %p', (name, value) => {
+    expect(verify({ headers: { ...headers, [name]: value } })).toBe('bad-headers');
+  });
+
+  it('tells a secret that is not one from a wrong one', () => {
+    expect(verify({ secret: 'whsec_%%%' })).toBe('bad-secret');
+    expect(verify({ secret: '' })).toBe('bad-secret');
+    expect(codeOf(() => verifyWebhook({ headers, rawBody, now }))).toBe('bad-secret');
+  });
+
+  it('accepts enumerations as numbers', () => {
+    const body = rawBody.replace('"paymentStatus":"Success"', '"paymentStatus":2,"userMessage":"Declined"');
+    const withNumbers = signed(body.replace('"status":"Success"', '"status":1'));
+    expect(verifyWebhook(withNumbers)).toMatchObject({
+      paymentStatus: 'Failed',
+      status: 'Success',
+      userMessage: 'Declined',
+    });
+  });
+
+  it.each([
+    ['12345', '"12345"'],
+    ['12345', '123.45'],
+    ['12345', '-1'],
+    ['"Success","paymentUTCDate"', '3,"paymentUTCDate"'],
+    ['"Success","paymentUTCDate"', '"success","paymentUTCDate"'],
+    ['"order-1001"', '1001'],
+    ['"signature":"55d3c0d1",', ''],
+  ])('refuses a signed body with %s as %s', (from, to) => {
+    expect(codeOf(() => verifyWebhook(signed(rawBody.replace(from, to))))).toBe('bad-body');
+  });
+
+  it('refuses a body that is not UTF-8, not JSON, too large or already parsed', () => {
+    // The library decodes leniently and would sign the replacement character: the strict decoder must come first.
+    expect(codeOf(() => verifyWebhook(signed(Buffer.from([0x22, 0xff, 0x22]))))).toBe('bad-body');
+    expect(codeOf(() => verifyWebhook(signed('not json')))).toBe('bad-body');
+    expect(verify({ rawBody: ' '.repeat(256 * 1024 + 1) })).toBe('bad-body');
+    expect(verify({ rawBody: JSON.parse(rawBody) as never })).toBe('bad-body');
+  });
+
+  it('compares with the expected order, amount and currency', () => {
+    const expected = { merchantOrderId: 'order-1001', amount: 12345, currencyISOCode: 'ZAR' };
+    expect(verify({ expected })).toBe('accepted');
+    expect(verify({ expected: { ...expected, merchantOrderId: 'order-1002' } })).toBe('unexpected-order');
+    expect(verify({ expected: { ...expected, amount: 12346 } })).toBe('unexpected-amount');
+    expect(verify({ expected: { ...expected, currencyISOCode: 'USD' } })).toBe('unexpected-currency');
+    expect(codeOf(() => assertExpectedPayment(verifyWebhook(good), { amount: 0 }))).toBe('unexpected-amount');
+  });
+});

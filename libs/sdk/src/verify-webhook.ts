@@ -1,0 +1,182 @@
+/**
+ * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. Order of work: the signature over
+ * the raw bytes first, then the body is read, then compared with what the merchant expects. Nothing of an unverified
+ * body is ever acted on.
+ *
+ * Deliveries are at least once (E8): apply each `paymentReference` once, and answer any 2xx when you have it.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import {
+  MalformedPaymentError,
+  readHostedPaymentNotification,
+  type HostedPayment,
+  type HostedPaymentNotification,
+} from './hosted-payment.js';
+
+export type WebhookErrorCode =
+  /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
+  | 'bad-headers'
+  /** Signed longer ago than the tolerance: a replay, or a clock that is wrong. */
+  | 'too-old'
+  /** Signed in the future: a clock that is wrong. */
+  | 'too-new'
+  /** None of the signatures was made with this secret over these bytes. */
+  | 'bad-signature'
+  /** A secret is not `whsec_` and base64. */
+  | 'bad-secret'
+  /** Signed, but too large, not UTF-8, not JSON or not a payment notification. */
+  | 'bad-body'
+  | 'unexpected-order'
+  | 'unexpected-amount'
+  | 'unexpected-currency';
+
+/** Why a webhook was refused. Answer 400 to all but `bad-secret`, which is an error of your own configuration. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+  constructor(
+    readonly code: WebhookErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** What your own record says of the order. */
+export interface ExpectedPayment {
+  merchantOrderId?: string;
+  /** Integer cents. */
+  amount?: number;
+  currencyISOCode?: string;
+}
+
+export interface VerifyWebhookInput {
+  /** The request's headers, as Node.js, Fetch or a framework gives them. */
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body exactly as received. JSON that was parsed and written again has another signature. */
+  rawBody: string | Uint8Array;
+  /** The site's `whsec_…` secret. */
+  secret?: string;
+  /** Several, during a rotation. */
+  secrets?: readonly string[];
+  /** Compared after the signature; leave out to look the order up first and use `assertExpectedPayment`. */
+  expected?: ExpectedPayment;
+  /** The present time; the system clock when left out. */
+  now?: Date;
+  /** How far the signing time may be from now, either way; 300 when left out. */
+  toleranceSeconds?: number;
+}
+
+const DEFAULT_TOLERANCE_SECONDS = 300;
+/** Row C6: no body of this interface is larger. */
+const MAX_BODY_BYTES = 256 * 1024;
+/** More than any rotation needs; bounds the work a stranger can cause. */
+const MAX_SIGNATURES = 16;
+
+/**
+ * @returns the notification, enumerations as text whatever form they had on the wire (H4)
+ * @throws WebhookVerificationError with a precise `code`
+ */
+export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotification {
+  const body = readBody(input.rawBody);
+  const id = header(input.headers, 'webhook-id');
+  const signedAt = readTimestamp(header(input.headers, 'webhook-timestamp'), input);
+  const signatures = header(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
+  const signers = signersOf(input);
+
+  const isSigned = signers.some((signer) => {
+    const expected = Buffer.from(signer.sign(id, signedAt, body));
+    return signatures.some((given) => isSame(Buffer.from(given), expected));
+  });
+  if (!isSigned) {
+    throw new WebhookVerificationError('bad-signature', 'No signature matches the body and the secret');
+  }
+
+  const notification = parseNotification(body);
+  if (input.expected) assertExpectedPayment(notification, input.expected);
+  return notification;
+}
+
+/**
+ * Compares a verified payment with your own record of the order. A signature only proves who wrote the notification,
+ * not that it is for the order you are about to mark as paid.
+ *
+ * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
+ */
+export function assertExpectedPayment(payment: HostedPayment, expected: ExpectedPayment): void {
+  if (expected.merchantOrderId !== undefined && payment.merchantOrderId !== expected.merchantOrderId) {
+    throw new WebhookVerificationError('unexpected-order', 'The payment is for another order');
+  }
+  if (expected.amount !== undefined && payment.amount !== expected.amount) {
+    throw new WebhookVerificationError('unexpected-amount', "The payment's amount is not the order's");
+  }
+  if (expected.currencyISOCode !== undefined && payment.currencyISOCode !== expected.currencyISOCode) {
+    throw new WebhookVerificationError('unexpected-currency', "The payment's currency is not the order's");
+  }
+}
+
+function readBody(rawBody: string | Uint8Array): string {
+  if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
+    throw new WebhookVerificationError('bad-body', 'rawBody must be the bytes as received, not a parsed object');
+  }
+  const size = typeof rawBody === 'string' ? Buffer.byteLength(rawBody) : rawBody.byteLength;
+  if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
+  if (typeof rawBody === 'string') return rawBody;
+  try {
+    // Strict, and keeping a byte order mark: a lenient decoder would let different bytes pass as the signed ones.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
+  } catch (cause) {
+    throw new WebhookVerificationError('bad-body', 'The body is not UTF-8', { cause });
+  }
+}
+
+function header(headers: VerifyWebhookInput['headers'], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : ownHeader(headers, name);
+  if (typeof value !== 'string' || value === '' || value.length > 4096) {
+    throw new WebhookVerificationError('bad-headers', `The header ${name} is missing or unreadable`);
+  }
+  return value;
+}
+
+function ownHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): unknown {
+  const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
+  const value = key === undefined ? undefined : headers[key];
+  return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+}
+
+// The library compares with the system clock only, so its `sign` is used and the tolerance is kept here.
+function readTimestamp(text: string, input: VerifyWebhookInput): Date {
+  if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
+  const signedAt = Number(text) * 1000;
+  const now = (input.now ?? new Date()).getTime();
+  const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
+  if (now - signedAt > tolerance) throw new WebhookVerificationError('too-old', 'The webhook was signed too long ago');
+  if (signedAt - now > tolerance) throw new WebhookVerificationError('too-new', 'The webhook was signed in the future');
+  return new Date(signedAt);
+}
+
+function signersOf(input: VerifyWebhookInput): Webhook[] {
+  const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
+  if (secrets.length === 0) throw new WebhookVerificationError('bad-secret', 'No webhook secret was given');
+  return secrets.map((secret) => {
+    try {
+      return new Webhook(secret);
+    } catch (cause) {
+      throw new WebhookVerificationError('bad-secret', 'A webhook secret is not whsec_ and base64', { cause });
+    }
+  });
+}
+
+function isSame(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function parseNotification(body: string): HostedPaymentNotification {
+  try {
+    return readHostedPaymentNotification(JSON.parse(body));
+  } catch (cause) {
+    const reason = cause instanceof MalformedPaymentError ? cause.message : 'The body is not JSON';
+    throw new WebhookVerificationError('bad-body', reason, { cause });
+  }
+}
