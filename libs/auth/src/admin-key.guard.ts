@@ -1,0 +1,27 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+
+/** Injection token of the administration key of this service (a secret of the environment). */
+export const ADMIN_KEY = Symbol('AdminKey');
+
+/** Lets administrators through: header `x-admin-key` (A10). Never a partner's or merchant's key. */
+@Injectable()
+export class AdminKeyGuard implements CanActivate {
+  private readonly expected: Buffer;
+
+  constructor(@Inject(ADMIN_KEY) adminKey: string) {
+    this.expected = digest(adminKey);
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const given = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-admin-key'];
+    if (typeof given !== 'string' || !timingSafeEqual(digest(given), this.expected)) throw new DomainError('credentials.invalid');
+    return true;
+  }
+}
+
+/** Hashed first, so that comparing takes the same time whatever the lengths are. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

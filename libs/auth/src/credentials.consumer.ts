@@ -1,0 +1,36 @@
+import { Controller } from '@nestjs/common';
+import { EventPattern } from '@nestjs/microservices';
+import { type ApiKeyChanged, ApiKeyChangedV1, type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
+import { type ConsumerContext, upsertIfNewer } from '@svc/messaging';
+
+/** Keeps this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
+@Controller()
+export class CredentialsConsumer {
+  @EventPattern(SiteChangedV1.name)
+  async keepSites(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload: site, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'known_sites', { merchant_id: site.merchantId, site_id: site.siteId }, aggregateVersion, {
+        merchant_name: site.merchantName,
+        site_reference: site.siteReference,
+        name: site.name,
+        require_api_key: site.requireApiKey,
+        allowed_hosts: JSON.stringify(site.allowedHosts),
+        keyless_mode: site.keylessMode,
+      });
+    }
+  }
+
+  @EventPattern(ApiKeyChangedV1.name)
+  async keepApiKeys(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload: key, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {
+        kind: key.kind,
+        mode: key.mode,
+        merchant_id: key.merchantId,
+        site_id: key.siteId ?? null,
+        hash: key.hash,
+        revoked: key.revoked,
+      });
+    }
+  }
+}

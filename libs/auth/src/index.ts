@@ -1,0 +1,6 @@
+export * from './admin-key.guard.js';
+export * from './api-key.js';
+export * from './credentials.consumer.js';
+export * from './migrations/1763500000010-credentials.js';
+export * from './sealed-key-pair.js';
+export * from './site-credentials.js';

@@ -1,0 +1,39 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What identity tells the services that authenticate merchants. A read model: filled from events only. */
+export class Credentials1763500000010 implements MigrationInterface {
+  readonly name = 'Credentials1763500000010';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE known_sites (
+        merchant_id     bigint  NOT NULL,
+        site_id         bigint  NOT NULL,
+        merchant_name   text    NOT NULL,
+        site_reference  text    NOT NULL,
+        name            text    NOT NULL,
+        require_api_key boolean NOT NULL,
+        allowed_hosts   jsonb   NOT NULL,
+        keyless_mode    text    NOT NULL CONSTRAINT known_sites_keyless_mode CHECK (keyless_mode IN ('test', 'live')),
+        version         bigint  NOT NULL,
+        PRIMARY KEY (merchant_id, site_id)
+      );
+      CREATE TABLE known_api_keys (
+        key_id      uuid    PRIMARY KEY,
+        kind        text    NOT NULL CONSTRAINT known_api_keys_kind CHECK (kind IN ('merchant', 'site')),
+        mode        text    NOT NULL CONSTRAINT known_api_keys_mode CHECK (mode IN ('test', 'live')),
+        merchant_id bigint  NOT NULL,
+        site_id     bigint,
+        hash        text    NOT NULL,
+        revoked     boolean NOT NULL,
+        version     bigint  NOT NULL,
+        CONSTRAINT known_api_keys_site CHECK ((kind = 'site') = (site_id IS NOT NULL))
+      );
+      CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys (hash);
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

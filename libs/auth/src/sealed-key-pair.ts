@@ -1,0 +1,39 @@
+import { createCipheriv, createDecipheriv, createPrivateKey, hkdfSync, randomBytes } from 'node:crypto';
+import type { PublicKeyJwk } from '@svc/contracts';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+
+/**
+ * Key pairs to which others encrypt for this service. The private half rests sealed (AES-256-GCM) under a key that
+ * comes from the environment, so that a copy of the database opens nothing.
+ */
+export interface SealedKeyPair {
+  readonly publicJwk: PublicKeyJwk;
+  /** base64: 12 bytes nonce, 16 bytes tag, ciphertext of the private JWK; bound to the kid. */
+  readonly sealedPrivateKey: string;
+}
+
+/** `kid` names the pair for ever; use a UUID. `sealingKey` is 32 bytes as base64url. */
+export async function newSealedKeyPair(kid: string, sealingKey: string): Promise<SealedKeyPair> {
+  const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true });
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, use: 'enc', alg: 'ECDH-ES' } as PublicKeyJwk;
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', wrappingKey(sealingKey), nonce).setAAD(Buffer.from(kid));
+  const ciphertext = Buffer.concat([cipher.update(JSON.stringify(await exportJWK(privateKey))), cipher.final()]);
+  return { publicJwk, sealedPrivateKey: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64') };
+}
+
+/** Opens the private half, for `jose`. Throws when the sealing key is another one or the row was tampered with. */
+export function openPrivateKey(kid: string, sealedPrivateKey: string, sealingKey: string): ReturnType<typeof createPrivateKey> {
+  const sealed = Buffer.from(sealedPrivateKey, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', wrappingKey(sealingKey), sealed.subarray(0, 12))
+    .setAAD(Buffer.from(kid))
+    .setAuthTag(sealed.subarray(12, 28));
+  const jwk = JSON.parse(Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString()) as JWK;
+  return createPrivateKey({ key: jwk as Record<string, unknown>, format: 'jwk' });
+}
+
+function wrappingKey(sealingKey: string): Buffer {
+  const secret = Buffer.from(sealingKey, 'base64url');
+  if (secret.length !== 32) throw new Error('A sealing key is 32 bytes as base64url.');
+  return Buffer.from(hkdfSync('sha256', secret, '', 'svc key pairs', 32));
+}

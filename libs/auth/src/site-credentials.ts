@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { Clock, DomainError } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiKey, isApiKeyShaped } from './api-key.js';
+
+/** The site that a hosted gateway call speaks for, and how it showed that it may. */
+export interface AuthenticatedSite {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly merchantName: string;
+  readonly siteName: string;
+  readonly siteReference: string;
+  readonly mode: Mode;
+  /** True when only the two documented headers were sent (A8); its addresses are limited to `allowedHosts`. */
+  readonly keyless: boolean;
+  readonly allowedHosts: readonly string[];
+}
+
+/** What was sent: the specification's two headers and, unless the site does without, a key (A8). */
+export interface SiteClaim {
+  readonly merchantId: unknown;
+  readonly merchantSiteId: unknown;
+  readonly apiKey: unknown;
+}
+
+interface SiteRow {
+  merchant_name: string;
+  name: string;
+  site_reference: string;
+  require_api_key: boolean;
+  allowed_hosts: string[];
+  keyless_mode: Mode;
+  key_mode: Mode | null;
+}
+
+/** A revoked key is refused after this at the latest (A6 allows 5 s; the rest is for the event to arrive). */
+const KEPT_MS = 1_000;
+const KEPT_MAX = 10_000;
+const ID = /^[1-9]\d{0,14}$/;
+
+/** Answers who a hosted gateway call speaks for, from this service's own copy of what identity published. */
+@Injectable()
+export class SiteCredentials {
+  private readonly kept = new Map<string, { site: AuthenticatedSite; until: number }>();
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** Throws `credentials.invalid` whatever is wrong, so that nobody learns which merchants and sites exist. */
+  async authenticate({ merchantId, merchantSiteId, apiKey }: SiteClaim): Promise<AuthenticatedSite> {
+    if (!isId(merchantId) || !isId(merchantSiteId)) throw new DomainError('credentials.invalid');
+    // A wrong key is always 401, also where none is needed (A8).
+    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
+    const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
+
+    const claim = `${merchantId} ${merchantSiteId} ${hash}`;
+    const now = this.clock.now().getTime();
+    const kept = this.kept.get(claim);
+    if (kept && now < kept.until) return kept.site;
+
+    const site = await this.lookUp(Number(merchantId), Number(merchantSiteId), hash);
+    if (this.kept.size >= KEPT_MAX) this.kept.clear();
+    this.kept.set(claim, { site, until: now + KEPT_MS });
+    return site;
+  }
+
+  private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite> {
+    const [row] = await this.dataSource.query<SiteRow[]>(
+      `SELECT s.merchant_name, s.name, s.site_reference, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
+         FROM known_sites s
+         LEFT JOIN known_api_keys k ON k.hash = $3 AND NOT k.revoked AND k.merchant_id = s.merchant_id
+                                   AND (k.site_id IS NULL OR k.site_id = s.site_id)
+        WHERE s.merchant_id = $1 AND s.site_id = $2`,
+      [merchantId, siteId, hash],
+    );
+    const keyless = hash === '';
+    if (!row || (keyless ? row.require_api_key : row.key_mode === null)) throw new DomainError('credentials.invalid');
+    return {
+      merchantId,
+      siteId,
+      merchantName: row.merchant_name,
+      siteName: row.name,
+      siteReference: row.site_reference,
+      mode: row.key_mode ?? row.keyless_mode,
+      keyless,
+      allowedHosts: row.allowed_hosts,
+    };
+  }
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID.test(value);
+}

@@ -1,0 +1,28 @@
+import { commandType } from '../events/envelope.js';
+import type { PayableDescriptor, PayableSnapshot, PaymentSnapshot } from '../events/payments.js';
+
+/** One press of Pay on the hosted page. */
+export interface ChargeCard {
+  payable: PayableDescriptor;
+  /** UUID of the payment, made by the page; the idempotency key: a repeat gets the first outcome (C7). */
+  reference: string;
+  /** Which try of the payable this is, from 1; the card was encrypted for exactly this one (P8). */
+  try: number;
+  /** Compact JWE with the card and its binding (P8). Never written to disk. */
+  encryptedCard: string;
+  /** ISO 8601 UTC. A charge that has not begun by then must not begin (nobody waits for it any more). */
+  deadline: string;
+}
+
+/**
+ * hosted-gateway → payment-processor. The reply is the payment in its present state: final, or `processing` when
+ * the acquirer's answer is not known yet. Refused with `request.invalid`, `payable.*` or `payment.in-progress`
+ * before anything is charged or recorded.
+ */
+export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-card.v1');
+
+/**
+ * hosted-gateway → payment-processor: nobody may pay this any more (H2). Refused with `payment.in-progress` or
+ * `payable.paid`; closing what is closed answers the same again.
+ */
+export const ClosePayableV1 = commandType<{ payable: PayableDescriptor }, PayableSnapshot>('close-payable.v1');

@@ -1,0 +1,64 @@
+/**
+ * The error catalogue: every error this platform answers with or records on a payment, in one place.
+ *
+ * Branch on the key (`card.declined`), never on a message. `errorReference` is the identifier of the
+ * specification (P4) that a customer can quote to support; `httpStatus` is what the edge answers with where
+ * the error refuses a request; `retryable` says whether the same request may succeed later.
+ * `docs/errors.md` is made from this file.
+ */
+export const ERROR_CATALOGUE = {
+  'card.declined': { errorReference: '10', httpStatus: 402, retryable: false, message: 'The card was declined by the bank.' },
+  'card.insufficient-funds': { errorReference: '11', httpStatus: 402, retryable: false, message: 'The card has insufficient funds.' },
+  'card.expired': { errorReference: '12', httpStatus: 402, retryable: false, message: 'The card has expired.' },
+  'card.invalid': { errorReference: '13', httpStatus: 402, retryable: false, message: 'The card number is not valid.' },
+  'card.incorrect-cvv': { errorReference: '14', httpStatus: 402, retryable: false, message: 'The CVV is not correct.' },
+  'card.suspected-fraud': { errorReference: '15', httpStatus: 402, retryable: false, message: 'The bank refused the payment for security reasons.' },
+  'verification.failed': { errorReference: '16', httpStatus: 402, retryable: false, message: 'The verification with the bank failed.' },
+  'verification.abandoned': { errorReference: '17', httpStatus: 402, retryable: false, message: 'The verification with the bank was not completed.' },
+  'card.limit-exceeded': { errorReference: '18', httpStatus: 402, retryable: false, message: 'The payment is over a limit of the card.' },
+  'payable.closed': { errorReference: '20', httpStatus: 409, retryable: false, message: 'This can no longer be paid: it is closed.' },
+  'payable.paid': { errorReference: '20', httpStatus: 409, retryable: false, message: 'This has already been paid.' },
+  'payable.expired': { errorReference: '20', httpStatus: 410, retryable: false, message: 'This can no longer be paid: it has expired.' },
+  'payable.refused': { errorReference: '20', httpStatus: 409, retryable: false, message: 'This can no longer be paid: too many tries have failed.' },
+  'payable.not-found': { errorReference: '21', httpStatus: 404, retryable: false, message: 'There is nothing to pay under this reference.' },
+  'payable.mismatch': { errorReference: '22', httpStatus: 422, retryable: false, message: 'The amount or currency is not the one that is owed.' },
+  'payment.in-progress': { errorReference: '23', httpStatus: 409, retryable: true, message: 'A payment is already in progress.' },
+  'acquirer.unavailable': { errorReference: '30', httpStatus: 503, retryable: true, message: 'The bank could not be reached. Nothing was charged.' },
+  'acquirer.outcome-unknown': { errorReference: '31', httpStatus: 503, retryable: false, message: 'The outcome at the bank was not known in time. Anything charged is given back.' },
+  'request.invalid': { errorReference: '40', httpStatus: 400, retryable: false, message: 'The request is not valid.' },
+  'request.too-large': { errorReference: '40', httpStatus: 413, retryable: false, message: 'The request body is too large.' },
+  'request.unsupported-media-type': { errorReference: '40', httpStatus: 415, retryable: false, message: 'Send the body as application/json.' },
+  'request.rate-limited': { errorReference: '40', httpStatus: 429, retryable: true, message: 'Too many requests. Wait before you try again.' },
+  'request.idempotency-conflict': { errorReference: '40', httpStatus: 409, retryable: false, message: 'The same key was used before with different content.' },
+  'credentials.invalid': { errorReference: '40', httpStatus: 401, retryable: false, message: 'The credentials are missing or not valid.' },
+  'credentials.forbidden': { errorReference: '40', httpStatus: 403, retryable: false, message: 'These credentials do not allow this.' },
+  'resource.not-found': { errorReference: '40', httpStatus: 404, retryable: false, message: 'Nothing was found here.' },
+  'resource.conflict': { errorReference: '40', httpStatus: 409, retryable: false, message: 'It exists already.' },
+  'service.not-ready': { errorReference: '50', httpStatus: 503, retryable: true, message: 'Not ready yet. Try again in a moment.' },
+  internal: { errorReference: '50', httpStatus: 500, retryable: true, message: 'Something went wrong on our side.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export interface ErrorEntry {
+  /** Identifier quoted to support (P4). Text, though it looks like a number (specification, "Error"). */
+  readonly errorReference: string;
+  /** Status of the answer when this error refuses a request. */
+  readonly httpStatus: number;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** Public text. Names no internals. */
+  readonly message: string;
+}
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** Error as the specification's payment resources carry it. */
+export interface PaymentError {
+  /** Identifier of {@link ERROR_CATALOGUE}, as text. */
+  readonly errorReference: string;
+  readonly message: string;
+}
+
+export function paymentError(code: ErrorCode): PaymentError {
+  const { errorReference, message } = ERROR_CATALOGUE[code];
+  return { errorReference, message };
+}

@@ -1,0 +1,71 @@
+import { eventType } from './envelope.js';
+
+/** Test and live never see each other (A6). */
+export type Mode = 'test' | 'live';
+
+/** A site (shop, till or web shop) of a merchant, with the merchant's name. Published by identity. */
+export interface SiteChanged {
+  merchantId: number;
+  merchantName: string;
+  siteId: number;
+  /** Identifier of the point-of-sale till or site, chosen at on-boarding. */
+  siteReference: string;
+  name: string;
+  /** False: the two documented headers are enough (A8). */
+  requireApiKey: boolean;
+  /** Hosts that the addresses of a site without required key may have (A8), lower case, without port. */
+  allowedHosts: string[];
+  /** Mode of what is made without a key. */
+  keylessMode: Mode;
+}
+export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
+
+/** A merchant's or site's API key, as everybody may know it: its hash (A6). Published by identity. */
+export interface ApiKeyChanged {
+  keyId: string;
+  kind: 'merchant' | 'site';
+  mode: Mode;
+  merchantId: number;
+  /** Absent for a merchant key, which speaks for all its sites. */
+  siteId?: number;
+  /** Lower-case hex SHA-256 of the whole key. */
+  hash: string;
+  revoked: boolean;
+}
+export const ApiKeyChangedV1 = eventType<ApiKeyChanged>('api-key.changed.v1');
+
+/**
+ * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, sealed so
+ * that only webhook-dispatcher can open it.
+ */
+export interface SigningSecretChanged {
+  secretId: string;
+  purpose: 'api-key' | 'webhook-secret';
+  mode: Mode;
+  merchantId: number;
+  /** Absent for a merchant key. */
+  siteId?: number;
+  /** Compact JWE (ECDH-ES, A256GCM) to webhook-dispatcher's sealing key. */
+  sealed: string;
+  /** The one that signs E3 at this time, among those of its owner and mode. */
+  primary: boolean;
+  revoked: boolean;
+}
+export const SigningSecretChangedV1 = eventType<SigningSecretChanged>('signing-secret.changed.v1');
+
+/** Public part of an encryption key, as a JWK on P-256. */
+export interface PublicKeyJwk {
+  kty: 'EC';
+  crv: 'P-256';
+  x: string;
+  y: string;
+  kid: string;
+  use: 'enc';
+  alg: 'ECDH-ES';
+}
+
+/** Published by webhook-dispatcher: what identity seals signing secrets to. */
+export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sealing-key.published.v1');
+
+/** Published by payment-processor: what pages and SDKs encrypt card data to (P8). */
+export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');

@@ -1,0 +1,92 @@
+import type { PaymentError } from '../errors.js';
+import type { Mode } from './credentials.js';
+import { eventType } from './envelope.js';
+
+/** States of a payment (P1). `success` and `failed` are final. */
+export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRequired';
+
+/** States of a payable: who may take the money. Only an `open` one can be reserved. */
+export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
+
+/** Where a debt comes from, and what those who tell others about its payment need to know of it. */
+export interface HostedSessionSource {
+  kind: 'session';
+  sessionId: string;
+  /** The session remembers the API version it was made with; its webhook is signed accordingly (H5). */
+  apiVersion: HostedApiVersion;
+  merchantOrderId: string;
+  notificationUrl: string;
+}
+
+export type HostedApiVersion = 'v3' | 'v3.1';
+
+/**
+ * A debt that can be paid once, as the service that made it describes it. Travels with every charge, so that a
+ * payment which overtakes `session.created.v1` still works.
+ */
+export interface PayableDescriptor {
+  /** For a hosted session its sessionId (UUID). */
+  payableId: string;
+  mode: Mode;
+  merchantId: number;
+  siteId: number;
+  /** Cents. */
+  amount: number;
+  currencyISOCode: string;
+  /** ISO 8601 UTC; from then on no new payment is accepted. */
+  expiresAt: string;
+  /** Failed payments after which it is `refused` (H2). */
+  triesMax: number;
+  source: HostedSessionSource;
+}
+
+/** The payable as a payment left it; `version` orders these among each other. */
+export interface PayableSnapshot {
+  payableId: string;
+  state: PayableState;
+  version: number;
+  /** Payments begun so far. */
+  tries: number;
+}
+
+/** Full state of a payment. Published by payment-processor at each change. */
+export interface PaymentSnapshot {
+  /** UUID of the payment; for hosted payments chosen by the page, one for each press of Pay (C4). */
+  reference: string;
+  /** Service payment id (C3). */
+  paymentReference: string;
+  mode: Mode;
+  merchantId: number;
+  siteId: number;
+  state: PaymentState;
+  currencyISOCode: string;
+  /** Cents. */
+  invoicedAmount: number;
+  /** Cents, tip not included. */
+  amount: number;
+  /** Cents. */
+  tipAmount: number;
+  /** Cents, tip included; 0 unless `success` (P6). */
+  processedAmount: number;
+  /** When the payment was accepted; never changes (P1). ISO 8601 UTC. */
+  paymentUTCDate: string;
+  /** When it last changed. ISO 8601 UTC. */
+  modifiedUTCDate: string;
+  paymentMethodType: 'Card';
+  /** Masked, e.g. `**** 4242` (P9). */
+  paymentMethodLabel: string;
+  /** Why it failed; empty otherwise. */
+  errors: PaymentError[];
+  source: HostedSessionSource;
+  payable: PayableSnapshot;
+}
+
+export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
+export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
+export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
+
+/** Published by payment-processor when a payable was closed without being paid. */
+export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
+
+/** Published by hosted-gateway. */
+export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');

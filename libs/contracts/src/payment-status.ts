@@ -1,0 +1,37 @@
+/** Outcome of a hosted or merchant payment (specification, "PaymentStatus values"). */
+export enum PaymentStatus {
+  Success = 1,
+  Failed = 2,
+}
+
+/** API-level status of a hosted answer (specification, "ResponseStatus values"). Anything but Success is an error. */
+export enum ResponseStatus {
+  Success = 1,
+  BadRequest = 2,
+  NotFound = 3,
+  Unauthorized = 4,
+  InternalServer = 5,
+}
+
+/** On the wire of the hosted gateway and its webhook both enums are text (H4). */
+export type PaymentStatusText = keyof typeof PaymentStatus;
+export type ResponseStatusText = keyof typeof ResponseStatus;
+
+/** Reads a PaymentStatus written as text or as a number (H4: readers accept both). Undefined when it is neither. */
+export function readPaymentStatus(value: unknown): PaymentStatus | undefined {
+  return readEnum(PaymentStatus, value);
+}
+
+/** Reads a ResponseStatus written as text or as a number (H4). Undefined when it is neither. */
+export function readResponseStatus(value: unknown): ResponseStatus | undefined {
+  return readEnum(ResponseStatus, value);
+}
+
+function readEnum<T extends number>(values: Record<string, string | T>, value: unknown): T | undefined {
+  if (typeof value === 'string' && Object.hasOwn(values, value)) {
+    const found = values[value];
+    if (typeof found === 'number') return found;
+  }
+  if (typeof value === 'number' && Object.hasOwn(values, String(value))) return value as T;
+  return undefined;
+}

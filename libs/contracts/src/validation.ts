@@ -1,0 +1,55 @@
+import { registerDecorator, type ValidationOptions } from 'class-validator';
+
+/** Largest amount of money in one request: 100 000 000 000 cents (C1). */
+export const MAX_AMOUNT_CENTS = 100_000_000_000;
+/** Longest identifier a client may choose (C6). */
+export const MAX_IDENTIFIER_LENGTH = 100;
+/** Longest URL (C6). */
+export const MAX_URL_LENGTH = 2048;
+export const MAX_CUSTOM_FIELDS = 20;
+export const MAX_CUSTOM_FIELD_KEY_LENGTH = 64;
+export const MAX_CUSTOM_FIELD_VALUE_LENGTH = 512;
+
+/**
+ * Text a person or system chose: 1 to `maxLength` characters, not only white space, no control characters and no
+ * broken surrogates (PostgreSQL cannot store U+0000, and a lone surrogate changes on its way through UTF-8, so a
+ * repeat would look like another body).
+ */
+export function IsText(maxLength: number, options?: ValidationOptions): PropertyDecorator {
+  return (target, propertyKey) =>
+    registerDecorator({
+      name: 'isText',
+      target: target.constructor,
+      propertyName: propertyKey as string,
+      constraints: [maxLength],
+      options: { message: `$property must be text of 1 to ${maxLength} characters without control characters`, ...options },
+      validator: { validate: (value: unknown) => isText(value, maxLength) },
+    });
+}
+
+export function isText(value: unknown, maxLength: number): value is string {
+  return (
+    typeof value === 'string' &&
+    value.trim().length > 0 &&
+    value.length <= maxLength &&
+    value.isWellFormed() &&
+    // eslint-disable-next-line no-control-regex -- control characters are what is refused
+    !/[\u0000-\u001f\u007f-\u009f]/.test(value)
+  );
+}
+
+/** A whole number of cents between 1 and {@link MAX_AMOUNT_CENTS}; a number, never text (C1: no coercion). */
+export function IsAmountInCents(options?: ValidationOptions): PropertyDecorator {
+  return (target, propertyKey) =>
+    registerDecorator({
+      name: 'isAmountInCents',
+      target: target.constructor,
+      propertyName: propertyKey as string,
+      options: { message: `$property must be a whole number of cents from 1 to ${MAX_AMOUNT_CENTS}`, ...options },
+      validator: { validate: isAmountInCents },
+    });
+}
+
+export function isAmountInCents(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= MAX_AMOUNT_CENTS;
+}

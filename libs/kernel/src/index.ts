@@ -1,0 +1,4 @@
+export * from './clock.js';
+export * from './domain-error.js';
+export * from './payment-reference.js';
+export * from './uuid.js';

@@ -1,0 +1,41 @@
+import { randomInt } from 'node:crypto';
+
+/**
+ * The service payment id (C3): 18 characters of Crockford base32 — 7 of time in seconds, 10 random, 1 check
+ * character (Luhn mod 32). Short enough to read out over a telephone, and a mistyped one is told apart from an
+ * unknown one.
+ */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_LENGTH = 7;
+const RANDOM_LENGTH = 10;
+export const PAYMENT_REFERENCE_LENGTH = TIME_LENGTH + RANDOM_LENGTH + 1;
+const SHAPE = /^[0-9A-HJKMNP-TV-Z]{18}$/;
+
+export function newPaymentReference(now: Date): string {
+  let body = '';
+  for (let seconds = Math.floor(now.getTime() / 1000), i = 0; i < TIME_LENGTH; i++) {
+    body = ALPHABET[seconds % 32] + body;
+    seconds = Math.floor(seconds / 32);
+  }
+  for (let i = 0; i < RANDOM_LENGTH; i++) body += ALPHABET[randomInt(32)];
+  return body + checkCharacter(body);
+}
+
+/** The reference in upper case, or undefined when it cannot be one (and so is *not found*, never a 400: C3). */
+export function parsePaymentReference(text: string): string | undefined {
+  const reference = text.toUpperCase();
+  if (text.length !== PAYMENT_REFERENCE_LENGTH || !SHAPE.test(reference)) return undefined;
+  return checkCharacter(reference.slice(0, -1)) === reference.at(-1) ? reference : undefined;
+}
+
+/** Luhn mod N: finds every single wrong character and nearly every swap of two neighbours. */
+function checkCharacter(body: string): string {
+  let factor = 2;
+  let sum = 0;
+  for (let i = body.length - 1; i >= 0; i--) {
+    const addend = factor * ALPHABET.indexOf(body.charAt(i));
+    sum += Math.floor(addend / 32) + (addend % 32);
+    factor = factor === 2 ? 1 : 2;
+  }
+  return ALPHABET.charAt((32 - (sum % 32)) % 32);
+}

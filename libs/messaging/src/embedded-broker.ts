@@ -1,0 +1,74 @@
+import { DomainError } from '@svc/kernel';
+import type { Broker, RelayTarget, Responder, Subscriber, Subscription } from './broker.js';
+
+/**
+ * All services in one process: a relay hands its batches straight to the consumers and a command is a call. What
+ * crosses is copied through JSON, so that nothing works here that would not work between processes.
+ */
+export class EmbeddedBroker implements Broker {
+  private readonly subscribed = new Map<string, RelayTarget>();
+  private readonly responders = new Map<string, Responder>();
+
+  targets(): readonly RelayTarget[] {
+    return [...this.subscribed.values()];
+  }
+
+  subscribe(subscriber: Subscriber): Promise<Subscription> {
+    if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} is subscribed already.`);
+    const underWay = new Set<Promise<void>>();
+    let closed = false;
+    this.subscribed.set(subscriber.name, {
+      name: subscriber.name,
+      deliver: async (events) => {
+        if (closed) throw new Error(`${subscriber.name} has stopped.`);
+        const wanted = events.filter((event) => subscriber.types.has(event.type));
+        if (wanted.length === 0) return;
+        const delivery = subscriber.deliver(copy(wanted));
+        underWay.add(delivery);
+        await delivery.finally(() => underWay.delete(delivery));
+      },
+    });
+    return Promise.resolve({
+      close: async () => {
+        closed = true;
+        this.subscribed.delete(subscriber.name);
+        await Promise.allSettled(underWay);
+      },
+    });
+  }
+
+  respond(command: string, answer: Responder): Promise<Subscription> {
+    if (this.responders.has(command)) throw new Error(`${command} is answered already.`);
+    const underWay = new Set<Promise<unknown>>();
+    this.responders.set(command, (payload) => {
+      const reply = answer(payload);
+      underWay.add(reply);
+      return reply.finally(() => underWay.delete(reply));
+    });
+    return Promise.resolve({
+      close: async () => {
+        this.responders.delete(command);
+        await Promise.allSettled(underWay);
+      },
+    });
+  }
+
+  async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    const answer = this.responders.get(command);
+    if (!answer) throw new DomainError('service.not-ready', { cause: new Error(`Nobody here answers ${command}.`), retryAfterSeconds: 1 });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new DomainError('service.not-ready', { cause: new Error(`${command} was not answered in ${timeoutMs} ms.`) })), timeoutMs);
+    });
+    try {
+      return copy(await Promise.race([answer(copy(payload)), late]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function copy<T>(value: T): T {
+  return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
+}
+

@@ -1,0 +1,82 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The tables of libs/messaging; every service has its own set, in its own schema. */
+export class Messaging1763500000001 implements MigrationInterface {
+  readonly name = 'Messaging1763500000001';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months int) RETURNS void
+      LANGUAGE plpgsql AS $$
+      DECLARE
+        month_start date;
+        partition text;
+      BEGIN
+        FOR i IN 0 .. months - 1 LOOP
+          month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
+          partition := parent || '_' || to_char(month_start, 'YYYY_MM');
+          IF to_regclass(partition) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent,
+              month_start::timestamp AT TIME ZONE 'UTC',
+              (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC');
+          END IF;
+        END LOOP;
+      END $$;
+
+      CREATE SEQUENCE event_log_position;
+      CREATE TABLE event_log (
+        position          bigint      NOT NULL DEFAULT nextval('event_log_position'),
+        txid              xid8        NOT NULL DEFAULT pg_current_xact_id(),
+        id                uuid        NOT NULL,
+        type              text        NOT NULL,
+        aggregate_id      text        NOT NULL,
+        aggregate_version bigint      NOT NULL CONSTRAINT event_log_version_positive CHECK (aggregate_version > 0),
+        occurred_at       timestamptz NOT NULL,
+        traceparent       text,
+        payload           jsonb       NOT NULL
+      ) PARTITION BY RANGE (occurred_at);
+      CREATE INDEX event_log_order ON event_log (txid, position);
+      CREATE TABLE event_log_default PARTITION OF event_log DEFAULT;
+      COMMENT ON TABLE event_log IS 'Append-only: what this service says happened. A state change and its events are one transaction.';
+      COMMENT ON COLUMN event_log.txid IS 'Writing transaction. Positions commit out of order; (txid, position) below pg_snapshot_xmin does not.';
+
+      CREATE TABLE relay_cursors (
+        target   text   PRIMARY KEY,
+        txid     xid8   NOT NULL,
+        position bigint NOT NULL
+      );
+      COMMENT ON TABLE relay_cursors IS 'How far the relay has handed the log over, for each target.';
+
+      CREATE TABLE relay_lease (
+        name       text        PRIMARY KEY,
+        holder     uuid        NOT NULL,
+        expires_at timestamptz NOT NULL
+      );
+      COMMENT ON TABLE relay_lease IS 'Which process relays now. Not needed for correctness: it keeps two from doing the same work.';
+
+      CREATE TABLE inbox (
+        message_id  uuid        NOT NULL,
+        occurred_at timestamptz NOT NULL,
+        PRIMARY KEY (message_id, occurred_at)
+      ) PARTITION BY RANGE (occurred_at);
+      CREATE TABLE inbox_default PARTITION OF inbox DEFAULT;
+      COMMENT ON TABLE inbox IS 'Messages whose effect is committed. Written in the same transaction as the effect.';
+
+      CREATE TABLE dead_letters (
+        message_id uuid        PRIMARY KEY,
+        type       text        NOT NULL,
+        envelope   jsonb       NOT NULL,
+        error      text        NOT NULL CONSTRAINT dead_letters_error_length CHECK (length(error) <= 2000),
+        deliveries int         NOT NULL,
+        failed_at  timestamptz NOT NULL
+      );
+      COMMENT ON TABLE dead_letters IS 'Messages whose handler kept failing, kept for a person to replay.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}
+
+export const messagingMigrations = [Messaging1763500000001];

@@ -1,0 +1,78 @@
+import { type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
+import { isObservable, lastValueFrom } from 'rxjs';
+import type { Clock } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import type { Broker, Subscription } from './broker.js';
+import { refusal, type ReplyEnvelope } from './commands.js';
+import { Consumer, type EventHandler } from './consumer.js';
+import type { MessagingLog } from './log.js';
+
+/**
+ * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
+ * `(events, { tx })`: a run of events of its type and the transaction their marks are written in. A
+ * @MessagePattern method is given the request and returns the reply or throws a DomainError.
+ */
+export class Transport extends Server implements CustomTransportStrategy {
+  /** Nest need not log what the consumer or the caller is told. */
+  override readonly propagatesEventHandlerErrors = true;
+  /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
+  readonly eventHandlers = new Map<string, EventHandler>();
+  private subscriptions: Subscription[] = [];
+
+  constructor(
+    private readonly service: string,
+    private readonly broker: Broker,
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly log: MessagingLog,
+  ) {
+    super();
+  }
+
+  listen(ready: (error?: unknown) => void): void {
+    this.join().then(() => ready(), ready);
+  }
+
+  private async join(): Promise<void> {
+    for (const [pattern, handler] of this.messageHandlers) {
+      if (handler.isEventHandler) this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
+      else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
+    }
+    if (this.eventHandlers.size > 0) {
+      const consumer = new Consumer(this.dataSource, this.eventHandlers, this.clock, this.log);
+      this.subscriptions.push(
+        await this.broker.subscribe({ name: this.service, types: consumer.types, deliver: (events) => consumer.deliver(events) }),
+      );
+    }
+  }
+
+  private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
+    try {
+      return { ok: true, reply: await settle(handler, payload, {}) };
+    } catch (error) {
+      const reply = refusal(error);
+      if (!reply.ok && reply.code === 'internal') this.log.error({ err: error }, 'command failed');
+      return reply;
+    }
+  }
+
+  /** Takes no new work and resolves when the work under way is done. */
+  async close(): Promise<void> {
+    const closing = this.subscriptions;
+    this.subscriptions = [];
+    await Promise.all(closing.map((subscription) => subscription.close()));
+  }
+
+  on(): never {
+    throw new Error('This transport has no events of its own.');
+  }
+
+  unwrap(): never {
+    throw new Error('This transport wraps no other server.');
+  }
+}
+
+async function settle(handler: MessageHandler, data: unknown, context: unknown): Promise<unknown> {
+  const result: unknown = await handler(data, context);
+  return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+}

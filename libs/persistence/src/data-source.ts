@@ -1,0 +1,47 @@
+import pg from 'pg';
+import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+
+export type EntityClass = (new () => object) | EntitySchema;
+export type MigrationClass = new () => MigrationInterface;
+
+export interface DataSourceSettings {
+  /** `postgres://role:password@host:port/database`. The role's search_path names the service's own schema. */
+  readonly url: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  readonly entities?: readonly EntityClass[];
+  readonly migrations?: readonly MigrationClass[];
+  /** Most connections this process opens; replicas × pools must stay below the server's max_connections. */
+  readonly poolMax?: number;
+}
+
+const INT8_OID = 20;
+// Amounts and positions fit a double exactly (C1 bounds amounts); a bigint beyond that is a bug, not a rounding.
+pg.types.setTypeParser(INT8_OID, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error('A bigint column holds a number over 2^53.');
+  return value;
+});
+
+/** A TypeORM data source for one service. Never synchronises: the schema comes from migrations alone. */
+export function newDataSource(settings: DataSourceSettings): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url: settings.url,
+    applicationName: settings.applicationName,
+    entities: [...(settings.entities ?? [])],
+    migrations: [...(settings.migrations ?? [])],
+    migrationsTableName: 'migrations',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    poolSize: settings.poolMax ?? 10,
+    connectTimeoutMS: 5_000,
+    extra: {
+      // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
+      statement_timeout: 15_000,
+      idle_in_transaction_session_timeout: 30_000,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+    },
+  });
+}

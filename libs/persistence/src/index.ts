@@ -1,0 +1,3 @@
+export * from './data-source.js';
+export * from './migrate.js';
+export * from './transaction.js';

@@ -1,0 +1,53 @@
+import 'reflect-metadata';
+import { plainToInstance } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsUrl, Max, Min, validateSync } from 'class-validator';
+
+const OURS = 'SVC_';
+
+/**
+ * What every service is told by its environment. A service extends it with its own; the class is the one place that
+ * documents a variable. Parsed once at the start; a variable that begins with SVC_ and is not declared fails it, so
+ * that a misspelt name is noticed.
+ */
+export class ServiceConfig {
+  /** `development` accepts http and loopback addresses of merchants; `production` does not. */
+  @IsIn(['development', 'production'])
+  SVC_ENVIRONMENT: 'development' | 'production';
+
+  /** `postgres://role:password@host:port/database`; a secret. */
+  @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
+  SVC_DATABASE_URL: string;
+
+  /** Most connections to PostgreSQL. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  SVC_DATABASE_POOL_MAX: number = 10;
+
+  /** Port when the service runs in a process of its own. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  SVC_PORT: number = 0;
+
+  @IsOptional()
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  SVC_LOG_LEVEL: string = 'info';
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads a configuration class from environment variables, or says everything that is wrong with them at once. */
+export function loadConfig<C extends object>(type: new () => C, env: Readonly<Record<string, string | undefined>>): C {
+  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith(OURS) && value !== undefined && value !== ''));
+  const config = plainToInstance(type, given, { enableImplicitConversion: true, exposeDefaultValues: true });
+  const problems = validateSync(config, { whitelist: true, forbidNonWhitelisted: true }).flatMap((problem) =>
+    Object.values(problem.constraints ?? {}).map((text) => text.replace(/^property (\S+) should not exist$/, '$1 is not a variable of this service')),
+  );
+  if (problems.length > 0) throw new ConfigError(`The configuration is not usable: ${problems.join('; ')}.`);
+  return Object.freeze(config);
+}

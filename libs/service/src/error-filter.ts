@@ -1,0 +1,75 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { ErrorCode } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { isDatabaseUnavailable } from '@svc/persistence';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { throwError } from 'rxjs';
+import type { ServiceLog } from './logging.js';
+
+/** Shapes an error's answer for the callers of one service. */
+export type ErrorBody = (error: DomainError, request: FastifyRequest) => { contentType: string; body: unknown };
+
+/**
+ * The one place where an error becomes an answer. DomainErrors say what they mean; whatever else arrives here is
+ * logged whole and answered as `internal`, so that nothing of it leaks.
+ */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly log: ServiceLog,
+    private readonly errorBody: ErrorBody,
+  ) {}
+
+  catch(exception: unknown, host: ArgumentsHost): unknown {
+    // A message handler's error belongs to the consumer, unchanged.
+    if (host.getType() === 'rpc') return throwError(() => exception);
+
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = asDomainError(exception);
+    if (error.entry.httpStatus >= 500) this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
+
+    const { contentType, body } = this.errorBody(error, request);
+    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+    reply.status(error.entry.httpStatus);
+    return body === undefined ? reply.send() : reply.type(contentType).send(JSON.stringify(body));
+  }
+}
+
+export function asDomainError(exception: unknown): DomainError {
+  if (exception instanceof DomainError) return exception;
+  if (isDatabaseUnavailable(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
+  const status = exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
+  const code = typeof status === 'number' ? CODE_OF_FRAMEWORK_STATUS[status] : undefined;
+  return new DomainError(code ?? 'internal', { cause: exception });
+}
+
+const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'request.invalid',
+  401: 'credentials.invalid',
+  403: 'credentials.forbidden',
+  404: 'resource.not-found',
+  405: 'resource.not-found',
+  413: 'request.too-large',
+  414: 'request.invalid',
+  415: 'request.unsupported-media-type',
+  429: 'request.rate-limited',
+};
+
+/** RFC 9457, the main API's form (C5). Every 401 has an empty body, whatever was wrong. */
+export const problemBody: ErrorBody = (error, request) => {
+  const { httpStatus, errorReference, message } = error.entry;
+  if (httpStatus === 401) return { contentType: '', body: undefined };
+  const errors = error.fields.length > 0 ? error.fields : [{ message: error.message }];
+  return {
+    contentType: 'application/problem+json',
+    body: {
+      type: 'about:blank',
+      title: message,
+      status: httpStatus,
+      detail: error.message,
+      instance: request.id,
+      errors: errors.map((problem) => ({ errorReference, ...problem })),
+    },
+  };
+};

@@ -1,0 +1,41 @@
+import { Controller, Get, Inject, type OnApplicationBootstrap, Optional } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import { Relay } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+
+/** More that a service needs before it may be given work, e.g. a key that has to arrive. */
+export abstract class ReadinessCheck {
+  /** What is missing, in words, or undefined when nothing is. */
+  abstract missing(): Promise<string | undefined>;
+}
+
+/** `/health/live`: the process answers. `/health/ready`: it may be given work. */
+@Controller('health')
+export class HealthController implements OnApplicationBootstrap {
+  private caughtUpOnce = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly relay: Relay,
+    @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.caughtUpOnce = false;
+  }
+
+  @Get('live')
+  live(): { status: string } {
+    return { status: 'ok' };
+  }
+
+  @Get('ready')
+  async ready(): Promise<{ status: string }> {
+    await this.dataSource.query('SELECT 1');
+    // Those who were to hear of the past have heard it; from then on a delay is a lag, not a reason to be away.
+    this.caughtUpOnce ||= await this.relay.isCaughtUp();
+    const missing = this.caughtUpOnce ? await this.check?.missing() : 'the event log has not been handed over yet';
+    if (missing) throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
+    return { status: 'ok' };
+  }
+}

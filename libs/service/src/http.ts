@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import helmet from '@fastify/helmet';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { ServiceLog } from './logging.js';
+import { readJsonBodies } from './request-validation.js';
+
+/** Largest request body (C6). */
+export const BODY_BYTES_MAX = 256 * 1024;
+
+/** How every service accepts HTTP: bounds, request ids, one log line a request, security headers. */
+export const acceptRequests = {
+  options: ({ paramLengthMax = 200 }: { paramLengthMax?: number | undefined }): FastifyServerOptions => ({
+    bodyLimit: BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: paramLengthMax },
+    requestTimeout: 30_000,
+    // C8: every answer has an x-request-id of ours, which finds the log line.
+    genReqId: () => randomUUID(),
+    logger: false,
+  }),
+
+  configure(fastify: FastifyInstance, log: ServiceLog): void {
+    readJsonBodies(fastify);
+    // The payment page brings a policy of its own; an API answer needs none of its own but must not be framed.
+    void fastify.register(helmet, {
+      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+      referrerPolicy: { policy: 'no-referrer' },
+      crossOriginResourcePolicy: { policy: 'same-origin' },
+    });
+    fastify.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-request-id', request.id);
+      done();
+    });
+    // Written from an allow-list: never addresses with their query, never headers, never bodies.
+    fastify.addHook('onResponse', (request, reply, done) => {
+      log.info(
+        {
+          requestId: request.id,
+          traceparent: traceparentOf(request.headers['traceparent']),
+          method: request.method,
+          route: request.routeOptions.url ?? 'unknown',
+          statusCode: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      );
+      done();
+    });
+  },
+};
+
+function traceparentOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : undefined;
+}

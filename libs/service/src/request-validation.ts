@@ -1,0 +1,46 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
+import { DomainError, type FieldProblem } from '@svc/kernel';
+import type { ValidationError } from 'class-validator';
+import type { FastifyInstance } from 'fastify';
+
+/** Stands where a body was that is no JSON, until the caller is known: C5 authenticates before it validates. */
+const UNREADABLE = Symbol('unreadable body');
+
+/** Reads JSON bodies; one that cannot be read is refused by {@link RequestValidation}, after the guards. */
+export function readJsonBodies(fastify: FastifyInstance): void {
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.removeContentTypeParser('application/json');
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    void parse(request, body as string, (error, value: unknown) => done(null, error ? UNREADABLE : value));
+  });
+}
+
+/**
+ * Bodies become the contract's class or a `request.invalid` that names every offending field. Unknown fields are
+ * dropped (C5), nothing is converted (C1). Parameters without a class pass as they are.
+ */
+@Injectable()
+export class RequestValidation implements PipeTransform {
+  private readonly pipe = new ValidationPipe({
+    transform: true,
+    whitelist: true,
+    stopAtFirstError: true,
+    validationError: { target: false, value: false },
+    exceptionFactory: (errors) => new DomainError('request.invalid', { fields: errors.flatMap((error) => fieldProblems(error)) }),
+  });
+
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
+    if (metadata.type !== 'body') return value;
+    if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
+    }
+    return this.pipe.transform(value, metadata);
+  }
+}
+
+function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
+  const field = /^\d+$/.test(error.property) ? `${parent}[${error.property}]` : parent ? `${parent}.${error.property}` : error.property;
+  const own = Object.values(error.constraints ?? {}).map((message) => ({ field, message: message.replace(error.property, field) }));
+  return [...own, ...(error.children ?? []).flatMap((child) => fieldProblems(child, field))];
+}

@@ -1,0 +1,129 @@
+import 'reflect-metadata';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Clock, SystemClock } from '@svc/kernel';
+import { type Broker, Commands, DeadLetters, EmbeddedBroker, EventLog, Messaging1763500000001, Relay, Transport } from '@svc/messaging';
+import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
+import type { FastifyInstance } from 'fastify';
+import { DataSource } from 'typeorm';
+import { loadConfig, type ServiceConfig } from './config.js';
+import { type ErrorBody, ErrorFilter, problemBody } from './error-filter.js';
+import { HealthController } from './health.controller.js';
+import { acceptRequests } from './http.js';
+import { nestLog, newLog, SERVICE_LOG, type ServiceLog } from './logging.js';
+import { RequestValidation } from './request-validation.js';
+
+/** What makes an app a service: everything else about starting, answering and stopping is the same for all. */
+export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> {
+  /** Name of the app's folder. */
+  readonly name: string;
+  readonly config: new () => C;
+  readonly module: Type<unknown>;
+  readonly entities?: readonly EntityClass[];
+  /** The service's own migrations; those of libs/messaging come first by themselves. */
+  readonly migrations: readonly MigrationClass[];
+  /** Form of error answers; RFC 9457 unless told otherwise. */
+  readonly errorBody?: ErrorBody;
+  /** Longest path parameter a route of this service accepts, in characters. */
+  readonly paramLengthMax?: number;
+}
+
+export interface ServiceSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly broker?: Broker;
+  readonly clock?: Clock;
+}
+
+export interface RunningService {
+  readonly name: string;
+  readonly app: NestFastifyApplication;
+  readonly log: ServiceLog;
+  /** Begins to hand the event log over. Called when every service of the process has started. */
+  startRelaying(): Promise<void>;
+  stopRelaying(): Promise<void>;
+  /** Finishes what is under way, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Creates a service, ready to answer requests (through `app.inject`, a listener, or a front), not yet listening. */
+export async function startService<C extends ServiceConfig>(
+  definition: ServiceDefinition<C>,
+  { env, broker = new EmbeddedBroker(), clock = new SystemClock() }: ServiceSurroundings,
+): Promise<RunningService> {
+  const config = loadConfig(definition.config, env);
+  const log = newLog(definition.name, config.SVC_LOG_LEVEL);
+  const dataSource = await dataSourceOf(definition, config).initialize();
+  const events = new EventLog(dataSource, clock);
+  const relay = new Relay(dataSource, broker, clock, log);
+  const transport = new Transport(definition.name, broker, dataSource, clock, log);
+  events.onCommitted = () => relay.nudge();
+
+  const app = await NestFactory.create<NestFastifyApplication>(
+    serviceModule(definition, [
+      { provide: definition.config, useValue: config },
+      { provide: SERVICE_LOG, useValue: log },
+      { provide: Clock, useValue: clock },
+      { provide: DataSource, useValue: dataSource },
+      { provide: EventLog, useValue: events },
+      { provide: Relay, useValue: relay },
+      { provide: Commands, useValue: new Commands(broker) },
+      { provide: DeadLetters, useValue: new DeadLetters(dataSource, transport.eventHandlers) },
+      { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
+      { provide: APP_PIPE, useClass: RequestValidation },
+    ]),
+    new FastifyAdapter(acceptRequests.options(definition)),
+    { logger: nestLog(log), abortOnError: false, forceCloseConnections: true },
+  );
+  acceptRequests.configure(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, log);
+  app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
+  await app.startAllMicroservices();
+  await app.init();
+  await (app.getHttpAdapter().getInstance() as unknown as FastifyInstance).ready();
+
+  return {
+    name: definition.name,
+    app,
+    log,
+    startRelaying: () => relay.start(),
+    stopRelaying: () => relay.stop(),
+    close: async () => {
+      await relay.stop();
+      await app.close();
+      await dataSource.destroy();
+    },
+  };
+}
+
+/** Brings the service's schema up to date. Returns the names of the migrations that ran. */
+export async function migrateService<C extends ServiceConfig>(
+  definition: ServiceDefinition<C>,
+  env: ServiceSurroundings['env'],
+): Promise<string[]> {
+  const dataSource = await dataSourceOf(definition, loadConfig(definition.config, env)).initialize();
+  try {
+    return await migrate(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>, config: C): DataSource {
+  return newDataSource({
+    url: config.SVC_DATABASE_URL,
+    applicationName: definition.name,
+    entities: definition.entities ?? [],
+    migrations: [Messaging1763500000001, ...definition.migrations],
+    poolMax: config.SVC_DATABASE_POOL_MAX,
+  });
+}
+
+@Module({})
+class ServiceModule {}
+
+function serviceModule(definition: { readonly module: Type<unknown> }, providers: NonNullable<DynamicModule['providers']>): DynamicModule {
+  const injectable = providers.flatMap((provider) =>
+    'provide' in provider && provider.provide !== APP_FILTER && provider.provide !== APP_PIPE ? [provider.provide] : [],
+  );
+  return { module: ServiceModule, global: true, imports: [definition.module], providers, exports: injectable, controllers: [HealthController] };
+}

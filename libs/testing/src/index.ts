@@ -1,0 +1,4 @@
+export * from './manual-clock.js';
+export * from './test-database.js';
+export * from './test-service.js';
+export * from './wait-until.js';

@@ -1,0 +1,16 @@
+import { Clock } from '@svc/kernel';
+
+/** Time that stands still until a test moves it. */
+export class ManualClock extends Clock {
+  constructor(private time = new Date('2026-03-01T10:00:00.000Z')) {
+    super();
+  }
+
+  override now(): Date {
+    return new Date(this.time);
+  }
+
+  advance(milliseconds: number): void {
+    this.time = new Date(this.time.getTime() + milliseconds);
+  }
+}

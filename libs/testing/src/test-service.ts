@@ -1,0 +1,72 @@
+import type { EventEnvelope, EventType } from '@svc/contracts';
+import { type Broker, EmbeddedBroker, Relay } from '@svc/messaging';
+import { migrateService, type RunningService, type ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
+import { DataSource } from 'typeorm';
+import { ManualClock } from './manual-clock.js';
+import { newTestDatabase } from './test-database.js';
+
+export interface TestService {
+  readonly service: RunningService;
+  readonly clock: ManualClock;
+  readonly broker: EmbeddedBroker;
+  readonly dataSource: DataSource;
+  /** Everything the service has said happened, in the order of its log. */
+  published<T>(type: EventType<T>): Promise<EventEnvelope<T>[]>;
+  /** Delivers events to the service's consumers, as a relay of another service would. */
+  deliver(...events: EventEnvelope[]): Promise<void>;
+  /** Hands the service's own log over until there is nothing left. */
+  relay(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  readonly env?: Record<string, string>;
+  readonly clock?: ManualClock;
+  /** Shared with other services under test; otherwise the service is alone. */
+  readonly broker?: EmbeddedBroker;
+}
+
+/** A real service on a database of its own, with a clock that the test moves. Its relay is stepped, not running. */
+export async function startTestService<C extends ServiceConfig>(
+  definition: ServiceDefinition<C>,
+  { env = {}, clock = new ManualClock(), broker = new EmbeddedBroker() }: TestServiceOptions = {},
+): Promise<TestService> {
+  const database = await newTestDatabase();
+  const fullEnv = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: database.url, ...env };
+  await migrateService(definition, fullEnv);
+  const service = await startService(definition, { env: fullEnv, broker: broker as Broker, clock });
+  const dataSource = service.app.get(DataSource);
+  return {
+    service,
+    clock,
+    broker,
+    dataSource,
+    published: (type) =>
+      dataSource.query(
+        `SELECT id, type, aggregate_id AS "aggregateId", aggregate_version AS "aggregateVersion",
+                occurred_at AS "occurredAt", payload FROM event_log WHERE type = $1 ORDER BY txid, position`,
+        [type.name],
+      ),
+    deliver: async (...events) => {
+      const target = broker.targets().find(({ name }) => name === definition.name);
+      if (!target) throw new Error(`${definition.name} consumes nothing.`);
+      await target.deliver(events);
+    },
+    relay: async () => {
+      await service.app.get(Relay).runOnce();
+    },
+    stop: async () => {
+      await service.close();
+      await database.drop();
+    },
+  };
+}
+
+let sequence = 0;
+
+/** An event as another service would have published it. */
+export function anEvent<T>(type: EventType<T>, aggregateId: string, aggregateVersion: number, payload: T): EventEnvelope<T> {
+  const id = `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
+  return { id, type: type.name, aggregateId, aggregateVersion, occurredAt: '2026-03-01T10:00:00.000Z', payload };
+}
+
