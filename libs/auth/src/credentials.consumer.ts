@@ -1,12 +1,11 @@
 import { Controller } from '@nestjs/common';
-import { EventPattern } from '@nestjs/microservices';
 import { type ApiKeyChanged, ApiKeyChangedV1, type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
-import { type ConsumerContext, upsertIfNewer } from '@svc/messaging';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
 @Controller()
 export class CredentialsConsumer {
-  @EventPattern(SiteChangedV1.name)
+  @EventPattern(SiteChangedV1)
   async keepSites(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_sites', { merchant_id: site.merchantId, site_id: site.siteId }, aggregateVersion, {
@@ -20,7 +19,7 @@ export class CredentialsConsumer {
     }
   }
 
-  @EventPattern(ApiKeyChangedV1.name)
+  @EventPattern(ApiKeyChangedV1)
   async keepApiKeys(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: key, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {

@@ -6,6 +6,7 @@ export * from './embedded-broker.js';
 export * from './event-log.js';
 export * from './log.js';
 export * from './migrations/1763500000001-messaging.js';
+export * from './patterns.js';
 export * from './relay.js';
 export * from './signal.js';
 export * from './transport.js';

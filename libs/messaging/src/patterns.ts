@@ -1,0 +1,21 @@
+import { EventPattern as NestEventPattern, MessagePattern as NestMessagePattern } from '@nestjs/microservices';
+import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
+import type { ConsumerContext } from './consumer.js';
+
+type Method<F> = (target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<F>) => void;
+
+/**
+ * Nest's @EventPattern, tied to the payload of the event: a method of another payload does not compile. The method
+ * is given a run of events of the type and the transaction in which they are marked as done; its docstring says how
+ * it survives a replay.
+ */
+export function EventPattern<Payload>(
+  type: EventType<Payload>,
+): Method<(events: EventEnvelope<Payload>[], context: ConsumerContext) => Promise<void>> {
+  return NestEventPattern(type.name as string) as never;
+}
+
+/** Nest's @MessagePattern, tied to request and reply of the command. Refuses by throwing a DomainError. */
+export function MessagePattern<Request, Reply>(type: CommandType<Request, Reply>): Method<(request: Request) => Promise<Reply>> {
+  return NestMessagePattern(type.name) as never;
+}
