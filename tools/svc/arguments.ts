@@ -1,0 +1,77 @@
+import { SvcError } from './svc-error.ts';
+
+/** One call of ./svc, understood. */
+export type Command =
+  | { name: 'help' }
+  | { name: 'up'; detach: boolean }
+  | { name: 'down' }
+  | { name: 'status' }
+  | { name: 'logs'; follow: boolean; service: string | undefined }
+  | { name: 'test'; args: string[] }
+  | { name: 'nx'; args: string[] }
+  | { name: 'npm'; args: string[] };
+
+export const HELP = `usage: ./svc <command>
+
+  up [-d]              installs, builds, starts PostgreSQL and all services, and shows their logs; Ctrl-C stops them
+                       -d: returns when everything is ready
+  down                 stops the services and PostgreSQL; the data stays
+  status               what runs, where, and whether it is healthy (exit code 1 when it is not)
+  logs [-f] [service]  the services' logs, readable; -f follows; "postgres" for the database's
+  test [jest options]  all tests: unit, integration on PostgreSQL, browser; the options go to Jest
+  nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
+  npm ...              npm on the right Node.js, for example: ./svc npm run lint
+  help                 this text
+
+settings, from the environment
+  SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, PostgreSQL +32
+  SVC_DATA_DIR    where data, logs and secrets are kept (.data)
+  SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
+`;
+
+/** Understands the command line, or says in one line what it does not know (exit code 2). */
+export function parseCommand(args: readonly string[]): Command {
+  const [name, ...rest] = args;
+  switch (name) {
+    case undefined:
+    case 'help':
+    case '-h':
+    case '--help':
+      return { name: 'help' };
+    case 'up':
+      return { name, detach: flags(name, rest, ['-d', '--detach']).size > 0 };
+    case 'down':
+    case 'status':
+      flags(name, rest, []);
+      return { name };
+    case 'logs':
+      return parseLogs(rest);
+    case 'test':
+    case 'nx':
+    case 'npm':
+      return { name, args: rest };
+    default:
+      throw usageError(`there is no command "${name}"`);
+  }
+}
+
+function parseLogs(rest: readonly string[]): Command {
+  const services = rest.filter((argument) => !argument.startsWith('-'));
+  const given = flags(
+    'logs',
+    rest.filter((argument) => argument.startsWith('-')),
+    ['-f', '--follow'],
+  );
+  if (services.length > 1) throw usageError(`"logs" shows one service or all of them, not ${services.join(' and ')}`);
+  return { name: 'logs', follow: given.size > 0, service: services[0] };
+}
+
+function flags(command: string, given: readonly string[], known: readonly string[]): Set<string> {
+  const unknown = given.find((argument) => !known.includes(argument));
+  if (unknown !== undefined) throw usageError(`"${command}" does not know "${unknown}"`);
+  return new Set(given);
+}
+
+function usageError(message: string): SvcError {
+  return new SvcError(message, { hint: './svc help lists the commands', exitCode: 2 });
+}

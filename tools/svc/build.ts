@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { lastLines } from './files.ts';
+import { runProgram } from './run-program.ts';
+import { SvcError } from './svc-error.ts';
+
+/** Compiles what has changed, then bundles the script of the payment page. Returns what was done, in words. */
+export async function build(root: string, logFile: string): Promise<string> {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  await buildStep('the compiler', [compiler, '--build'], root, logFile);
+  const page = join(root, 'apps', 'hosted-gateway', 'page', 'build.ts');
+  if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
+  return 'compiled';
+}
+
+async function buildStep(what: string, args: string[], root: string, logFile: string): Promise<void> {
+  const { code } = await runProgram(process.execPath, args, { cwd: root, logFile });
+  if (code === 0) return;
+  for (const line of lastLines(logFile, 12)) console.error(`    ${line}`);
+  throw new SvcError(`${what} reported errors`, { hint: `see above and ${logFile}` });
+}

@@ -1,0 +1,39 @@
+/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas. */
+import { writeEnvFiles, variablesOf } from './env-files.ts';
+import { findPostgres } from './postgres-process.ts';
+import { startPostgres } from './postgres.ts';
+import type { StartedPostgres } from './postgres.ts';
+import { provision } from './provision.ts';
+import { loadSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
+import { migrate } from './services.ts';
+import { pathsOf } from './settings.ts';
+import type { Settings } from './settings.ts';
+import type { Steps } from './steps.ts';
+import { join } from 'node:path';
+
+/** `onStarted` is called as soon as a server runs that did not run before: whoever fails later stops it again. */
+export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {
+  const paths = pathsOf(settings);
+  const secrets = loadSecrets(paths.secrets);
+  writeEnvFiles(settings, secrets);
+  let server: StartedPostgres | undefined;
+  await steps.run('PostgreSQL', async () => {
+    if (findPostgres(paths.postgres) === undefined) onStarted();
+    server = await startPostgres({
+      root: settings.root,
+      directory: paths.postgres,
+      port: settings.ports.postgres,
+      password: secrets.postgresPassword,
+      logFile: paths.postgresLog,
+      durable: true,
+    });
+    return server.description;
+  });
+  const url = server?.superuserUrl;
+  if (url === undefined) throw new Error('PostgreSQL was started without an address');
+  await steps.run('database', () => provision(url, secrets));
+  const variables = variablesOf(settings, secrets)['all-in-one'];
+  await steps.run('migrations', () => migrate(settings, variables, join(paths.log, 'migrations.log')));
+  return secrets;
+}

@@ -1,0 +1,24 @@
+import { takeLock } from './lock.ts';
+import { stopPostgres } from './postgres-process.ts';
+import { stopServices } from './services.ts';
+import { pathsOf } from './settings.ts';
+import type { Settings } from './settings.ts';
+import { createSteps } from './steps.ts';
+import { SvcError } from './svc-error.ts';
+
+/** Stops the services, then PostgreSQL. May be repeated, and works on what a crash has left. */
+export async function down(settings: Settings): Promise<void> {
+  const lock = takeLock(pathsOf(settings).lock);
+  if (!('release' in lock)) {
+    throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
+      hint: 'try again when it is done',
+    });
+  }
+  try {
+    const steps = createSteps();
+    await steps.run('services', () => stopServices(settings));
+    await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
+  } finally {
+    lock.release();
+  }
+}

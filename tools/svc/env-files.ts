@@ -1,0 +1,92 @@
+/** One file of variables for each app, written anew at each start: what the apps are configured with, to be read there. */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWNER_ONLY, writeAtomically } from './files.ts';
+import type { Secrets } from './secrets.ts';
+import { pathsOf, urlOf } from './settings.ts';
+import type { Service, Settings } from './settings.ts';
+
+export type Variables = Readonly<Record<string, string>>;
+export type App = Service | 'all-in-one';
+
+/** Writes `<app>.env` for every app into a folder only its owner can enter. */
+export function writeEnvFiles(settings: Settings, secrets: Secrets): void {
+  const folder = pathsOf(settings).env;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  for (const [app, variables] of Object.entries(variablesOf(settings, secrets))) {
+    writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
+  }
+}
+
+/** Every app's variables. */
+export function variablesOf(settings: Settings, secrets: Secrets): Record<App, Variables> {
+  const { ports, passedOn } = settings;
+  const paths = pathsOf(settings);
+  const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
+  const service = (name: Service) => ({
+    ...base,
+    SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
+    SVC_PORT: String(ports.alone[name]),
+  });
+  const admin = { SVC_ADMIN_KEY: secrets.adminKey };
+  const acquirer = Object.fromEntries(Object.entries(passedOn).filter(([name]) => name.startsWith('SVC_ACQUIRER_')));
+  return {
+    identity: { ...service('identity'), ...admin },
+    'payment-processor': {
+      ...service('payment-processor'),
+      ...admin,
+      SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
+      SVC_ACQUIRER_STORE: paths.acquirerStore,
+      ...acquirer,
+    },
+    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'webhook-dispatcher': {
+      ...service('webhook-dispatcher'),
+      ...admin,
+      SVC_SEALING_KEY: secrets.sealingKeys['webhook-dispatcher'],
+    },
+    'demo-shop': {
+      ...service('demo-shop'),
+      SVC_GATEWAY_URL: urlOf(ports.gateway),
+      SVC_SHOP_URL: urlOf(ports.shop),
+      SVC_SHOP_CREDENTIALS_FILE: paths.demo,
+    },
+    'all-in-one': {
+      ...base,
+      SVC_ENV_DIR: paths.env,
+      SVC_API_PORT: String(ports.api),
+      SVC_GATEWAY_PORT: String(ports.gateway),
+      SVC_SHOP_PORT: String(ports.shop),
+      SVC_ADMIN_PORT: String(ports.admin),
+    },
+  };
+}
+
+/** The PostgreSQL role of a service, and with the prefix taken off the schema it owns. */
+export function roleOf(service: Service): string {
+  return `svc_${schemaOf(service)}`;
+}
+
+export function schemaOf(service: Service): string {
+  return service.replaceAll('-', '_');
+}
+
+function databaseUrlOf(service: Service, password: string, port: number): string {
+  return `postgres://${roleOf(service)}:${password}@127.0.0.1:${port}/svc`;
+}
+
+/** As `node --env-file` and util.parseEnv read it; a value with blanks or # (a folder's path) is quoted. */
+export function formatEnvFile(variables: Variables): string {
+  const lines = Object.entries(variables).map(([name, value]) => {
+    if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written to an environment file`);
+    return /^[\w./:@%+,=-]*$/.test(value) ? `${name}=${value}` : `${name}='${value}'`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** What a program of ours is started with: the caller's environment without settings meant for ./svc itself. */
+export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  return { ...Object.fromEntries(own), ...variables };
+}

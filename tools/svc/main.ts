@@ -1,0 +1,78 @@
+/** The entry of ./svc: understands the command, runs it, and says in one line what went wrong. */
+import { dirname, join } from 'node:path';
+import { HELP, parseCommand } from './arguments.ts';
+import type { Command } from './arguments.ts';
+import { down } from './down.ts';
+import { showLogs } from './logs.ts';
+import { prepare } from './prepare.ts';
+import { runProgram } from './run-program.ts';
+import { makeDataDir, pathsOf, readSettings } from './settings.ts';
+import { status } from './status.ts';
+import { createSteps } from './steps.ts';
+import { SvcError } from './svc-error.ts';
+import { test } from './test.ts';
+import { up } from './up.ts';
+
+// A reader that has seen enough (| head) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+const root = join(import.meta.dirname, '..', '..');
+
+try {
+  process.exitCode = await run(parseCommand(process.argv.slice(2)));
+} catch (error) {
+  process.exitCode = report(error);
+}
+// Sockets kept alive by fetch, or a step that an interruption left behind, must not hold the command back.
+process.exit();
+
+async function run(command: Command): Promise<number> {
+  if (command.name === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
+  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  switch (command.name) {
+    case 'up':
+      return up(settings, command.detach);
+    case 'down':
+      await down(settings);
+      return 0;
+    case 'status':
+      return (await status(settings)) ? 0 : 1;
+    case 'logs':
+      await showLogs(settings, command.service, command.follow);
+      return 0;
+    case 'test':
+      return test(settings, command.args);
+    case 'nx':
+      return runTool(join(root, 'node_modules', 'nx', 'bin', 'nx.js'), command.args);
+    case 'npm':
+      return runTool(undefined, command.args);
+  }
+
+  async function runTool(script: string | undefined, args: string[]): Promise<number> {
+    const quiet = createSteps(process.stderr);
+    await prepare(settings, quiet, { build: false });
+    // Whatever starts `node` further on (Nx targets, npm scripts) finds the one this process runs on.
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
+    const cwd = process.cwd().startsWith(root) ? process.cwd() : root;
+    const [file, ...words] = script === undefined ? ['npm', ...args] : [process.execPath, script, ...args];
+    // Ctrl-C goes to the whole terminal group: the tool decides, and this process waits for it.
+    process.on('SIGINT', () => undefined);
+    return (await runProgram(file ?? 'npm', words, { cwd, env })).code;
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof SvcError) {
+    console.error(`svc: ${error.line}`);
+    return error.exitCode;
+  }
+  console.error(error);
+  console.error(
+    `svc: this should not have happened; the logs are in ${pathsOf(readSettings(root, process.env, process.cwd())).log}`,
+  );
+  return 1;
+}

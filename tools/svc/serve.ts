@@ -1,0 +1,115 @@
+/**
+ * `node tools/svc/serve.ts <app>` (the `serve` target of Nx): one service by itself, compiled and started again when
+ * its sources change. It gets the local platform's database and configuration and a port of its own, so it may run
+ * beside `./svc up`.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { environmentFor, variablesOf } from './env-files.ts';
+import { findPostgres, stopPostgres } from './postgres-process.ts';
+import { prepare } from './prepare.ts';
+import { SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from './settings.ts';
+import type { Service, Settings } from './settings.ts';
+import { createSteps } from './steps.ts';
+import { SvcError } from './svc-error.ts';
+import { requireFreePorts } from './taken-ports.ts';
+
+/** The compiler writes a file after another: one restart for all of them. */
+const SETTLE_MILLISECONDS = 300;
+const DRAIN_MILLISECONDS = 15_000;
+
+const root = join(import.meta.dirname, '..', '..');
+
+try {
+  await serve(process.argv[2]);
+} catch (error) {
+  console.error(error instanceof SvcError ? `svc: ${error.line}` : error);
+  process.exitCode = error instanceof SvcError ? error.exitCode : 1;
+}
+process.exit();
+
+async function serve(name: string | undefined): Promise<void> {
+  if (name === 'all-in-one') throw new SvcError('all-in-one is what ./svc up runs', { exitCode: 2 });
+  const app = SERVICES.find((service) => service === name?.replace(/^@svc\//, ''));
+  if (app === undefined)
+    throw new SvcError(`there is no app "${name ?? ''}"`, { hint: `there are ${SERVICES.join(', ')}`, exitCode: 2 });
+  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  const port = settings.ports.alone[app];
+  await requireFreePorts({ [app]: port });
+
+  let startedServer = false;
+  try {
+    const steps = createSteps();
+    await prepare(settings, steps, { build: true });
+    const { startDatabase } = await import('./database.ts');
+    const secrets = await startDatabase(settings, steps, () => (startedServer = true));
+    console.log(`\n${app} listens on ${urlOf(port)}; alone, without a broker, it talks to no other service yet`);
+    console.log('It starts again when its sources change; Ctrl-C stops it.\n');
+    await runAndWatch(settings, app, { ...variablesOf(settings, secrets)[app], ...ownAddress(app, port) });
+  } finally {
+    if (startedServer && findPostgres(pathsOf(settings).postgres) !== undefined) {
+      console.log(`PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`);
+    }
+  }
+}
+
+/** A service that puts its own address into links must name the port it has here. */
+function ownAddress(app: Service, port: number): Record<string, string> {
+  if (app === 'hosted-gateway') return { SVC_GATEWAY_URL: urlOf(port) };
+  return app === 'demo-shop' ? { SVC_SHOP_URL: urlOf(port) } : {};
+}
+
+async function runAndWatch(settings: Settings, app: Service, variables: Record<string, string>): Promise<void> {
+  const folder = join(settings.root, 'apps', app);
+  const script = join(folder, 'dist', 'main.js');
+  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have made it' });
+  const compiler = join(settings.root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const watching = spawn(process.execPath, [compiler, '--build', '--watch', '--preserveWatchOutput', folder], {
+    stdio: 'inherit',
+    cwd: settings.root,
+  });
+
+  let child: ChildProcess | undefined;
+  const start = () => {
+    const env = environmentFor(variables);
+    child = spawn(process.execPath, ['--enable-source-maps', script], { stdio: 'inherit', cwd: settings.root, env });
+  };
+  let pending: NodeJS.Timeout | undefined;
+  let restarting = Promise.resolve();
+  const watcher = watch(join(folder, 'dist'), { recursive: true }, (_event, file) => {
+    if (file?.endsWith('.js') !== true) return;
+    clearTimeout(pending);
+    pending = setTimeout(() => {
+      restarting = restarting.then(async () => {
+        console.log(`${app} has changed: starting again`);
+        await end(child);
+        start();
+      });
+    }, SETTLE_MILLISECONDS);
+  });
+  start();
+  await new Promise<void>((resolve) =>
+    (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).forEach((name) => process.on(name, () => resolve())),
+  );
+  watcher.close();
+  clearTimeout(pending);
+  await restarting;
+  await Promise.all([end(watching), end(child)]);
+}
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const timer = new AbortController();
+  const inTime = await Promise.race([
+    ended.then(() => true),
+    pause(DRAIN_MILLISECONDS, false, { signal: timer.signal }).catch(() => true),
+  ]);
+  timer.abort();
+  if (!inTime) child.kill('SIGKILL');
+  await ended;
+}

@@ -1,0 +1,142 @@
+/** The process that runs all services (apps/all-in-one): started, found again, asked for its health, stopped. */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { environmentFor } from './env-files.ts';
+import type { Variables } from './env-files.ts';
+import { OWNER_ONLY, openLog, readFrom, readJson, writeAtomically } from './files.ts';
+import { formatLogLine } from './log-lines.ts';
+import { findIdentity, isAlive } from './process-identity.ts';
+import { runProgram } from './run-program.ts';
+import { pathsOf, urlOf } from './settings.ts';
+import type { Ports, Settings } from './settings.ts';
+import { SvcError } from './svc-error.ts';
+import { waitUntil } from './wait-until.ts';
+
+export interface RunningServices {
+  readonly pid: number;
+  readonly identity: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly ports: Ports;
+}
+
+const READY_SECONDS = 60;
+/** What the services may take to finish requests, messages and notifications at hand. */
+const DRAIN_SECONDS = 15;
+
+/** The services as they were started, if that very process still runs. */
+export function findServices(settings: Settings): RunningServices | undefined {
+  const known = readJson(pathsOf(settings).services) as RunningServices | undefined;
+  if (typeof known?.pid !== 'number' || typeof known.identity !== 'string') return undefined;
+  return isAlive(known.pid, known.identity) ? known : undefined;
+}
+
+/** Brings every schema to what the code expects. */
+export async function migrate(settings: Settings, variables: Variables, logFile: string): Promise<string> {
+  const script = entryPoint(settings, 'migrate.js');
+  const before = openLog(logFile);
+  closeSync(before.handle);
+  const env = environmentFor(variables);
+  const { code } = await runProgram(process.execPath, ['--enable-source-maps', script], {
+    cwd: settings.root,
+    env,
+    logFile,
+  });
+  if (code === 0) return 'schemas are up to date';
+  const reason = lastError(readFrom(logFile, before.startsAt)) ?? `exit code ${code}`;
+  throw new SvcError(`the migrations failed: ${reason}`, { hint: `their output is in ${logFile}` });
+}
+
+/** Starts the process in a session of its own, so that it outlives this one, and waits until it is ready. */
+export async function startServices(
+  settings: Settings,
+  variables: Variables,
+  startedAt: Date,
+): Promise<RunningServices> {
+  const paths = pathsOf(settings);
+  const script = entryPoint(settings, 'main.js');
+  const log = openLog(paths.servicesLog);
+  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+    cwd: settings.root,
+    env: environmentFor(variables),
+    detached: true,
+    stdio: ['ignore', log.handle, log.handle],
+  });
+  let ended: string | undefined;
+  child.once('exit', (code, signal) => (ended = signal ?? `exit code ${code}`));
+  child.once('error', (error) => (ended = error.message));
+  child.unref();
+  closeSync(log.handle);
+  const identity = child.pid === undefined ? undefined : findIdentity(child.pid);
+  if (child.pid !== undefined && identity !== undefined) {
+    const running = { pid: child.pid, identity, startedAt: startedAt.toISOString(), ports: settings.ports };
+    writeAtomically(paths.services, `${JSON.stringify(running)}\n`, OWNER_ONLY);
+    const isReady = await waitUntil(
+      async () => ((await isHealthy(settings.ports)) ? true : ended === undefined ? undefined : false),
+      {
+        withinSeconds: READY_SECONDS,
+        everyMilliseconds: 50,
+      },
+    );
+    // Only ready while it lives: whoever answered on a port could be somebody else's process.
+    if (isReady === true && ended === undefined) return running;
+  }
+  await stopServices(settings);
+  const what = ended === undefined ? `were not ready within ${READY_SECONDS} s` : 'ended while starting';
+  const reason = lastError(readFrom(paths.servicesLog, log.startsAt)) ?? ended ?? 'they gave no reason';
+  throw new SvcError(`the services ${what}: ${reason}`, { hint: `their log is ${paths.servicesLog}` });
+}
+
+/** Lets the process finish what it has at hand. Returns what was done, in words. */
+export async function stopServices(settings: Settings): Promise<string> {
+  const file = pathsOf(settings).services;
+  const running = findServices(settings);
+  const isGone = () => (findServices(settings) === undefined ? true : undefined);
+  let done = 'were not running';
+  if (running !== undefined) {
+    signal(running.pid, 'SIGTERM');
+    done = 'stopped';
+    if ((await waitUntil(isGone, { withinSeconds: DRAIN_SECONDS })) !== true) {
+      signal(running.pid, 'SIGKILL');
+      done = `killed: they had not finished after ${DRAIN_SECONDS} s`;
+      await waitUntil(isGone, { withinSeconds: 5 });
+    }
+  }
+  rmSync(file, { force: true });
+  return done;
+}
+
+/** Whether the administration listener says that all services are ready. */
+export async function isHealthy(ports: Ports): Promise<boolean> {
+  try {
+    const response = await fetch(`${urlOf(ports.admin)}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** The last line of a log that reports an error, as a person reads it. */
+function lastError(output: string): string | undefined {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const structured = lines.findLast((line) => /"level":\s*("(error|fatal)"|[56]0)/.test(line));
+  const thrown = lines.findLast((line) => /^\s*(\w*Error|\[?\w+Exception)\b.*:/.test(line));
+  const line = structured ?? thrown ?? lines.at(-1);
+  return line === undefined ? undefined : (formatLogLine(line).split('\n')[0] ?? '').trim().slice(0, 400);
+}
+
+function entryPoint(settings: Settings, file: string): string {
+  const script = join(settings.root, 'apps', 'all-in-one', 'dist', file);
+  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have made it' });
+  return script;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ended by itself in between
+  }
+}

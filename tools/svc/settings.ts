@@ -1,0 +1,102 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SvcError } from './svc-error.ts';
+
+/** The apps that own a schema and a database role, in the order of their ports. */
+export const SERVICES = ['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'demo-shop'] as const;
+export type Service = (typeof SERVICES)[number];
+
+export interface Ports {
+  readonly api: number;
+  readonly gateway: number;
+  readonly shop: number;
+  readonly admin: number;
+  readonly postgres: number;
+  /** For an app that runs alone (`./svc nx serve <app>`), beside a platform that is up. */
+  readonly alone: Readonly<Record<Service, number>>;
+}
+
+export interface Settings {
+  /** The repository. */
+  readonly root: string;
+  /** Data, logs, secrets and process files: two copies with two folders and two port bases run side by side. */
+  readonly dataDir: string;
+  readonly ports: Ports;
+  /** What the caller set for the apps themselves, by the prefixes in PASSED_ON. */
+  readonly passedOn: Readonly<Record<string, string>>;
+}
+
+const HOST = '127.0.0.1';
+const DEFAULT_PORT_BASE = 7300;
+const HIGHEST_OFFSET = 32;
+const LOWEST_PORT = 1024;
+
+/** Reads the settings of ./svc from the environment; makes nothing. */
+export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string): Settings {
+  const dataDir =
+    env['SVC_DATA_DIR'] === undefined || env['SVC_DATA_DIR'] === ''
+      ? join(root, '.data')
+      : resolve(cwd, env['SVC_DATA_DIR']);
+  if (/[\n\r\0']/.test(dataDir)) throw new SvcError(`SVC_DATA_DIR must not contain quotes or line breaks: ${dataDir}`);
+  const passedOn = Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && (entry[0].startsWith('SVC_ACQUIRER_') || entry[0] === 'SVC_LOG_LEVEL'),
+    ),
+  );
+  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), passedOn };
+}
+
+/** The data folder, made where it is missing, by its real path: what a process's command line is compared with. */
+export function makeDataDir(settings: Settings): Settings {
+  try {
+    mkdirSync(settings.dataDir, { recursive: true });
+    return { ...settings, dataDir: realpathSync(settings.dataDir) };
+  } catch (error) {
+    throw new SvcError(`the data folder cannot be made: ${(error as Error).message}`, {
+      hint: 'choose another with SVC_DATA_DIR',
+      cause: error,
+    });
+  }
+}
+
+/** Every port of one copy, from its first one. */
+export function planPorts(base: string | undefined): Ports {
+  const first = base === undefined || base === '' ? DEFAULT_PORT_BASE : Number(base);
+  const highest = 65_535 - HIGHEST_OFFSET;
+  if (!Number.isInteger(first) || first < LOWEST_PORT || first > highest) {
+    throw new SvcError(`SVC_PORT_BASE must be a whole number from ${LOWEST_PORT} to ${highest}, not "${base}"`);
+  }
+  const alone = Object.fromEntries(SERVICES.map((service, index) => [service, first + 10 + index]));
+  return {
+    api: first,
+    gateway: first + 1,
+    shop: first + 2,
+    admin: first + 3,
+    postgres: first + HIGHEST_OFFSET,
+    alone: alone as Record<Service, number>,
+  };
+}
+
+/** The address of one listener of this machine. */
+export function urlOf(port: number): string {
+  return `http://${HOST}:${port}`;
+}
+
+/** Where everything below the data folder is; one place, because up, down, status, logs and serve share it. */
+export function pathsOf(settings: Settings) {
+  const { dataDir } = settings;
+  return {
+    log: join(dataDir, 'log'),
+    servicesLog: join(dataDir, 'log', 'services.log'),
+    postgresLog: join(dataDir, 'log', 'postgres.log'),
+    postgres: join(dataDir, 'postgres'),
+    run: join(dataDir, 'run'),
+    services: join(dataDir, 'run', 'services.json'),
+    lock: join(dataDir, 'run', 'svc.lock'),
+    env: join(dataDir, 'env'),
+    secrets: join(dataDir, 'secrets.json'),
+    demo: join(dataDir, 'demo.json'),
+    acquirerStore: join(dataDir, 'acquirer', 'charges.jsonl'),
+  };
+}

@@ -1,0 +1,46 @@
+import { findPostgres } from './postgres-process.ts';
+import { readMemoryMegabytes } from './process-identity.ts';
+import { findServices, isHealthy } from './services.ts';
+import { pathsOf, urlOf } from './settings.ts';
+import type { Settings } from './settings.ts';
+
+/** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */
+export async function status(settings: Settings): Promise<boolean> {
+  const services = findServices(settings);
+  const server = findPostgres(pathsOf(settings).postgres);
+  const isReady = services !== undefined && (await isHealthy(services.ports));
+  if (services === undefined) {
+    console.log('services    down');
+  } else {
+    console.log(
+      `services    ${isReady ? 'ready' : 'not ready'}  ${describe(services.pid)}, since ${services.startedAt}`,
+    );
+    const { shop, gateway, api, admin } = services.ports;
+    for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
+      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeAnswer(urlOf(port))}`);
+    }
+  }
+  console.log(
+    server === undefined
+      ? 'PostgreSQL  down'
+      : `PostgreSQL  running    ${describe(server.pid)}\n  127.0.0.1:${server.port}`,
+  );
+  console.log(`data        ${settings.dataDir}`);
+  return isReady && server !== undefined;
+}
+
+function describe(pid: number): string {
+  const megabytes = readMemoryMegabytes(pid);
+  return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
+}
+
+async function describeAnswer(url: string): Promise<string> {
+  const started = performance.now();
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return `answers (${Math.round(performance.now() - started)} ms)`;
+  } catch {
+    return 'does not answer';
+  }
+}

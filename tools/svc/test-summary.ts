@@ -1,0 +1,53 @@
+/** What Jest's JSON report says, reduced to what a person and a pipeline ask for. */
+
+/** The fields of Jest's report that count here. */
+export interface JestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly JestFile[];
+}
+
+interface JestFile {
+  readonly name: string;
+  readonly status: string;
+  readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+}
+
+export interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  /** A line for each failure that Jest itself does not show as one. */
+  readonly complaints: readonly string[];
+}
+
+/**
+ * Adds up one run. A test that was not run (skipped, todo) counts as failed: nothing is left out silently. So does a
+ * file that could not be run, and a run that wrote no report or ended badly without any failed test.
+ */
+export function summarise(report: JestReport | undefined, exitCode: number): Summary {
+  if (report === undefined)
+    return { passed: 0, failed: 1, complaints: [`Jest wrote no report (exit code ${exitCode})`] };
+  const notRun = report.testResults.flatMap((file) =>
+    file.assertionResults
+      .filter(({ status }) => status !== 'passed' && status !== 'failed')
+      .map(({ fullName, status }) => `not run (${status}): ${fullName} in ${file.name}`),
+  );
+  const broken = report.testResults
+    .filter((file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'))
+    .map((file) => `could not be run: ${file.name}`);
+  const complaints = [...notRun, ...broken];
+  const failed = report.numFailedTests + complaints.length;
+  if (failed > 0 || (exitCode === 0 && report.numPassedTests > 0))
+    return { passed: report.numPassedTests, failed, complaints };
+  return {
+    passed: report.numPassedTests,
+    failed: 1,
+    complaints: [`Jest ran ${report.numPassedTests} tests and ended with exit code ${exitCode}`],
+  };
+}
+
+/** The line every test run closes with. */
+export function closingLine(runs: readonly Summary[]): string {
+  const sum = (pick: (run: Summary) => number) => runs.reduce((total, run) => total + pick(run), 0);
+  return `${sum((run) => run.passed)} passed, ${sum((run) => run.failed)} failed`;
+}
