@@ -6,7 +6,7 @@ import { down } from './down.ts';
 import { showLogs } from './logs.ts';
 import { prepare } from './prepare.ts';
 import { runProgram } from './run-program.ts';
-import { makeDataDir, pathsOf, readSettings } from './settings.ts';
+import { makeDataDir, pathsOf, readSettings, resolveDataDir } from './settings.ts';
 import { status } from './status.ts';
 import { createSteps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
@@ -32,7 +32,9 @@ async function run(command: Command): Promise<number> {
     return 0;
   }
   if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
-  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  const asked = readSettings(root, process.env, process.cwd());
+  const onlyLooks = command.name === 'status' || command.name === 'logs';
+  const settings = onlyLooks ? resolveDataDir(asked) : makeDataDir(asked);
   switch (command.name) {
     case 'up':
       return up(settings, command.detach);

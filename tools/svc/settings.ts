@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from './svc-error.ts';
 
@@ -47,11 +47,16 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
   return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), passedOn };
 }
 
-/** The data folder, made where it is missing, by its real path: what a process's command line is compared with. */
+/** The same settings with the data folder's real path, which is what a process's command line is compared with. */
+export function resolveDataDir(settings: Settings): Settings {
+  return existsSync(settings.dataDir) ? { ...settings, dataDir: realpathSync(settings.dataDir) } : settings;
+}
+
+/** Makes the data folder where it is missing. */
 export function makeDataDir(settings: Settings): Settings {
   try {
     mkdirSync(settings.dataDir, { recursive: true });
-    return { ...settings, dataDir: realpathSync(settings.dataDir) };
+    return resolveDataDir(settings);
   } catch (error) {
     throw new SvcError(`the data folder cannot be made: ${(error as Error).message}`, {
       hint: 'choose another with SVC_DATA_DIR',
