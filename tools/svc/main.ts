@@ -9,7 +9,7 @@ import { runProgram } from './run-program.ts';
 import { makeDataDir, pathsOf, readSettings, resolveDataDir } from './settings.ts';
 import { status } from './status.ts';
 import { createSteps } from './steps.ts';
-import { SvcError } from './svc-error.ts';
+import { SvcError, asSvcError } from './svc-error.ts';
 import { test } from './test.ts';
 import { up } from './up.ts';
 
@@ -68,9 +68,10 @@ async function run(command: Command): Promise<number> {
 }
 
 function report(error: unknown): number {
-  if (error instanceof SvcError) {
-    console.error(`svc: ${error.line}`);
-    return error.exitCode;
+  const { line, exitCode } = asSvcError(error) ?? {};
+  if (line !== undefined) {
+    console.error(`svc: ${line}`);
+    return exitCode ?? 1;
   }
   console.error(error);
   console.error(

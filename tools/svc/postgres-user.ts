@@ -80,6 +80,8 @@ function withCapability(account: Account, capability: string): PostgresUser {
       `--reuid=${account.uid}`,
       `--regid=${account.gid}`,
       '--clear-groups',
+      // Otherwise access(2), by which the server looks for its own program, disregards the capability.
+      '--securebits=+no_setuid_fixup',
       `--inh-caps=+${capability}`,
       `--ambient-caps=+${capability}`,
     ],
@@ -110,9 +112,14 @@ export function asUser(user: PostgresUser, program: string, args: readonly strin
   };
 }
 
+/**
+ * Lets the server itself look at the folder, which has no configuration: that complaint, and no earlier one, shows that
+ * it found its program and its libraries and could enter the folder. (`--version` answers before any of that.)
+ */
 function tryToRun(user: PostgresUser, postgres: string, folder: string): string | undefined {
-  const { file, args, options } = asUser(user, 'sh', ['-c', 'cd "$1" && exec "$2" --version', 'sh', folder, postgres]);
+  const script = 'cd "$1" && exec "$2" -C port -D "$1"';
+  const { file, args, options } = asUser(user, 'sh', ['-c', script, 'sh', folder, postgres]);
   const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 10_000 });
-  if (result.status === 0) return undefined;
-  return (result.error?.message ?? result.stderr.trim().split('\n')[0]) || `exit code ${result.status}`;
+  if (/configuration file .*: No such file or directory/.test(result.stderr ?? '')) return undefined;
+  return result.error?.message ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.status}`);
 }

@@ -69,8 +69,8 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   const user = findPostgresUser(binaries.postgres, parent);
   const isNew = !existsSync(plan.directory);
   if (isNew) initialise(plan, binaries, user);
-  requireUsableDirectory(plan.directory, binaries);
   repairOwner(plan.directory, user);
+  requireUsableDirectory(plan.directory, binaries);
   await launch(plan, binaries, user, superuserUrl);
   const how = user.description === 'as this user' ? '' : `, ${user.description}`;
   return {

@@ -14,7 +14,7 @@ import { prepare } from './prepare.ts';
 import { SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
-import { SvcError } from './svc-error.ts';
+import { SvcError, asSvcError } from './svc-error.ts';
 import { requireFreePorts } from './taken-ports.ts';
 
 /** The compiler writes a file after another: one restart for all of them. */
@@ -26,8 +26,9 @@ const root = join(import.meta.dirname, '..', '..');
 try {
   await serve(process.argv[2]);
 } catch (error) {
-  console.error(error instanceof SvcError ? `svc: ${error.line}` : error);
-  process.exitCode = error instanceof SvcError ? error.exitCode : 1;
+  const known = asSvcError(error);
+  console.error(known === undefined ? error : `svc: ${known.line}`);
+  process.exitCode = known?.exitCode ?? 1;
 }
 process.exit();
 

@@ -19,3 +19,19 @@ export class SvcError extends Error {
     return text.replaceAll(/\s*\n\s*/g, ' ');
   }
 }
+
+const MACHINE_FAULTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'this user may not do that',
+  EPERM: 'this user may not do that',
+};
+
+/** A failure of the machine rather than of the program (a full disk, another user's file), as the line for it. */
+export function asSvcError(error: unknown): SvcError | undefined {
+  if (error instanceof SvcError) return error;
+  if (!(error instanceof Error)) return undefined;
+  const meaning = MACHINE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
+  return meaning === undefined ? undefined : new SvcError(`${meaning} (${error.message})`, { cause: error });
+}
