@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,14 +20,19 @@ export const OWNER_ONLY = 0o600;
 export function writeAtomically(file: string, content: string, mode: number): void {
   const draft = `${file}.${process.pid}.new`;
   mkdirSync(dirname(file), { recursive: true });
-  const handle = openSync(draft, 'w', mode);
   try {
-    writeFileSync(handle, content);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
+    const handle = openSync(draft, 'w', mode);
+    try {
+      writeFileSync(handle, content);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true }); // A full disk would keep it, secrets and all.
+    throw error;
   }
-  renameSync(draft, file);
 }
 
 /** The parsed content of a JSON file of ours; undefined when there is none. */

@@ -6,7 +6,7 @@ import { down } from './down.ts';
 import { showLogs } from './logs.ts';
 import { prepare } from './prepare.ts';
 import { runProgram } from './run-program.ts';
-import { makeDataDir, pathsOf, readSettings, resolveDataDir } from './settings.ts';
+import { makeDataDir, readSettings, resolveDataDir } from './settings.ts';
 import { status } from './status.ts';
 import { createSteps } from './steps.ts';
 import { SvcError, asSvcError } from './svc-error.ts';
@@ -68,14 +68,9 @@ async function run(command: Command): Promise<number> {
 }
 
 function report(error: unknown): number {
-  const { line, exitCode } = asSvcError(error) ?? {};
-  if (line !== undefined) {
-    console.error(`svc: ${line}`);
-    return exitCode ?? 1;
-  }
-  console.error(error);
-  console.error(
-    `svc: this should not have happened; the logs are in ${pathsOf(readSettings(root, process.env, process.cwd())).log}`,
-  );
-  return 1;
+  const dataDir = process.env['SVC_DATA_DIR'] ?? join(root, '.data');
+  const known = asSvcError(error, `data and logs are in ${dataDir}`);
+  console.error(known === undefined ? error : `svc: ${known.line}`);
+  if (known === undefined) console.error(`svc: this should not have happened; the logs are in ${join(dataDir, 'log')}`);
+  return known?.exitCode ?? 1;
 }

@@ -228,6 +228,8 @@ async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
 export function findReason(output: string): string {
   // The probes of a server that is still recovering are answered, and logged, as FATAL too.
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.includes('the database system is'));
-  const reason = lines.findLast((line) => /\b(PANIC|FATAL|ERROR|error):/.test(line)) ?? lines.at(-1) ?? '';
+  // What follows a full disk are complaints about its consequences.
+  const fullDisk = lines.find((line) => line.includes('No space left on device'));
+  const reason = fullDisk ?? lines.findLast((line) => /\b(PANIC|FATAL|ERROR|error):/.test(line)) ?? lines.at(-1) ?? '';
   return reason.replace(/^.*?\b(PANIC|FATAL|ERROR|error):\s*/, '').trim();
 }

@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, '..', '..');
 try {
   await serve(process.argv[2]);
 } catch (error) {
-  const known = asSvcError(error);
+  const known = asSvcError(error, 'its data folder is .data, or what SVC_DATA_DIR names');
   console.error(known === undefined ? error : `svc: ${known.line}`);
   process.exitCode = known?.exitCode ?? 1;
 }

@@ -29,9 +29,9 @@ const MACHINE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** A failure of the machine rather than of the program (a full disk, another user's file), as the line for it. */
-export function asSvcError(error: unknown): SvcError | undefined {
+export function asSvcError(error: unknown, hint: string): SvcError | undefined {
   if (error instanceof SvcError) return error;
   if (!(error instanceof Error)) return undefined;
   const meaning = MACHINE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
-  return meaning === undefined ? undefined : new SvcError(`${meaning} (${error.message})`, { cause: error });
+  return meaning === undefined ? undefined : new SvcError(`${meaning} (${error.message})`, { hint, cause: error });
 }
