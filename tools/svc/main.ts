@@ -49,7 +49,7 @@ async function run(command: Command): Promise<number> {
     case 'test':
       return test(settings, command.args);
     case 'nx':
-      return runTool(join(root, 'node_modules', 'nx', 'bin', 'nx.js'), command.args);
+      return runTool(join(root, 'node_modules', '.bin', 'nx'), command.args);
     case 'npm':
       return runTool(undefined, command.args);
   }

@@ -1,0 +1,47 @@
+import { HELP, parseCommand } from './arguments.ts';
+import { SvcError } from './svc-error.ts';
+
+describe('the command line', () => {
+  it.each([
+    [[], { name: 'help' }],
+    [['--help'], { name: 'help' }],
+    [['up'], { name: 'up', detach: false }],
+    [['up', '-d'], { name: 'up', detach: true }],
+    [['down'], { name: 'down' }],
+    [['logs'], { name: 'logs', follow: false, service: undefined }],
+    [['logs', 'identity', '-f'], { name: 'logs', follow: true, service: 'identity' }],
+    [
+      ['test', '--selectProjects', 'unit', 'libs/kernel'],
+      { name: 'test', args: ['--selectProjects', 'unit', 'libs/kernel'] },
+    ],
+    [['nx', 'serve', 'hosted-gateway'], { name: 'nx', args: ['serve', 'hosted-gateway'] }],
+  ])('understands %j', (args, command) => {
+    expect(parseCommand(args)).toEqual(command);
+  });
+
+  it.each([
+    [['start'], /no command "start"/],
+    [['up', '-x'], /"up" does not know "-x"/],
+    [['down', 'everything'], /"down" does not know "everything"/],
+    [['logs', 'identity', 'demo-shop'], /one service/],
+  ])('refuses %j with exit code 2', (args, message) => {
+    const error = errorOf(() => parseCommand(args));
+    expect(error).toBeInstanceOf(SvcError);
+    expect((error as SvcError).line).toMatch(message);
+    expect((error as SvcError).exitCode).toBe(2);
+  });
+
+  it('names every command in the help', () => {
+    for (const name of ['up', 'down', 'status', 'logs', 'test', 'nx', 'npm', 'help'])
+      expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
+  });
+});
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { formatEnvFile, variablesOf, writeEnvFiles } from './env-files.ts';
+import { completeSecrets } from './secrets.ts';
+import { readSettings } from './settings.ts';
+
+const secrets = completeSecrets(undefined, countingSecrets());
+
+describe('the environment files', () => {
+  it('are read back by Node.js as they were meant', () => {
+    const variables = {
+      PLAIN: 'postgres://svc:a-b_c@127.0.0.1:7332/svc',
+      PATH_WITH: '/home/me/My Shop #2/.data',
+      EMPTY: '',
+    };
+    expect(parseEnv(formatEnvFile(variables))).toEqual(variables);
+  });
+
+  it('refuse a value that would end its own quotes', () => {
+    expect(() => formatEnvFile({ SECRET: "a b'\nOTHER=1" })).toThrow(/SECRET/);
+  });
+
+  it('give each service its own role and no other', () => {
+    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>
+      SVC_DATABASE_URL === undefined ? [] : [SVC_DATABASE_URL],
+    );
+    expect(urls).toHaveLength(5);
+    expect(new Set(urls.map((url) => new URL(url).username)).size).toBe(5);
+    expect(new Set(urls.map((url) => new URL(url).password)).size).toBe(5);
+    expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
+  });
+
+  it('hand the sealing keys to the two services that seal, and the admin key not to the shop', () => {
+    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    const having = (name: string) =>
+      Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
+    expect(having('SVC_SEALING_KEY')).toEqual(['payment-processor', 'webhook-dispatcher']);
+    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
+  });
+
+  it("pass the acquirer's settings to the payment processor alone", () => {
+    const variables = variablesOf(readSettings('/repo', { SVC_ACQUIRER_LATENCY_MS: '250' }, '/'), secrets);
+    expect(variables['payment-processor']['SVC_ACQUIRER_LATENCY_MS']).toBe('250');
+    expect(variables['identity']).not.toHaveProperty('SVC_ACQUIRER_LATENCY_MS');
+  });
+
+  it('are for their owner alone', () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-env-'));
+    try {
+      writeEnvFiles({ ...readSettings('/repo', {}, '/'), dataDir }, secrets);
+      const folder = join(dataDir, 'env');
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+      expect(readdirSync(folder).sort()).toEqual(
+        ['all-in-one', 'demo-shop', 'hosted-gateway', 'identity', 'payment-processor', 'webhook-dispatcher'].map(
+          (app) => `${app}.env`,
+        ),
+      );
+      for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+      expect(parseEnv(readFileSync(join(folder, 'all-in-one.env'), 'utf8'))['SVC_ENV_DIR']).toBe(folder);
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+});
+
+describe('the secrets', () => {
+  it('are all different', () => {
+    const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
+    expect(all).toHaveLength(9);
+    expect(new Set(all).size).toBe(9);
+  });
+
+  it('that are known are kept, and only missing ones are made', () => {
+    const { 'demo-shop': _new, ...olderRoles } = secrets.rolePasswords;
+    const completed = completeSecrets({ ...secrets, rolePasswords: olderRoles }, () => 'made-for-the-new-service');
+    expect(completed).toEqual({
+      ...secrets,
+      rolePasswords: { ...olderRoles, 'demo-shop': 'made-for-the-new-service' },
+    });
+  });
+
+  it('that somebody broke are refused, not replaced', () => {
+    expect(() => completeSecrets({ ...secrets, postgresPassword: '' }, () => 'x')).toThrow(/secrets.json/);
+  });
+});
+
+function countingSecrets(): () => string {
+  let count = 0;
+  return () => `secret-number-${++count}-padded`;
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { takeLock } from './lock.ts';
+import { findIdentity, isAlive, readCommandLine } from './process-identity.ts';
+
+describe('the lock', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-lock-'));
+    file = join(folder, 'run', 'svc.lock');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is held by one, and free again after', () => {
+    const first = takeLock(file);
+    expect(takeLock(file)).toEqual({ heldBy: process.pid });
+    if ('release' in first) first.release();
+    expect(takeLock(file)).toHaveProperty('release');
+  });
+
+  it('is not held by a process that is gone, or whose number is now another process', () => {
+    const first = takeLock(file);
+    if ('release' in first) first.release();
+    writeFileSync(file, JSON.stringify({ pid: process.pid, identity: 'started at another time' }));
+    expect(takeLock(file)).toHaveProperty('release');
+    expect(readdirSync(join(folder, 'run'))).toEqual(['svc.lock']);
+  });
+
+  it('is not held by a file that is damaged', () => {
+    const first = takeLock(file);
+    if ('release' in first) first.release();
+    writeFileSync(file, '{"pid":');
+    expect(takeLock(file)).toHaveProperty('release');
+  });
+});
+
+describe('who a process id belongs to', () => {
+  it('is told by when the process started', () => {
+    const identity = findIdentity(process.pid);
+    expect(identity).toBeDefined();
+    expect(isAlive(process.pid, identity ?? '')).toBe(true);
+    expect(isAlive(process.pid, `${identity}0`)).toBe(false);
+  });
+
+  it.each([0, -1, Number.NaN, 2 ** 30])('is nobody for %s', (pid) => {
+    expect(findIdentity(pid)).toBeUndefined();
+    expect(readCommandLine(pid)).toEqual([]);
+  });
+});

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { roleOf } from './env-files.ts';
+import { findPostgres, stopPostgres } from './postgres-process.ts';
+import { startPostgres } from './postgres.ts';
+import type { PostgresPlan } from './postgres.ts';
+import { provision } from './provision.ts';
+import { completeSecrets } from './secrets.ts';
+import { SERVICES } from './settings.ts';
+import { findFreePort, requireFreePorts } from './taken-ports.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const secrets = completeSecrets(undefined, countingSecrets());
+
+describe("PostgreSQL of the project's own", () => {
+  let folder: string;
+  let plan: PostgresPlan;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // made with mode 700; the blank is meant
+    plan = {
+      root,
+      directory: join(folder, 'postgres'),
+      port: await findFreePort(),
+      password: secrets.postgresPassword,
+      logFile: join(folder, 'log', 'postgres.log'),
+      durable: true, // what is killed below must have kept what it confirmed
+    };
+  });
+
+  afterAll(async () => {
+    await stopPostgres(plan.directory);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is made and started, and found again by the next start', async () => {
+    expect((await startPostgres(plan)).wasRunning).toBe(false);
+    const first = findPostgres(plan.directory);
+    expect((await startPostgres(plan)).wasRunning).toBe(true);
+    expect(findPostgres(plan.directory)).toEqual(first);
+  });
+
+  it('keeps what was committed through a kill -9 of the server', async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    await query(superuserUrl, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
+    process.kill(findPostgres(plan.directory)?.pid ?? 0, 'SIGKILL');
+    await startPostgres(plan);
+    expect(await query(superuserUrl, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
+  });
+
+  it("starts although its stale process file names a stranger's process, and leaves the stranger alone", async () => {
+    await stopPostgres(plan.directory);
+    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    try {
+      writeFileSync(
+        join(plan.directory, 'postmaster.pid'),
+        `${stranger.pid}\n${plan.directory}\n1\n${plan.port}\n\n127.0.0.1\n 1 1\nready\n`,
+      );
+      expect(findPostgres(plan.directory)).toBeUndefined();
+      expect((await startPostgres(plan)).wasRunning).toBe(false);
+      expect(stranger.exitCode).toBeNull();
+      expect(stranger.signalCode).toBeNull();
+    } finally {
+      stranger.kill('SIGKILL');
+    }
+  });
+
+  it('moves to another port when it is asked to', async () => {
+    const port = await findFreePort();
+    await startPostgres({ ...plan, port });
+    expect(findPostgres(plan.directory)?.port).toBe(port);
+    await startPostgres(plan);
+    expect(findPostgres(plan.directory)?.port).toBe(plan.port);
+  });
+
+  it('has its port named, with who holds it, to whoever else wants it', async () => {
+    await startPostgres(plan);
+    await expect(requireFreePorts({ 'the API': plan.port })).rejects.toThrow(
+      new RegExp(`port ${plan.port} for the API .* is taken by`),
+    );
+  });
+
+  it('says when the password is not the one it was made with', async () => {
+    await startPostgres(plan);
+    await expect(startPostgres({ ...plan, password: 'another-password-entirely' })).rejects.toThrow(/secrets\.json/);
+  });
+
+  it.each([
+    ['a folder that is no cluster', undefined, /no PG_VERSION/],
+    ['a cluster of another major version', '15\n', /made by PostgreSQL 15/],
+  ])('refuses %s and leaves it as it is', async (_what, version, message) => {
+    const directory = join(folder, 'other');
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (version !== undefined) writeFileSync(join(directory, 'PG_VERSION'), version);
+    try {
+      await expect(startPostgres({ ...plan, directory, port: await findFreePort() })).rejects.toThrow(message);
+      expect(existsSync(directory)).toBe(true);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('says why a damaged cluster does not start', async () => {
+    await stopPostgres(plan.directory);
+    const control = join(plan.directory, 'global', 'pg_control');
+    const whole = readFileSync(control);
+    writeFileSync(control, whole.subarray(0, 100));
+    await expect(startPostgres(plan)).rejects.toThrow(/did not start: .*pg_control/);
+    writeFileSync(control, whole);
+    await startPostgres(plan);
+  });
+
+  it('gives each service a schema no other can read, again and again', async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    await provision(superuserUrl, secrets);
+    await provision(superuserUrl, secrets);
+    const urlOf = (service: (typeof SERVICES)[number]) =>
+      `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
+    await query(urlOf('identity'), 'CREATE TABLE keys (id int)');
+    expect(
+      await query(
+        superuserUrl.replace(/postgres$/, 'svc'),
+        "SELECT schemaname FROM pg_tables WHERE tablename = 'keys'",
+      ),
+    ).toEqual([{ schemaname: 'identity' }]);
+    for (const service of SERVICES.filter((name) => name !== 'identity')) {
+      await expect(query(urlOf(service), 'SELECT * FROM identity.keys')).rejects.toThrow(
+        /permission denied for schema identity/,
+      );
+      await expect(query(urlOf(service), 'CREATE TABLE public.mine (id int)')).rejects.toThrow(
+        /permission denied for schema public/,
+      );
+      await expect(query(urlOf(service).replace(/svc$/, 'postgres'), 'SELECT 1')).rejects.toThrow(
+        /permission denied for database/,
+      );
+    }
+  });
+});
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // The server is killed on purpose.
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function countingSecrets(): () => string {
+  let count = 0;
+  return () => `secret-number-${++count}-padded`;
+}

@@ -1,0 +1,90 @@
+import type { AdministrationApi, ListedMerchant } from './administration-api.ts';
+import { DEMO_MERCHANTS, seed } from './seed.ts';
+
+describe('the demo merchants', () => {
+  it('are two with two sites each; each second site works without a key from this machine', () => {
+    expect(DEMO_MERCHANTS.map(({ sites }) => sites.map(({ requireApiKey }) => requireApiKey))).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    for (const { sites } of DEMO_MERCHANTS) expect(sites[1]?.allowedHosts).toEqual(['127.0.0.1', 'localhost']);
+  });
+
+  it('are made with keys of their own', async () => {
+    const platform = emptyPlatform();
+    const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
+    expect(merchants.map(({ name }) => name)).toEqual(DEMO_MERCHANTS.map(({ name }) => name));
+    const keys = merchants.flatMap(({ apiKey, sites }) => [
+      apiKey,
+      ...sites.flatMap((site) => [site.apiKey, site.webhookSecret]),
+    ]);
+    expect(keys).toHaveLength(10);
+    expect(new Set(keys).size).toBe(10);
+  });
+
+  it('stay as they are when everything is known', async () => {
+    const platform = emptyPlatform();
+    const first = await seed(platform.api, DEMO_MERCHANTS, []);
+    const callsBefore = platform.writes();
+    expect(await seed(platform.api, DEMO_MERCHANTS, first)).toEqual(first);
+    expect(platform.writes()).toBe(callsBefore);
+  });
+
+  it('get new keys, and no doubles, when the file was lost', async () => {
+    const platform = emptyPlatform();
+    const first = await seed(platform.api, DEMO_MERCHANTS, []);
+    const second = await seed(platform.api, DEMO_MERCHANTS, []);
+    expect(platform.merchants).toHaveLength(2);
+    expect(platform.merchants.map(({ sites }) => sites.length)).toEqual([2, 2]);
+    expect(second.map(({ merchantId }) => merchantId)).toEqual(first.map(({ merchantId }) => merchantId));
+    expect(second[0]?.apiKey).not.toBe(first[0]?.apiKey);
+    expect(second[0]?.sites[0]?.webhookSecret).not.toBe(first[0]?.sites[0]?.webhookSecret);
+  });
+
+  it('get new keys when the file belongs to another database with the same numbers', async () => {
+    const elsewhere = (await seed(emptyPlatform().api, DEMO_MERCHANTS, [])).map((merchant) => ({
+      ...merchant,
+      apiKey: 'of another database',
+    }));
+    const platform = emptyPlatform();
+    const merchants = await seed(platform.api, DEMO_MERCHANTS, elsewhere);
+    expect(merchants.map(({ merchantId }) => merchantId)).toEqual(elsewhere.map(({ merchantId }) => merchantId));
+    expect(merchants.map(({ apiKey }) => apiKey)).not.toContain('of another database');
+  });
+
+  it('are completed when a start was interrupted after the first merchant', async () => {
+    const platform = emptyPlatform();
+    await platform.api.createMerchant(DEMO_MERCHANTS[0]?.name ?? '');
+    const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
+    expect(platform.merchants).toHaveLength(2);
+    expect(merchants.map(({ sites }) => sites.length)).toEqual([2, 2]);
+  });
+});
+
+/** The administration API on a platform in memory: counts numbers up as a database would. */
+function emptyPlatform() {
+  const merchants: (ListedMerchant & { sites: ListedMerchant['sites'][number][] })[] = [];
+  let lastId = 0;
+  let written = 0;
+  const next = () => {
+    written++;
+    return ++lastId;
+  };
+  const api: AdministrationApi = {
+    listMerchants: async () => structuredClone(merchants),
+    createMerchant: async (name) => {
+      const merchant = { merchantId: next(), name, sites: [] };
+      merchants.push(merchant);
+      return merchant;
+    },
+    createMerchantKey: async () => ({ apiKey: `merchant-key-${next()}` }),
+    createSite: async (merchantId, site) => {
+      const created = { siteId: next(), ...site };
+      merchants.find((merchant) => merchant.merchantId === merchantId)?.sites.push(created);
+      return created;
+    },
+    createSiteKey: async () => ({ apiKey: `site-key-${next()}` }),
+    createWebhookSecret: async () => ({ webhookSecret: `whsec_${next()}` }),
+  };
+  return { api, merchants, writes: () => written };
+}

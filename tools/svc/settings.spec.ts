@@ -1,0 +1,45 @@
+import { SERVICES, planPorts, readSettings } from './settings.ts';
+
+describe('the ports of a copy', () => {
+  it('follow its first port', () => {
+    expect(planPorts('8300')).toMatchObject({ api: 8300, gateway: 8301, shop: 8302, admin: 8303, postgres: 8332 });
+  });
+
+  it('are 7300 and on by default', () => {
+    expect(planPorts(undefined).api).toBe(7300);
+  });
+
+  it('are all different', () => {
+    const { alone, ...together } = planPorts(undefined);
+    const ports = [...Object.values(together), ...Object.values(alone)];
+    expect(ports).toHaveLength(5 + SERVICES.length);
+    expect(new Set(ports).size).toBe(ports.length);
+  });
+
+  it.each(['0', '80', '65504', '7300.5', 'abc', '-7300'])('refuse to begin at %s', (base) => {
+    expect(() => planPorts(base)).toThrow(/SVC_PORT_BASE must be a whole number/);
+  });
+
+  it('stay below 65536 from the highest first port', () => {
+    expect(planPorts('65503').postgres).toBe(65_535);
+  });
+});
+
+describe('the settings', () => {
+  it('keep data in the repository unless told otherwise', () => {
+    expect(readSettings('/repo', {}, '/elsewhere').dataDir).toBe('/repo/.data');
+  });
+
+  it('take a relative data folder from where the caller is', () => {
+    expect(readSettings('/repo', { SVC_DATA_DIR: 'copy 2' }, '/home/me').dataDir).toBe('/home/me/copy 2');
+  });
+
+  it('pass on what is meant for the apps, and nothing else', () => {
+    const env = { SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug', SVC_ADMIN_KEY: 'of the caller', PATH: '/bin' };
+    expect(readSettings('/repo', env, '/').passedOn).toEqual({ SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug' });
+  });
+
+  it('refuse a data folder that environment files cannot hold', () => {
+    expect(() => readSettings('/repo', { SVC_DATA_DIR: "/tmp/it's" }, '/')).toThrow(/SVC_DATA_DIR/);
+  });
+});

@@ -1,0 +1,56 @@
+import { closingLine, summarise } from './test-summary.ts';
+import type { JestReport } from './test-summary.ts';
+import { needsOf } from './test.ts';
+
+const report = (statuses: string[], over: Partial<JestReport> = {}): JestReport => ({
+  numPassedTests: statuses.filter((status) => status === 'passed').length,
+  numFailedTests: statuses.filter((status) => status === 'failed').length,
+  testResults: [
+    {
+      name: 'pay.spec.ts',
+      status: statuses.includes('failed') ? 'failed' : 'passed',
+      assertionResults: statuses.map((status, index) => ({ fullName: `test ${index}`, status })),
+    },
+  ],
+  ...over,
+});
+
+describe('the sum of a test run', () => {
+  it('counts what passed and what failed', () => {
+    expect(summarise(report(['passed', 'failed', 'passed']), 1)).toEqual({ passed: 2, failed: 1, complaints: [] });
+  });
+
+  it.each(['pending', 'todo', 'skipped', 'disabled'])('counts a test that is %s as failed, and names it', (status) => {
+    const summary = summarise(report(['passed', status]), 0);
+    expect(summary).toMatchObject({ passed: 1, failed: 1 });
+    expect(summary.complaints[0]).toContain('test 1');
+  });
+
+  it('counts a file that could not be run', () => {
+    const broken = { name: 'broken.spec.ts', status: 'failed', assertionResults: [] };
+    expect(summarise(report([], { testResults: [broken] }), 1)).toMatchObject({ failed: 1 });
+  });
+
+  it('does not take a bad end without a failed test for a success', () => {
+    expect(summarise(report(['passed']), 1)).toMatchObject({ passed: 1, failed: 1 });
+    expect(summarise(undefined, 0)).toMatchObject({ failed: 1 });
+    expect(summarise(report([]), 0)).toMatchObject({ failed: 1 });
+  });
+
+  it('closes with one plain line', () => {
+    expect(closingLine([summarise(report(['passed', 'passed']), 0), summarise(report(['passed', 'failed']), 1)])).toBe(
+      '3 passed, 1 failed',
+    );
+  });
+});
+
+describe('what selected tests need', () => {
+  it('is told from their names', () => {
+    expect(needsOf(['/r/libs/kernel/src/money.spec.ts'])).toEqual({ database: false, browser: false });
+    expect(needsOf(['/r/libs/kernel/src/money.spec.ts', '/r/libs/messaging/src/relay.int-spec.ts'])).toEqual({
+      database: true,
+      browser: false,
+    });
+    expect(needsOf(['/r/e2e/src/pay.e2e-spec.ts'])).toEqual({ database: true, browser: true });
+  });
+});
