@@ -1,0 +1,6 @@
+/** The element the server rendered under this id. @throws Error when script and page do not belong together */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`The page has no #${id}`);
+  return element as T;
+}

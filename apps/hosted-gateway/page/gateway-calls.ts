@@ -1,0 +1,77 @@
+/** The two calls of the page, same origin, each bounded in time. They report what happened and decide nothing. */
+import type { PostOutcome, SessionState } from './payment-flow.js';
+
+export interface PaymentBody {
+  reference: string;
+  try: number;
+  encryptedCard: string;
+}
+
+/** Longer than the 15 s within which the gateway answers: giving up earlier would only cause a second request. */
+const POST_TIMEOUT_MS = 25_000;
+const STATE_TIMEOUT_MS = 8_000;
+
+export async function postPayment(sessionId: string, body: PaymentBody): Promise<PostOutcome> {
+  try {
+    const response = await fetch(`${pathOf(sessionId)}/payments`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(body),
+      cache: 'no-store',
+      credentials: 'same-origin',
+      redirect: 'error',
+      signal: AbortSignal.timeout(POST_TIMEOUT_MS),
+    });
+    const answer = await readObject(response);
+    const message = Array.isArray(answer['errors']) ? (answer['errors'] as { message?: unknown }[])[0]?.message : '';
+    return {
+      kind: 'answered',
+      httpStatus: response.status,
+      ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
+      ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
+    };
+  } catch {
+    return { kind: 'unreachable' };
+  }
+}
+
+/** The session's state, or undefined when nobody could say. A session that is gone is `not-found`. */
+export async function fetchState(sessionId: string, signal: AbortSignal): Promise<SessionState | undefined> {
+  // AbortSignal.any would say this in one line, but phones of a few years ago do not have it.
+  const bound = new AbortController();
+  const abort = () => bound.abort();
+  signal.addEventListener('abort', abort);
+  const timer = setTimeout(abort, STATE_TIMEOUT_MS);
+  try {
+    const response = await fetch(`${pathOf(sessionId)}/state`, {
+      headers: { accept: 'application/json' },
+      cache: 'no-store',
+      credentials: 'same-origin',
+      redirect: 'error',
+      signal: bound.signal,
+    });
+    if (response.status === 404) return { state: 'not-found' };
+    if (!response.ok) return undefined;
+    const { state, version } = await readObject(response);
+    if (typeof state !== 'string') return undefined;
+    return { state, version: version === undefined || version === null ? undefined : String(version as string) };
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function pathOf(sessionId: string): string {
+  return `/pay/${encodeURIComponent(sessionId)}`;
+}
+
+async function readObject(response: Response): Promise<Record<string, unknown>> {
+  try {
+    const body: unknown = await response.json();
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The payment page's script. The server renders every state; this makes the form usable, encrypts the card where it
+ * was typed, and then asks until the server has something else to show. It never decides how a payment ended.
+ */
+import { encryptCard, type CardEncryptionKey } from '@svc/sdk/card';
+import { formatTime } from '../src/page/format-amount.js';
+import { formErrors, paid, processing } from '../src/page/strings.js';
+import { readCard, type CardFieldTexts } from './card-fields.js';
+import { CardForm } from './card-form.js';
+import { byId } from './document-parts.js';
+import { fetchState, postPayment, type PaymentBody } from './gateway-calls.js';
+import { afterPoll, afterPost, isChanged, PaymentReference, settlesReference, type Waiting } from './payment-flow.js';
+import { StatePoller } from './state-poller.js';
+
+const RETURN_AFTER_MS = 3000;
+/** While the POST is under way its own answer is expected first; asking covers a connection that died silently. */
+const FIRST_POLL_DURING_POST_MS = 1500;
+
+const data = document.querySelector('main')?.dataset ?? {};
+const sessionId = data['sessionId'] ?? '';
+const shown = { state: data['state'] ?? '', version: data['sessionVersion'] };
+
+switch (shown.state) {
+  case 'open':
+  case 'declined':
+    startForm();
+    break;
+  case 'processing':
+    startWaiting();
+    break;
+  case 'succeeded':
+    showLocalTime();
+    followReturn();
+    break;
+  case 'already-paid':
+    showLocalTime();
+}
+
+// Coming back with the browser's button shows a document from memory, with a state of long ago.
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) reload();
+});
+
+function startForm(): void {
+  const cardForm = new CardForm(() => new Date());
+  if (typeof crypto === 'undefined' || !crypto.subtle) {
+    cardForm.showMessage(formErrors.insecure);
+    return;
+  }
+  const tryNumber = Number(data['try']);
+  const reference = new PaymentReference(storageIfAllowed(), sessionId, tryNumber, () => crypto.randomUUID());
+  let body: PaymentBody | undefined;
+  let waiting: Waiting = 'answer';
+  let unchangedPolls = 0;
+  let sends = 0;
+
+  const poller = pollerFor((polled) => {
+    unchangedPolls = isChanged(polled, shown) ? 0 : unchangedPolls + 1;
+    const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
+    if (step === 'reload') reload();
+    else if (step === 'send-again') void send();
+    else if (step === 'give-back') giveBack(formErrors.notSent);
+  });
+
+  async function pay(texts: CardFieldTexts): Promise<void> {
+    cardForm.enable(false);
+    sends = 0;
+    try {
+      const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
+      const binding = { sessionId, try: tryNumber, expiresAt: data['expiresAt'] ?? '' };
+      const encryptedCard = await encryptCard({ card: readCard(texts, new Date()), binding, publicJwk });
+      body = { reference: reference.get(), try: tryNumber, encryptedCard };
+    } catch {
+      giveBack(formErrors.cannotEncrypt);
+      return;
+    }
+    showProcessing(true);
+    poller.start(FIRST_POLL_DURING_POST_MS);
+    await send();
+  }
+
+  async function send(): Promise<void> {
+    if (!body) return;
+    waiting = 'answer';
+    unchangedPolls = 0;
+    sends++;
+    const outcome = await postPayment(sessionId, body);
+    if (settlesReference(outcome)) reference.settle();
+    const step = afterPost(outcome);
+    if (step.do === 'reload') return reload();
+    if (step.do === 'correct') return giveBack(step.message ?? formErrors[step.problem]);
+    waiting = step.sent;
+    if (step.sent === 'unknown') sayStillChecking();
+    else poller.pollNow();
+  }
+
+  function giveBack(message: string): void {
+    poller.stop();
+    body = undefined;
+    showProcessing(false);
+    cardForm.enable(true);
+    cardForm.showMessage(message);
+  }
+
+  function showProcessing(isProcessing: boolean): void {
+    byId('pay-view').hidden = isProcessing;
+    byId('processing-view').hidden = !isProcessing;
+    byId('processing-note').textContent = processing.note;
+    if (isProcessing) byId('processing-heading').focus();
+  }
+
+  cardForm.start((texts) => void pay(texts));
+  document.getElementById('decline')?.focus();
+  window.addEventListener('pagehide', () => cardForm.clear());
+  watchWhileIdle(() => body === undefined);
+}
+
+/** A payment was already running when the page was loaded. */
+function startWaiting(): void {
+  pollerFor((polled) => {
+    if (isChanged(polled, shown)) reload();
+  }).start();
+}
+
+/** Paid or cancelled elsewhere, or expired: a form that can no longer pay should not be filled in. */
+function watchWhileIdle(isIdle: () => boolean): void {
+  const look = async () => {
+    if (!isIdle()) return;
+    const polled = await fetchState(sessionId, new AbortController().signal);
+    if (polled && isIdle() && isChanged(polled, shown)) reload();
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') void look();
+  });
+  // Bounded, because a timer beyond 2^31 ms fires at once.
+  const untilExpiry = Date.parse(data['expiresAt'] ?? '') - Date.now() + 1000;
+  if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void look(), untilExpiry);
+}
+
+function pollerFor(onState: ConstructorParameters<typeof StatePoller>[1]): StatePoller {
+  const poller = new StatePoller((signal) => fetchState(sessionId, signal), onState, sayStillChecking);
+  window.addEventListener('online', () => poller.pollNow());
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') poller.pollNow();
+  });
+  return poller;
+}
+
+function sayStillChecking(): void {
+  const note = byId('processing-note');
+  // Written once: a live region reads out every change.
+  if (note.textContent !== processing.stillChecking) note.textContent = processing.stillChecking;
+}
+
+function followReturn(): void {
+  const link = byId<HTMLAnchorElement>('return-link');
+  if (!link.getAttribute('href')) return;
+  byId('returning').textContent = paid.returning;
+  // `replace`: the merchant's back button must not lead to a page that leads forward again.
+  setTimeout(() => location.replace(link.href), RETURN_AFTER_MS);
+}
+
+function showLocalTime(): void {
+  const time = byId<HTMLTimeElement>('paid-at');
+  time.textContent = formatTime(time.dateTime, data['locale'] ?? '');
+}
+
+/** Without the fragment: with one, the browser would only scroll. */
+function reload(): void {
+  location.replace(location.pathname + location.search);
+}
+
+function storageIfAllowed(): Storage | undefined {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return undefined;
+  }
+}

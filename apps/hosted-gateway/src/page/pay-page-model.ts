@@ -1,0 +1,81 @@
+/**
+ * Everything the payment page shows, decided before it is rendered. The views take no decision and know no session:
+ * what a state needs is in its type, so a receipt without a reference or a form without a key does not compile.
+ */
+
+/** The processor's public key for card data (P8). Public members only are ever written into the page. */
+export interface EncryptionKey {
+  kty: string;
+  crv: string;
+  x: string;
+  y: string;
+  kid: string;
+}
+
+/** What every page about a session shows. */
+export interface OrderShown {
+  sessionId: string;
+  /** Changes with every change of the session; lets the script notice one that keeps the state's name. */
+  sessionVersion?: number | string | undefined;
+  merchantName: string;
+  siteName?: string | undefined;
+  merchantOrderId: string;
+  /** Integer cents. */
+  amountCents: number;
+  currencyISOCode: string;
+  /** What is bought, in the merchant's order. */
+  customFields: readonly { key: string; value: string }[];
+  /** `cancelUrl`, finished: with the parameters of H6. */
+  backToStoreUrl: string;
+  /** BCP 47, from the payer's browser; formats amounts and dates. An unusable one is ignored. */
+  locale: string;
+}
+
+/** The card form: before the first try (`open`) or after one that failed (`declined`). */
+export interface PayablePage extends OrderShown {
+  state: 'open' | 'declined';
+  /** Number of the coming try, from 1. */
+  try: number;
+  /** Of five. */
+  triesLeft: number;
+  /** ISO 8601 UTC; when the session ends, and with it the card data encrypted for it. */
+  expiresAt: string;
+  encryptionKey: EncryptionKey;
+  /** Why the last try failed (P4); with `declined`. */
+  decline?: { errorReference: string; message: string } | undefined;
+}
+
+/** A payment is on its way; the script asks until it is not. */
+export interface ProcessingPage extends OrderShown {
+  state: 'processing';
+}
+
+/** `succeeded` goes back to the merchant by itself; `already-paid`, opened again later, does not. */
+export interface PaidPage extends OrderShown {
+  state: 'succeeded' | 'already-paid';
+  paymentReference: string;
+  /** ISO 8601 UTC. */
+  paidAt: string;
+  /** `returnUrl`, finished: with the parameters of H6. */
+  returnUrl: string;
+}
+
+/** Nothing can be paid any more. */
+export interface ClosedPage extends OrderShown {
+  state: 'refused' | 'expired' | 'cancelled';
+}
+
+/** No such session: nothing is known, and nothing is told. */
+export interface NotFoundPage {
+  state: 'not-found';
+}
+
+export type SessionPage = PayablePage | ProcessingPage | PaidPage | ClosedPage;
+export type PayPageModel = SessionPage | NotFoundPage;
+export type PayPageState = PayPageModel['state'];
+
+/** `manifest.json` of the page's build; the files are served under `/pay/assets/`. */
+export interface PageAssets {
+  script: { file: string; integrity: string };
+  style: { file: string; integrity: string };
+}
