@@ -121,9 +121,9 @@ export async function isHealthy(ports: Ports): Promise<boolean> {
 /** The last line of a log that reports an error, as a person reads it. */
 function lastError(output: string): string | undefined {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const structured = lines.findLast((line) => /"level":\s*("(error|fatal)"|[56]0)/.test(line));
-  const thrown = lines.findLast((line) => /^\s*(\w*Error|\[?\w+Exception)\b.*:/.test(line));
-  const line = structured ?? thrown ?? lines.at(-1);
+  // An entry of level error, what a service says of its own start, or an exception nobody caught; else what came last.
+  const telling = /"level":\s*("(error|fatal)"|[56]0)|^Cannot start: |^\s*\w*(Error|Exception)\b.*:/;
+  const line = lines.findLast((candidate) => telling.test(candidate)) ?? lines.at(-1);
   return line === undefined ? undefined : (formatLogLine(line).split('\n')[0] ?? '').trim().slice(0, 400);
 }
 

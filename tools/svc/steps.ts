@@ -5,7 +5,7 @@ export interface Steps {
 }
 
 const NAME_WIDTH = 12;
-const TEXT_WIDTH = 60;
+const TEXT_WIDTH = 64;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps {
