@@ -17,7 +17,8 @@ export function readJsonBodies(fastify: FastifyInstance): void {
 
 /**
  * Bodies become the contract's class or a `request.invalid` that names every offending field. Unknown fields are
- * dropped (C5), nothing is converted (C1). Parameters without a class pass as they are.
+ * dropped (C5), nothing is converted (C1). No body at all is an object without fields: what is missing is named.
+ * Parameters without a class pass as they are.
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
@@ -32,10 +33,11 @@ export class RequestValidation implements PipeTransform {
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     if (metadata.type !== 'body') return value;
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const body: unknown = value === undefined ? {} : value;
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
     }
-    return this.pipe.transform(value, metadata);
+    return this.pipe.transform(body, metadata);
   }
 }
 

@@ -1,0 +1,44 @@
+import { type EntityManager, IsNull } from 'typeorm';
+import { lockMerchant } from '../merchants/merchant.repository.js';
+import { getSite } from '../sites/site.repository.js';
+import type { ApiKey, KeyOwner } from './api-key.js';
+import { ApiKeyRow } from './api-key.row.js';
+
+/** Keys of one owner that are looked at or listed, the newest first; over it the oldest are left out. */
+export const KEYS_LISTED_MAX = 100;
+
+/** Throws `resource.not-found` when there is no such merchant, or no such site of it. */
+export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOwner): Promise<void> {
+  await lockMerchant(tx, merchantId);
+  if (siteId !== undefined) await getSite(tx, merchantId, siteId);
+}
+
+/** The keys of exactly this owner, newest first: a merchant's do not include those of its sites. */
+export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKeyRow[]> {
+  return tx.find(ApiKeyRow, { where: ownedBy(owner), order: { ordinal: 'DESC' }, take: KEYS_LISTED_MAX });
+}
+
+/** The keys of this owner that still open something, newest first. Few: their number is bounded when they are made. */
+export function findValidKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKeyRow[]> {
+  return tx.find(ApiKeyRow, { where: { ...ownedBy(owner), revokedAt: IsNull() }, order: { ordinal: 'DESC' } });
+}
+
+export function findKey(tx: EntityManager, owner: KeyOwner, keyId: string): Promise<ApiKeyRow | null> {
+  return tx.findOneBy(ApiKeyRow, { ...ownedBy(owner), keyId });
+}
+
+/** Writes what may change of a key, as its next version, which it returns. */
+export async function updateKey(
+  tx: EntityManager,
+  key: ApiKey,
+  change: { isPrimary: boolean; revokedAt?: Date },
+): Promise<ApiKey> {
+  const changed = { ...change, version: key.version + 1 };
+  const owner = { merchantId: key.merchantId, siteId: key.siteId ?? undefined };
+  await tx.update(ApiKeyRow, { ...ownedBy(owner), keyId: key.keyId }, changed);
+  return { ...key, ...changed };
+}
+
+function ownedBy({ merchantId, siteId }: KeyOwner) {
+  return { merchantId, siteId: siteId ?? IsNull() };
+}

@@ -1,0 +1,101 @@
+import {
+  type ApiKeyChanged,
+  ApiKeyChangedV1,
+  type Mode,
+  type SigningSecretChanged,
+  SigningSecretChangedV1,
+} from '@svc/contracts';
+import type { NewEvent } from '@svc/messaging';
+
+/** Whom a key speaks for: a merchant at all its sites, or one site (A6). */
+export interface KeyOwner {
+  readonly merchantId: number;
+  readonly siteId?: number | undefined;
+}
+
+/** A key without what opens anything. */
+export interface ApiKey {
+  readonly keyId: string;
+  readonly kind: 'merchant' | 'site';
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number | null;
+  /** Lower-case hex SHA-256 of the whole key. */
+  readonly hash: string;
+  readonly prefix: string;
+  /** Compact JWE to webhook-dispatcher. */
+  readonly sealed: string;
+  readonly isPrimary: boolean;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+  readonly version: number;
+}
+
+/** A key as `GET …/keys` shows it. */
+export interface ApiKeyView {
+  readonly keyId: string;
+  readonly kind: 'merchant' | 'site';
+  readonly mode: Mode;
+  /** Beginning of the key, to recognise it by. */
+  readonly prefix: string;
+  /** Signs webhooks (E3), among the keys of its owner and mode. */
+  readonly primary: boolean;
+  readonly revoked: boolean;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  readonly createdUTCDate: string;
+  /** ISO 8601 UTC with milliseconds (C2); absent while it is valid. */
+  readonly revokedUTCDate?: string;
+}
+
+/** The readable part and six characters of the random one: tells keys apart and leaves 220 bits to guess. */
+export function recognisablePrefix(apiKey: string): string {
+  const prefix = /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)?.[0];
+  if (prefix === undefined) throw new Error('This is not an API key.');
+  return prefix;
+}
+
+/** Which key signs when the primary one goes: the newest that is still valid, of the same owner and mode. */
+export function successorOf<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revokedAt'>>(
+  leaving: Pick<ApiKey, 'keyId' | 'mode'>,
+  newestFirst: readonly K[],
+): K | undefined {
+  return newestFirst.find((key) => key.keyId !== leaving.keyId && key.mode === leaving.mode && key.revokedAt === null);
+}
+
+export function showApiKey(key: ApiKey): ApiKeyView {
+  return {
+    keyId: key.keyId,
+    kind: key.kind,
+    mode: key.mode,
+    prefix: key.prefix,
+    primary: key.isPrimary,
+    revoked: key.revokedAt !== null,
+    createdUTCDate: key.createdAt.toISOString(),
+    ...(key.revokedAt ? { revokedUTCDate: key.revokedAt.toISOString() } : {}),
+  };
+}
+
+/** What every service is told of a key. */
+export function apiKeyChanged(key: ApiKey): NewEvent<ApiKeyChanged> {
+  const { keyId, kind, mode, hash } = key;
+  const payload = { keyId, kind, mode, ...ownerOf(key), hash, revoked: key.revokedAt !== null };
+  return { type: ApiKeyChangedV1, aggregateId: keyId, aggregateVersion: key.version, payload };
+}
+
+/** What webhook-dispatcher is told of a key: the key itself, sealed, and whether it signs (E3). */
+export function signingKeyChanged(key: ApiKey): NewEvent<SigningSecretChanged> {
+  const payload: SigningSecretChanged = {
+    secretId: key.keyId,
+    purpose: 'api-key',
+    mode: key.mode,
+    ...ownerOf(key),
+    sealed: key.sealed,
+    primary: key.isPrimary,
+    revoked: key.revokedAt !== null,
+  };
+  return { type: SigningSecretChangedV1, aggregateId: key.keyId, aggregateVersion: key.version, payload };
+}
+
+function ownerOf({ merchantId, siteId }: ApiKey): { merchantId: number; siteId?: number } {
+  return siteId === null ? { merchantId } : { merchantId, siteId };
+}

@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import type { Mode } from '@svc/contracts';
+import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { AuditLog, type Change } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { getSealingKey, seal } from '../sealing/seal.js';
+import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
+import { findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
+import { ApiKeyRow } from './api-key.row.js';
+
+/** Enough for any rotation; more are forgotten keys, and every one is a way in. */
+const VALID_KEYS_MAX = 10;
+
+/** A new key and, this once, the key itself. */
+export interface CreatedApiKey {
+  readonly keyId: string;
+  /** Shown once: only its hash is kept (A6). */
+  readonly apiKey: string;
+  readonly kind: 'merchant' | 'site';
+  readonly mode: Mode;
+  readonly primary: boolean;
+}
+
+/**
+ * Makes a key for a merchant or a site. From then on it is the one that signs webhooks (E3); the older ones stay valid
+ * until they are revoked, so that whoever uses them can change over (A6).
+ */
+@Injectable()
+export class CreateApiKey {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  run(author: ChangeAuthor, owner: KeyOwner, mode: Mode): Promise<CreatedApiKey> {
+    return inTransaction(this.dataSource, async (tx) => {
+      await lockOwner(tx, owner);
+      const valid = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);
+      if (valid.length >= VALID_KEYS_MAX) {
+        throw new DomainError('resource.conflict', { message: `${VALID_KEYS_MAX} keys are valid: revoke one first.` });
+      }
+      const kind = owner.siteId === undefined ? 'merchant' : 'site';
+      const apiKey = newApiKey(kind, mode);
+      const sealed = await seal(apiKey, await getSealingKey(tx));
+
+      // First the old one, then the new one: the table never holds two.
+      const primary = valid.find(({ isPrimary }) => isPrimary);
+      const demoted = primary ? [await updateKey(tx, primary, { isPrimary: false })] : [];
+      const key: ApiKey = {
+        keyId: newUuid(this.clock),
+        kind,
+        mode,
+        merchantId: owner.merchantId,
+        siteId: owner.siteId ?? null,
+        hash: hashApiKey(apiKey),
+        prefix: recognisablePrefix(apiKey),
+        sealed,
+        isPrimary: true,
+        createdAt: this.clock.now(),
+        revokedAt: null,
+        version: 1,
+      };
+      await tx.insert(ApiKeyRow, key);
+      await this.events.append(tx, ...demoted.map(signingKeyChanged), apiKeyChanged(key), signingKeyChanged(key));
+      await this.auditLog.append(
+        tx,
+        author,
+        ...demoted.map((old): Change => ({
+          action: 'api-key.no-longer-primary',
+          ...owner,
+          credentialId: old.keyId,
+          before: { primary: true },
+          after: { primary: false },
+        })),
+        {
+          action: 'api-key.created',
+          ...owner,
+          credentialId: key.keyId,
+          after: { kind, mode, prefix: key.prefix, primary: true },
+        },
+      );
+      return { keyId: key.keyId, apiKey, kind, mode, primary: true };
+    });
+  }
+}

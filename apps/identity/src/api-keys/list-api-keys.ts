@@ -1,0 +1,18 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { getMerchant } from '../merchants/merchant.repository.js';
+import { getSite } from '../sites/site.repository.js';
+import { type ApiKeyView, type KeyOwner, showApiKey } from './api-key.js';
+import { findKeys } from './api-key.repository.js';
+
+@Injectable()
+export class ListApiKeys {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** Newest first, revoked ones included, at most 100. Throws `resource.not-found`. */
+  async run({ merchantId, siteId }: KeyOwner): Promise<ApiKeyView[]> {
+    const { manager } = this.dataSource;
+    await (siteId === undefined ? getMerchant(manager, merchantId) : getSite(manager, merchantId, siteId));
+    return (await findKeys(manager, { merchantId, siteId })).map(showApiKey);
+  }
+}

@@ -1,0 +1,59 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DomainError } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { AuditLog, type Change } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { apiKeyChanged, type KeyOwner, signingKeyChanged, successorOf } from './api-key.js';
+import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
+
+/** Ends a key for good. When it was the one that signs webhooks, the newest that is left takes over. */
+@Injectable()
+export class RevokeApiKey {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /** Throws `resource.not-found`. Revoking again changes nothing. */
+  async run(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
+    await inTransaction(this.dataSource, async (tx) => {
+      await lockOwner(tx, owner);
+      const key = await findKey(tx, owner, keyId);
+      if (!key) throw new DomainError('resource.not-found');
+      if (key.revokedAt) return;
+
+      // First the one that goes, then its successor: the table never holds two primary ones.
+      const revoked = await updateKey(tx, key, { isPrimary: false, revokedAt: this.clock.now() });
+      const successor = key.isPrimary ? successorOf(key, await findValidKeys(tx, owner)) : undefined;
+      const promoted = successor ? [await updateKey(tx, successor, { isPrimary: true })] : [];
+      await this.events.append(
+        tx,
+        apiKeyChanged(revoked),
+        signingKeyChanged(revoked),
+        ...promoted.map(signingKeyChanged),
+      );
+      await this.auditLog.append(
+        tx,
+        author,
+        {
+          action: 'api-key.revoked',
+          ...owner,
+          credentialId: keyId,
+          before: { revoked: false, primary: key.isPrimary },
+          after: { revoked: true, primary: false },
+        },
+        ...promoted.map((next): Change => ({
+          action: 'api-key.made-primary',
+          ...owner,
+          credentialId: next.keyId,
+          before: { primary: false },
+          after: { primary: true },
+        })),
+      );
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import { invalidField } from '@svc/kernel';
+import { type AuditEntry, AuditLog } from './audit-log.js';
+
+/** What administrators changed (A10). Needs `x-admin-key`. */
+@Controller('admin/v1/audit-log')
+@UseGuards(AdminKeyGuard)
+export class AuditLogController {
+  constructor(@Inject(AuditLog) private readonly auditLog: AuditLog) {}
+
+  /**
+   * Oldest first, 100 at a time. `after` is the `nextAfter` of the page before, 0 at first; on the last page it is the
+   * one to come back with later. 400 when `after` is no whole number.
+   */
+  @Get()
+  async read(@Query('after') after: unknown = '0'): Promise<{ entries: AuditEntry[]; nextAfter: number }> {
+    if (typeof after !== 'string' || !/^\d{1,15}$/.test(after))
+      throw invalidField('after', 'after must be a whole number');
+    const entries = await this.auditLog.read(Number(after));
+    return { entries, nextAfter: entries.at(-1)?.entryId ?? Number(after) };
+  }
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+
+/** Who made a change, and in which request: for the audit log (A10). */
+export interface ChangeAuthor {
+  /** `admin:` and the beginning of the SHA-256 of the administration key: tells keys apart, opens nothing. */
+  readonly actor: string;
+  /** The answer's `x-request-id` (C8). */
+  readonly requestId: string;
+}
+
+/** Parameter decorator. Only behind AdminKeyGuard, which has checked the header by then. */
+export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
+  const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
+  return { actor: `admin:${fingerprint(String(request.headers['x-admin-key']))}`, requestId: request.id };
+});
+
+function fingerprint(adminKey: string): string {
+  return createHash('sha256').update(adminKey).digest('hex').slice(0, 16);
+}

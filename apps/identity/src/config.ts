@@ -1,0 +1,14 @@
+import { ServiceConfig } from '@svc/service';
+import { IsString, MaxLength, MinLength } from 'class-validator';
+
+/** What identity is told by its environment, beside what every service is. */
+export class IdentityConfig extends ServiceConfig {
+  /**
+   * Opens the administration API (header `x-admin-key`, A10). A secret, so there is no default; 32 random bytes as
+   * text, at least 32 characters, since nothing slows down somebody who guesses.
+   */
+  @IsString()
+  @MinLength(32)
+  @MaxLength(512)
+  SVC_ADMIN_KEY: string;
+}

@@ -1,0 +1,17 @@
+import type { ServiceDefinition } from '@svc/service';
+import { ApiKeyRow } from './api-keys/api-key.row.js';
+import { AppModule } from './app.module.js';
+import { IdentityConfig } from './config.js';
+import { MerchantRow } from './merchants/merchant.row.js';
+import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
+import { SiteRow } from './sites/site.row.js';
+import { WebhookSecretRow } from './webhook-secrets/webhook-secret.row.js';
+
+/** Merchants, sites and their credentials: the only service that writes them; all others are told by its events. */
+export const identityService: ServiceDefinition<IdentityConfig> = {
+  name: 'identity',
+  config: IdentityConfig,
+  module: AppModule,
+  entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow],
+  migrations: [Identity1763500000100],
+};

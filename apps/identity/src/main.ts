@@ -1,0 +1,4 @@
+import { runService } from '@svc/service';
+import { identityService } from './index.js';
+
+await runService(identityService);

@@ -1,0 +1,20 @@
+import { type PipeTransform } from '@nestjs/common';
+import { DomainError, isUuid } from '@svc/kernel';
+
+// What cannot be an id is not found, like an id that nobody has: the caller need not tell the two apart.
+
+/** A merchantId or siteId of the path, as a number. */
+export const numericId: PipeTransform<unknown, number> = {
+  transform: (text) => {
+    if (typeof text !== 'string' || !/^[1-9]\d{0,14}$/.test(text)) throw new DomainError('resource.not-found');
+    return Number(text);
+  },
+};
+
+/** A keyId or secretId of the path. */
+export const uuidId: PipeTransform<unknown, string> = {
+  transform: (text) => {
+    if (!isUuid(text)) throw new DomainError('resource.not-found');
+    return text.toLowerCase();
+  },
+};

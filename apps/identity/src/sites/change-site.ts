@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { lockMerchant } from '../merchants/merchant.repository.js';
+import {
+  differences,
+  settingsOf,
+  settleSettings,
+  showSite,
+  siteChanged,
+  type SiteSettings,
+  type SiteView,
+} from './site.js';
+import { getSite, refuseTakenReference } from './site.repository.js';
+import { SiteRow } from './site.row.js';
+
+/** Changes some settings of a site and tells every service of it; says nothing when all stays as it is. */
+@Injectable()
+export class ChangeSite {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  run(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const merchant = await lockMerchant(tx, merchantId);
+      const before = await getSite(tx, merchantId, siteId);
+      const settings = settleSettings({ ...settingsOf(before), ...given });
+      const changed = differences(before, settings);
+      if (!changed) return showSite(before);
+
+      const site = { ...before, ...settings, version: before.version + 1 };
+      await tx
+        .update(SiteRow, { merchantId, siteId }, { ...settings, version: site.version })
+        .catch(refuseTakenReference);
+      await this.events.append(tx, siteChanged(merchant, site));
+      await this.auditLog.append(tx, author, { action: 'site.changed', merchantId, siteId, ...changed });
+      return showSite(site);
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { type Mode, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
+import type { NewEvent } from '@svc/messaging';
+
+/** A secret without what opens anything. */
+export interface WebhookSecret {
+  readonly secretId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number;
+  /** Compact JWE to webhook-dispatcher. */
+  readonly sealed: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+  readonly version: number;
+}
+
+/** A secret as `GET …/webhook-secrets` shows it. */
+export interface WebhookSecretView {
+  readonly secretId: string;
+  readonly mode: Mode;
+  readonly revoked: boolean;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  readonly createdUTCDate: string;
+  /** ISO 8601 UTC with milliseconds (C2); absent while it signs. */
+  readonly revokedUTCDate?: string;
+}
+
+/** 32 random bytes in the form that Standard Webhooks libraries take: `whsec_` and base64 (E4). */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+export function showWebhookSecret({ secretId, mode, createdAt, revokedAt }: WebhookSecret): WebhookSecretView {
+  return {
+    secretId,
+    mode,
+    revoked: revokedAt !== null,
+    createdUTCDate: createdAt.toISOString(),
+    ...(revokedAt ? { revokedUTCDate: revokedAt.toISOString() } : {}),
+  };
+}
+
+/** What webhook-dispatcher is told of a secret. Never primary: that is about E3, and all valid secrets sign E4. */
+export function webhookSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
+  const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;
+  const payload: SigningSecretChanged = {
+    secretId,
+    purpose: 'webhook-secret',
+    mode,
+    merchantId,
+    siteId,
+    sealed,
+    primary: false,
+    revoked: revokedAt !== null,
+  };
+  return { type: SigningSecretChangedV1, aggregateId: secretId, aggregateVersion: version, payload };
+}

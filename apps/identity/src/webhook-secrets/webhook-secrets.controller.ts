@@ -1,0 +1,55 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
+import { numericId, uuidId } from '../path-ids.js';
+import { CreateWebhookSecret, type CreatedWebhookSecret } from './create-webhook-secret.js';
+import { CreateWebhookSecretRequest } from './create-webhook-secret.request.js';
+import { ListWebhookSecrets } from './list-webhook-secrets.js';
+import { RevokeWebhookSecret } from './revoke-webhook-secret.js';
+import type { WebhookSecretView } from './webhook-secret.js';
+
+/** Secrets that sign a site's notifications (E4, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+@Controller('admin/v1/merchants/:merchantId/sites/:siteId/webhook-secrets')
+@UseGuards(AdminKeyGuard)
+export class WebhookSecretsController {
+  constructor(
+    @Inject(CreateWebhookSecret) private readonly createWebhookSecret: CreateWebhookSecret,
+    @Inject(ListWebhookSecrets) private readonly listWebhookSecrets: ListWebhookSecrets,
+    @Inject(RevokeWebhookSecret) private readonly revokeWebhookSecret: RevokeWebhookSecret,
+  ) {}
+
+  /**
+   * 201 with the secret, shown this once. 400 names `mode`; 404; 409 when 5 secrets of the mode are valid; 503 with
+   * Retry-After until webhook-dispatcher has told what to seal to.
+   */
+  @Post()
+  create(
+    @Author() author: ChangeAuthor,
+    @Param('merchantId', numericId) merchantId: number,
+    @Param('siteId', numericId) siteId: number,
+    @Body() { mode }: CreateWebhookSecretRequest,
+  ): Promise<CreatedWebhookSecret> {
+    return this.createWebhookSecret.run(author, merchantId, siteId, mode);
+  }
+
+  /** Newest first, revoked ones included, at most 100. 404. */
+  @Get()
+  async list(
+    @Param('merchantId', numericId) merchantId: number,
+    @Param('siteId', numericId) siteId: number,
+  ): Promise<{ secrets: WebhookSecretView[] }> {
+    return { secrets: await this.listWebhookSecrets.run(merchantId, siteId) };
+  }
+
+  /** 204, also when it is revoked already. 404. */
+  @Delete(':secretId')
+  @HttpCode(204)
+  revoke(
+    @Author() author: ChangeAuthor,
+    @Param('merchantId', numericId) merchantId: number,
+    @Param('siteId', numericId) siteId: number,
+    @Param('secretId', uuidId) secretId: string,
+  ): Promise<void> {
+    return this.revokeWebhookSecret.run(author, merchantId, siteId, secretId);
+  }
+}
