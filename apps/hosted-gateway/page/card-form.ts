@@ -27,6 +27,7 @@ export class CardForm {
   private readonly form = byId<HTMLFormElement>('pay-form');
   private readonly fields = byId<HTMLFieldSetElement>('pay-fields');
   private readonly message = byId('form-error');
+  private isPressingPay = false;
 
   constructor(private readonly now: () => Date) {}
 
@@ -35,6 +36,8 @@ export class CardForm {
     // A browser may have restored what was typed before a reload; a declined card is typed again on purpose.
     this.form.reset();
     for (const field of CARD_FIELDS) this.watch(field);
+    byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
+    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       const texts = this.texts();
@@ -83,6 +86,8 @@ export class CardForm {
       if (input.getAttribute('aria-invalid') === 'true' && !this.problemOf(field)) this.showProblem(field, undefined);
     });
     input.addEventListener('blur', () => {
+      // A complaint that appears under a pressed button moves it away, and the click goes nowhere.
+      if (this.isPressingPay) return;
       if (input.value.trim() !== '') this.showProblem(field, this.problemOf(field));
     });
   }

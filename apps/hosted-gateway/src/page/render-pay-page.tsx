@@ -12,7 +12,7 @@ import { LockIcon } from './icons.js';
 import { OrderSummary } from './order-summary.js';
 import { ClosedView, PaidView, ProcessingView } from './outcome-views.js';
 import { PayForm } from './pay-form.js';
-import type { PageAssets, PayPageModel, SessionPage } from './pay-page-model.js';
+import type { ClosedPage, NotFoundPage, PageAssets, PayablePage, PayPageModel } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 import { closed, page, paid, processing } from './strings.js';
 
@@ -56,7 +56,8 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
         <script src={`${ASSETS_PATH}/${assets.script.file}`} integrity={assets.script.integrity} defer />
       </head>
       <body>
-        {model.state === 'not-found' ? null : (
+        {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
+        {isClosed(model) ? null : (
           <nav>
             <a class="back" {...linkTo(model.backToStoreUrl)}>
               <span aria-hidden="true">← </span>
@@ -140,6 +141,10 @@ function scriptData(model: PayPageModel): Record<`data-${string}`, string | unde
   };
 }
 
-function isPayable(model: PayPageModel): model is Extract<SessionPage, { state: 'open' | 'declined' }> {
+function isClosed(model: PayPageModel): model is ClosedPage | NotFoundPage {
+  return ['refused', 'expired', 'cancelled', 'not-found'].includes(model.state);
+}
+
+function isPayable(model: PayPageModel): model is PayablePage {
   return model.state === 'open' || model.state === 'declined';
 }

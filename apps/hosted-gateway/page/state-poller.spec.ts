@@ -1,0 +1,77 @@
+import type { SessionState } from './payment-flow.js';
+import { StatePoller } from './state-poller.js';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+function pollerWith(answers: (SessionState | undefined)[]) {
+  const seen: (string | undefined)[] = [];
+  let asked = 0;
+  const poller = new StatePoller(
+    async () => answers[asked++],
+    (state) => seen.push(state.state),
+    () => seen.push(undefined),
+  );
+  return { poller, seen, asked: () => asked };
+}
+const processing = { state: 'processing' };
+
+describe('StatePoller', () => {
+  it('asks at growing intervals until it is stopped', async () => {
+    const { poller, seen, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+    poller.start();
+    await jest.advanceTimersByTimeAsync(249);
+    expect(asked()).toBe(0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(asked()).toBe(1);
+    await jest.advanceTimersByTimeAsync(60_000);
+    const afterAMinute = asked();
+    expect(afterAMinute).toBeGreaterThan(30);
+    expect(afterAMinute).toBeLessThan(40);
+    poller.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(asked()).toBe(afterAMinute);
+    expect(seen).toHaveLength(afterAMinute);
+  });
+
+  it('keeps asking when nobody answers, and says so', async () => {
+    const { poller, seen } = pollerWith([undefined, undefined, processing]);
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250 + 350 + 490);
+    expect(seen).toEqual([undefined, undefined, 'processing']);
+    poller.stop();
+  });
+
+  it('asks at once when told that there is hope, and drops the question that hangs', async () => {
+    const signals: AbortSignal[] = [];
+    const seen: string[] = [];
+    const poller = new StatePoller(
+      (signal) => {
+        signals.push(signal);
+        return signals.length === 1 ? new Promise(() => undefined) : Promise.resolve(processing);
+      },
+      (state) => seen.push(state.state),
+      () => seen.push('silence'),
+    );
+    poller.start();
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(signals).toHaveLength(1);
+    poller.pollNow();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
+    expect(seen).toEqual(['processing']);
+    poller.stop();
+  });
+
+  it('reports nothing after it was stopped, and asks nothing before it was started', async () => {
+    const { poller, seen, asked } = pollerWith([processing]);
+    poller.pollNow();
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(asked()).toBe(0);
+    poller.start();
+    jest.advanceTimersByTime(250);
+    poller.stop();
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(seen).toEqual([]);
+  });
+});
