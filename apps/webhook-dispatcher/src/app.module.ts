@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { ADMIN_KEY } from '@svc/auth';
+import { WebhookDispatcherConfig } from './config.js';
+import { DeliveryWorker } from './delivery/delivery-worker.js';
+import { DueSignal } from './delivery/due-signal.js';
+import { Randomness, SendNotification } from './delivery/send-notification.js';
+import { NotificationPoster } from './endpoint/post-notification.js';
+import { NotificationsConsumer } from './notifications/notifications.consumer.js';
+import { NotificationsController } from './notifications/notifications.controller.js';
+import { SealingKey } from './sealing-key/sealing-key.js';
+import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consumer.js';
+import { SigningSecrets } from './signing-secrets/signing-secrets.js';
+
+@Module({
+  controllers: [SigningSecretsConsumer, NotificationsConsumer, NotificationsController],
+  providers: [
+    SealingKey,
+    SigningSecrets,
+    DueSignal,
+    DeliveryWorker,
+    SendNotification,
+    { provide: Randomness, useValue: { next: () => Math.random() } },
+    {
+      provide: NotificationPoster,
+      inject: [WebhookDispatcherConfig],
+      useFactory: (config: WebhookDispatcherConfig) =>
+        new NotificationPoster({
+          policy: { allowLoopback: config.SVC_ENVIRONMENT === 'development' },
+          connectTimeoutMs: config.SVC_DELIVERY_CONNECT_TIMEOUT_MS,
+          timeoutMs: config.SVC_DELIVERY_TIMEOUT_MS,
+          connectionsPerEndpoint: config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+        }),
+    },
+    { provide: ADMIN_KEY, inject: [WebhookDispatcherConfig], useFactory: (config: WebhookDispatcherConfig) => config.SVC_ADMIN_KEY },
+  ],
+})
+export class AppModule {}

@@ -1,0 +1,111 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock, newUuid } from '@svc/kernel';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { DataSource } from 'typeorm';
+import { WebhookDispatcherConfig } from '../config.js';
+import { NotificationPoster } from '../endpoint/post-notification.js';
+import { claimNotifications, type ClaimedNotification } from './claim-notifications.js';
+import { DueSignal } from './due-signal.js';
+import { SendNotification } from './send-notification.js';
+
+/** Three times the longest try, so that a lease ends only when its worker is gone. */
+const LEASE_MS = 30_000;
+const FAILURE_PAUSE_MAX_MS = 5_000;
+
+/**
+ * Sends what is due. Any number of workers share one database: what one has claimed the others leave alone. Each has
+ * as much on the wire as it has room for, in all and for each endpoint, and refills a place as it becomes free, so a
+ * slow endpoint holds up only its own places (E6). Nothing is remembered here that a crash could lose.
+ */
+@Injectable()
+export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly busy = new Map<string, number>();
+  private readonly interrupt = new AbortController();
+  private loop: Promise<void> = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(WebhookDispatcherConfig) private readonly config: WebhookDispatcherConfig,
+    @Inject(SendNotification) private readonly sender: SendNotification,
+    @Inject(NotificationPoster) private readonly poster: NotificationPoster,
+    @Inject(DueSignal) private readonly due: DueSignal,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.SVC_DELIVERY === 'on') this.loop = this.run();
+  }
+
+  /** Claims nothing more. What is on the wire may finish for a while; the rest is cut off and given back. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    this.due.nudge();
+    await this.loop;
+    const cutOff = setTimeout(() => this.interrupt.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
+    await Promise.all(this.inFlight);
+    clearTimeout(cutOff);
+    await this.poster.close();
+  }
+
+  /** Claims once and sends that; resolves with the number when every result is recorded. */
+  async runOnce(): Promise<number> {
+    const begun = await this.begin();
+    await Promise.all(begun);
+    return begun.length;
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    while (!this.stopping) {
+      let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
+      try {
+        // There may be more: look again as soon as this pass found something and has room left.
+        if ((await this.begin()).length > 0 && this.room() > 0) continue;
+        failures = 0;
+      } catch (error) {
+        failures++;
+        pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
+        this.log.error({ err: error, failures }, 'delivery: claiming failed, will be repeated');
+      }
+      if (!this.stopping) await this.due.wait(pauseMs);
+    }
+  }
+
+  private room(): number {
+    return this.config.SVC_DELIVERY_CONCURRENCY - this.inFlight.size;
+  }
+
+  private async begin(): Promise<Promise<void>[]> {
+    if (this.stopping || this.room() <= 0) return [];
+    const claimed = await claimNotifications(this.dataSource, {
+      now: this.clock.now(),
+      leaseId: newUuid(this.clock),
+      leasedUntil: this.clock.later(LEASE_MS),
+      max: this.room(),
+      maxPerEndpoint: this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+      busy: this.busy,
+    });
+    return claimed.map((notification) => this.track(notification));
+  }
+
+  private track(notification: ClaimedNotification): Promise<void> {
+    const { endpoint } = notification;
+    this.busy.set(endpoint, (this.busy.get(endpoint) ?? 0) + 1);
+    const sending = this.sender
+      .send(notification, this.config.SVC_DELIVERY_TIMEOUT_MS, this.interrupt.signal)
+      // The lease runs out and it is sent again: the database may have been away.
+      .catch((error: unknown) => this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'))
+      .finally(() => {
+        this.inFlight.delete(sending);
+        const left = this.busy.get(endpoint)! - 1;
+        if (left > 0) this.busy.set(endpoint, left);
+        else this.busy.delete(endpoint);
+        this.due.nudge();
+      });
+    this.inFlight.add(sending);
+    return sending;
+  }
+}

@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { DataSource } from 'typeorm';
+import { NotificationPoster } from '../endpoint/post-notification.js';
+import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
+import { type ClaimedNotification, giveBack } from './claim-notifications.js';
+import { recordTry } from './record-try.js';
+import { waitForKeys } from './retry-schedule.js';
+import { signNotification } from './sign-notification.js';
+import { judgeTry } from './try-result.js';
+
+/** From 0 to below 1; given so that tests know the jitter. */
+export abstract class Randomness {
+  abstract next(): number;
+}
+
+/**
+ * One try of a claimed notification: sign, post, record. Between the post and the record a crash is possible; the
+ * lease then runs out and the endpoint is told again under the same webhook-id (E8).
+ */
+@Injectable()
+export class SendNotification {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(Randomness) private readonly randomness: Randomness,
+    @Inject(SigningSecrets) private readonly secrets: SigningSecrets,
+    @Inject(NotificationPoster) private readonly poster: NotificationPoster,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  /** `tryMaxMs`: longest a post takes. `interrupt` cuts it off; the lease is then given back, uncounted. */
+  async send(notification: ClaimedNotification, tryMaxMs: number, interrupt: AbortSignal): Promise<void> {
+    const keys = await this.secrets.findFor(notification);
+    if (!keys) return this.waitForKeys(notification);
+
+    const startedAt = this.clock.now();
+    // A process that was frozen since its claim must not post when others may take over: a Success may be out by then.
+    if (startedAt.getTime() + tryMaxMs > notification.leasedUntil.getTime()) return giveBack(this.dataSource, notification, startedAt);
+
+    const { body, headers } = signNotification(notification.id, notification.fields, keys, startedAt);
+    let answer;
+    try {
+      answer = await this.poster.post({ url: notification.url, headers, body }, interrupt);
+    } catch (error) {
+      if (!interrupt.aborted) throw error;
+      return giveBack(this.dataSource, notification, this.clock.now());
+    }
+
+    const now = this.clock.now();
+    const result = judgeTry(answer, { triesMade: notification.schedulePosition + 1, now, random: this.randomness.next() });
+    const recorded = await recordTry(this.dataSource, notification, answer, result, startedAt, now);
+    const told = { notificationId: notification.id, outcome: result.outcome, state: result.state, statusCode: answer.statusCode, errorClass: answer.errorClass, ms: answer.durationMs };
+    if (!recorded) this.log.warn(told, 'notification: the lease ended before the result was recorded');
+    else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(told, 'notification given up');
+    else this.log.info(told, 'notification tried');
+  }
+
+  private async waitForKeys(notification: ClaimedNotification): Promise<void> {
+    const now = this.clock.now();
+    const wait = waitForKeys(now.getTime() - notification.createdAt.getTime());
+    await giveBack(this.dataSource, notification, wait === undefined ? undefined : new Date(now.getTime() + wait));
+    this.log.warn({ notificationId: notification.id, merchantId: notification.merchantId, siteId: notification.siteId, waitMs: wait }, 'notification: no usable signing key');
+  }
+}

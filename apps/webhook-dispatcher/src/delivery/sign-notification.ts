@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { HostedPaymentNotification } from '@svc/contracts';
+import { Webhook } from 'standardwebhooks';
+import type { NotificationFields } from '../notifications/notification.js';
+import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
+
+export interface SignedNotification {
+  /** What is sent, byte for byte what the headers sign. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * One try of a notification as it goes on the wire: the body with the signature that existing receivers check (E3)
+ * and the Standard Webhooks headers (E4). `id` stays the same at every try (E8), `at` is the time of this one.
+ */
+export function signNotification(id: string, fields: NotificationFields, { apiKey, webhookSecrets }: SigningKeys, at: Date): SignedNotification {
+  const body = JSON.stringify(onTheWire(fields, apiKey));
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Svc-Webhooks/1',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': webhookSecrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
+    },
+  };
+}
+
+/**
+ * Lower-case hex SHA-256 of the nine parts joined by a vertical bar, each as on the wire (E3). It does not say which
+ * part ends where, nor how old it is; that is what the headers are for.
+ */
+export function notificationSignature(fields: NotificationFields, apiKey: string): string {
+  const parts = [
+    apiKey,
+    fields.sessionId,
+    String(fields.amount),
+    fields.currencyISOCode,
+    fields.merchantOrderId,
+    fields.paymentReference,
+    fields.paymentStatus,
+    fields.paymentUTCDate,
+    fields.userMessage ?? '',
+  ];
+  return createHash('sha256').update(parts.join('|'), 'utf8').digest('hex');
+}
+
+/** In the order of the specification: jsonb does not keep the order in which the fields were built. */
+function onTheWire(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
+  return {
+    signature: notificationSignature(fields, apiKey),
+    sessionId: fields.sessionId,
+    amount: fields.amount,
+    currencyISOCode: fields.currencyISOCode,
+    merchantOrderId: fields.merchantOrderId,
+    paymentReference: fields.paymentReference,
+    paymentStatus: fields.paymentStatus,
+    ...(fields.userMessage === undefined ? {} : { userMessage: fields.userMessage }),
+    paymentUTCDate: fields.paymentUTCDate,
+    status: fields.status,
+  };
+}

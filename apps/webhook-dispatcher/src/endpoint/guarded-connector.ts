@@ -1,0 +1,79 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { type AddressPolicy, type AddressRefusal, checkAddress } from './address-guard.js';
+
+/** Every address of a host name; throws when there is none. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+
+  constructor(readonly refusal: AddressRefusal) {
+    super(`The address is refused: ${refusal}.`);
+  }
+}
+
+export interface ConnectorSettings {
+  readonly policy: AddressPolicy;
+  /** Name look-up, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  readonly resolve?: Resolve;
+}
+
+/**
+ * Makes undici's connections, each to an address that was checked (E7). A name is resolved once: the addresses that
+ * pass are the ones the socket is given, so a second answer of the name server (rebinding) has no say. One refused
+ * address refuses the name, since whoever owns the name would choose which is used.
+ */
+export function guardedConnector({ policy, connectTimeoutMs, resolve = resolvePublicly }: ConnectorSettings): buildConnector.connector {
+  const connectors = { plain: connector(true), tls: connector(false) };
+
+  function connector(plain: boolean): buildConnector.connector {
+    // HTTP/1.1 alone: the bounds on an answer are those of its parser.
+    return buildConnector({ timeout: connectTimeoutMs, allowH2: false, lookup: guardedLookup(resolve, { ...policy, plain }) });
+  }
+
+  return (options, callback) => {
+    const plain = options.protocol === 'http:';
+    // The lookup is never called for a literal address.
+    const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
+    const refusal = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
+    if (refusal) return callback(new AddressRefused(refusal), null);
+    return (plain ? connectors.plain : connectors.tls)(options, callback);
+  };
+}
+
+export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain: boolean }): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const refusal = addresses.map((address) => checkAddress(address, policy)).find((found) => found !== undefined);
+        const [first] = addresses;
+        if (first === undefined) return callback(new Error('The name has no address.'), '');
+        if (refusal) return callback(new AddressRefused(refusal), '');
+        if (options.all) return callback(null, addresses.map((address) => ({ address, family: isIP(address) })));
+        return callback(null, first, isIP(first));
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+}
+
+const LOOKUP_TIMEOUT_MS = 1_000;
+const ADDRESSES_MAX = 16;
+
+/**
+ * Asks the name servers, not getaddrinfo: that one blocks one of four threads for as long as a name server is
+ * silent, and four dead names would delay every other merchant (E6). `localhost` is loopback by definition
+ * (RFC 6761) and is not asked for.
+ */
+export async function resolvePublicly(hostname: string): Promise<string[]> {
+  const name = hostname.replace(/\.$/, '').toLowerCase();
+  if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+  const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 2 });
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])];
+  if (addresses.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error('The name has no address.');
+  return addresses.slice(0, ADDRESSES_MAX);
+}

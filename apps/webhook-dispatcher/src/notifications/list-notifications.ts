@@ -1,0 +1,82 @@
+import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
+import { invalidField, isUuid } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import { NOTIFICATION_STATES, type NotificationState } from './notification.js';
+
+/** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */
+export interface NotificationSummary {
+  /** UUID; the webhook-id of every try (E8). */
+  id: string;
+  merchantId: number;
+  siteId: number;
+  mode: Mode;
+  sessionId: string;
+  /** Service payment id, 18 characters (C3). */
+  paymentReference: string;
+  paymentStatus: PaymentStatusText;
+  apiVersion: HostedApiVersion;
+  url: string;
+  state: NotificationState;
+  /** Tries ever made. */
+  tries: number;
+  /** When it is due; while it is being sent, when another worker may take it over. Null unless pending. */
+  nextAttemptAt: string | null;
+  createdAt: string;
+  /** When the endpoint last acknowledged it. */
+  deliveredAt: string | null;
+}
+
+export interface NotificationPage {
+  /** Newest first, at most 50. */
+  notifications: NotificationSummary[];
+  /** Pass it as `after` for the next page; null on the last. */
+  after: string | null;
+}
+
+/** Query of the list; every part optional, none repeated. */
+export interface NotificationQuery {
+  /** One of the states. */
+  readonly state?: unknown;
+  readonly merchantId?: unknown;
+  /** UUID. */
+  readonly sessionId?: unknown;
+  /** Only what is older than this notification (UUID). */
+  readonly after?: unknown;
+}
+
+const PAGE = 50;
+const ID = /^[1-9]\d{0,14}$/;
+
+export const SUMMARY_COLUMNS = `id, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
+  payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
+  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt"`;
+
+/** A page far back costs the same as the first: ids sort by creation, so `after` is where the walk begins. */
+export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
+  const { conditions, parameters } = filterOf(query);
+  const rows = await dataSource.query<NotificationSummary[]>(
+    `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE + 1}`,
+    parameters,
+  );
+  const notifications = rows.slice(0, PAGE);
+  return { notifications, after: rows.length > PAGE ? notifications.at(-1)!.id : null };
+}
+
+function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): { conditions: string[]; parameters: unknown[] } {
+  if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
+    throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
+  }
+  if (merchantId !== undefined && !(typeof merchantId === 'string' && ID.test(merchantId))) {
+    throw invalidField('merchantId', 'merchantId must be a positive whole number');
+  }
+  if (sessionId !== undefined && !isUuid(sessionId)) throw invalidField('sessionId', 'sessionId must be a UUID');
+  if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a notification');
+
+  const given = [
+    ['state =', state],
+    ['merchant_id =', merchantId],
+    ['session_id =', sessionId],
+    ['id <', after],
+  ].filter(([, value]) => value !== undefined);
+  return { conditions: given.map(([condition], i) => `${condition} $${i + 1}`), parameters: given.map(([, value]) => value) };
+}

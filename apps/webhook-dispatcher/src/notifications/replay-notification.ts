@@ -1,0 +1,50 @@
+import type { PaymentStatusText } from '@svc/contracts';
+import { type Clock, DomainError, isUuid } from '@svc/kernel';
+import { inTransaction } from '@svc/persistence';
+import type { DataSource } from 'typeorm';
+import type { DueSignal } from '../delivery/due-signal.js';
+import { type NotificationState, replayRefusal } from './notification.js';
+import { lockSessions } from './session-lock.js';
+
+interface ReplayRow {
+  state: NotificationState;
+  payment_status: PaymentStatusText;
+  leased: boolean;
+  session_succeeded: boolean;
+}
+
+/**
+ * Makes a notification due now, under the same webhook-id, with the whole schedule before it again (E5). Throws
+ * `resource.not-found`, or `resource.conflict` when it may not be sent.
+ *
+ * The session's lock first: without it a success recorded at the same moment would not be seen, and the Failed that
+ * is replayed would arrive after it (E2).
+ */
+export async function replayNotification(dataSource: DataSource, clock: Clock, due: DueSignal, id: string): Promise<void> {
+  if (!isUuid(id)) throw new DomainError('resource.not-found');
+  await inTransaction(dataSource, async (tx) => {
+    const [found] = await tx.query<{ session_id: string }[]>(`SELECT session_id FROM notifications WHERE id = $1`, [id]);
+    if (!found) throw new DomainError('resource.not-found');
+    await lockSessions(tx, [found.session_id]);
+
+    const now = clock.now();
+    const [row] = await tx.query<ReplayRow[]>(
+      `SELECT state, payment_status, coalesce(leased_until > $2, false) AS leased,
+              EXISTS (SELECT 1 FROM notifications paid
+                       WHERE paid.session_id = replayed.session_id AND paid.payment_status = 'Success') AS session_succeeded
+         FROM notifications replayed WHERE id = $1 FOR UPDATE`,
+      [id, now],
+    );
+    const { state, payment_status: paymentStatus, leased, session_succeeded: sessionSucceeded } = row!;
+    const refusal = replayRefusal({ state, paymentStatus, leased, sessionSucceeded });
+    if (refusal) throw new DomainError('resource.conflict', { message: refusal });
+
+    await tx.query(
+      `UPDATE notifications
+          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, lease_id = NULL, leased_until = NULL
+        WHERE id = $1`,
+      [id, now],
+    );
+    due.afterCommit(tx);
+  });
+}

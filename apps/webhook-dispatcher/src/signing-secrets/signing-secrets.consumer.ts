@@ -1,0 +1,22 @@
+import { Controller } from '@nestjs/common';
+import { type EventEnvelope, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+
+/** Keeps the sealed secrets that notifications are signed with. Replay: the highest version of each row stays. */
+@Controller()
+export class SigningSecretsConsumer {
+  @EventPattern(SigningSecretChangedV1)
+  async keep(events: EventEnvelope<SigningSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload: secret, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'signing_secrets', { secret_id: secret.secretId }, aggregateVersion, {
+        purpose: secret.purpose,
+        mode: secret.mode,
+        merchant_id: secret.merchantId,
+        site_id: secret.siteId ?? null,
+        sealed: secret.sealed,
+        is_primary: secret.primary,
+        revoked: secret.revoked,
+      });
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { HostedApiVersion, Mode } from '@svc/contracts';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { compactDecrypt, decodeProtectedHeader } from 'jose';
+import { DataSource } from 'typeorm';
+import { SealingKey } from '../sealing-key/sealing-key.js';
+
+/** What one try is signed with, in clear. Never stored, never logged. */
+export interface SigningKeys {
+  /** Part of the hash inside the body (E3). */
+  readonly apiKey: string;
+  /** Sign the headers (E4), each `whsec_…`: several during a rotation. */
+  readonly webhookSecrets: readonly string[];
+}
+
+export interface SigningKeysOwner {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+  readonly apiVersion: HostedApiVersion;
+}
+
+interface SecretRow {
+  secret_id: string;
+  purpose: 'api-key' | 'webhook-secret';
+  sealed: string;
+}
+
+const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
+const OPENED_MAX = 1_000;
+/** More secrets of one site at a time than any rotation has; each is a signature in a header. */
+const WEBHOOK_SECRETS_MAX = 5;
+
+/**
+ * Opens the secrets a notification is signed with. What is usable is asked of the table at every try, so a revoked
+ * or rotated key counts from the next one on; only the costly opening is kept, by sealed text.
+ */
+@Injectable()
+export class SigningSecrets {
+  private readonly opened = new Map<string, string>();
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(SealingKey) private readonly sealingKey: SealingKey,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  /** The keys of this owner now, or undefined when one of the two kinds has not arrived or cannot be opened. */
+  async findFor({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<SigningKeys | undefined> {
+    const rows = await this.dataSource.query<SecretRow[]>(
+      `SELECT secret_id, purpose, sealed FROM signing_secrets
+        WHERE merchant_id = $1 AND mode = $2 AND NOT revoked
+          AND ((purpose = 'webhook-secret' AND site_id = $3)
+            OR (purpose = 'api-key' AND is_primary AND site_id IS NOT DISTINCT FROM $4))
+        ORDER BY is_primary DESC, version DESC, secret_id`,
+      // H5, E3: v3.1 is signed with the site's key, v3 with the merchant's.
+      [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
+    );
+    const [apiKey] = await this.openAll(rows.filter(({ purpose }) => purpose === 'api-key').slice(0, 1));
+    const webhookSecrets = await this.openAll(
+      rows.filter(({ purpose }) => purpose === 'webhook-secret').slice(0, WEBHOOK_SECRETS_MAX),
+    );
+    return apiKey === undefined || webhookSecrets.length === 0 ? undefined : { apiKey, webhookSecrets };
+  }
+
+  private async openAll(rows: readonly SecretRow[]): Promise<string[]> {
+    const opened = await Promise.all(rows.map((row) => this.open(row)));
+    return opened.filter((secret) => secret !== undefined);
+  }
+
+  private async open({ secret_id, purpose, sealed }: SecretRow): Promise<string | undefined> {
+    const kept = this.opened.get(sealed);
+    if (kept !== undefined) return kept;
+    try {
+      const privateKey = this.sealingKey.findPrivateKey(decodeProtectedHeader(sealed).kid);
+      if (!privateKey) throw new Error('It is sealed to a key that is not ours.');
+      const { plaintext } = await compactDecrypt(sealed, privateKey, {
+        keyManagementAlgorithms: ['ECDH-ES'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      const secret = new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
+      if (purpose === 'webhook-secret' && !WEBHOOK_SECRET.test(secret)) throw new Error('It is no webhook secret.');
+      if (this.opened.size >= OPENED_MAX) this.opened.delete(this.opened.keys().next().value!);
+      this.opened.set(sealed, secret);
+      return secret;
+    } catch (error) {
+      this.log.error({ err: error, secretId: secret_id }, 'signing secret cannot be opened');
+      return undefined;
+    }
+  }
+}

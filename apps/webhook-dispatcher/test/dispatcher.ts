@@ -1,0 +1,159 @@
+import { createPublicKey } from 'node:crypto';
+import {
+  type HostedApiVersion,
+  type Mode,
+  PaymentFailedV1,
+  type PaymentSnapshot,
+  PaymentSucceededV1,
+  SealingKeyPublishedV1,
+  SigningSecretChangedV1,
+} from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
+import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { CompactEncrypt } from 'jose';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DeliveryWorker } from '../src/delivery/delivery-worker.js';
+import { webhookDispatcherService } from '../src/index.js';
+
+export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
+export const SITE_API_KEY = 'svc_test_site_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+export const MERCHANT_API_KEY = 'svc_test_merchant_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+const ADMIN_KEY = 'an administration key of tests';
+
+export const DISPATCHER_ENV = {
+  SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
+  SVC_ADMIN_KEY: ADMIN_KEY,
+  // The loop is stepped with runOnce().
+  SVC_DELIVERY: 'off',
+};
+
+export interface NotificationRow {
+  id: string;
+  state: string;
+  payment_status: string;
+  tries: number;
+  schedule_position: number;
+  next_attempt_at: Date | null;
+  lease_id: string | null;
+  leased_until: Date | null;
+  delivered_at: Date | null;
+}
+
+export interface AttemptRow {
+  try: number;
+  outcome: string;
+  status_code: number | null;
+  error_class: string | null;
+  answer: string | null;
+  duration_ms: number;
+}
+
+/** The real service, its worker stepped by hand, and what identity and payment-processor would say to it. */
+export class DispatcherUnderTest {
+  private constructor(readonly test: TestService) {}
+
+  static async start(env: Record<string, string> = {}): Promise<DispatcherUnderTest> {
+    return new DispatcherUnderTest(await startTestService(webhookDispatcherService, { env: { ...DISPATCHER_ENV, ...env } }));
+  }
+
+  get clock(): TestService['clock'] {
+    return this.test.clock;
+  }
+
+  get worker(): DeliveryWorker {
+    return this.test.service.app.get(DeliveryWorker);
+  }
+
+  runOnce(): Promise<number> {
+    return this.worker.runOnce();
+  }
+
+  /** Lets identity publish a secret, sealed to the key this service published. */
+  async secret(
+    secretId: string,
+    plaintext: string,
+    change: { purpose: 'api-key' | 'webhook-secret'; siteId?: number; mode?: Mode; primary?: boolean; revoked?: boolean; version?: number },
+  ): Promise<void> {
+    const [published] = await this.test.published(SealingKeyPublishedV1);
+    const { publicJwk } = published!.payload;
+    const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
+      .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
+      .encrypt(createPublicKey({ key: { ...publicJwk }, format: 'jwk' }));
+    const { version = 1, purpose, siteId, mode = MERCHANT.mode, primary = true, revoked = false } = change;
+    await this.test.deliver(
+      anEvent(SigningSecretChangedV1, secretId, version, {
+        secretId,
+        purpose,
+        mode,
+        merchantId: MERCHANT.merchantId,
+        ...(siteId === undefined ? {} : { siteId }),
+        sealed,
+        primary,
+        revoked,
+      }),
+    );
+  }
+
+  async usualSecrets(): Promise<void> {
+    await this.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId });
+    await this.secret('merchant-key', MERCHANT_API_KEY, { purpose: 'api-key' });
+    await this.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId });
+  }
+
+  payment(url: string, change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {}): PaymentSnapshot {
+    const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
+    return aPayment(newPaymentReference(this.clock), url, { state, sessionId, apiVersion, mode });
+  }
+
+  async paid(payment: PaymentSnapshot): Promise<void> {
+    await this.test.deliver(anEvent(payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, payment.paymentReference, 2, payment));
+  }
+
+  async rowOf({ paymentReference }: PaymentSnapshot): Promise<NotificationRow> {
+    const [row] = await this.test.dataSource.query<NotificationRow[]>(`SELECT * FROM notifications WHERE payment_reference = $1`, [
+      paymentReference,
+    ]);
+    if (!row) throw new Error(`No notification of ${paymentReference}.`);
+    return row;
+  }
+
+  async attemptsOf({ paymentReference }: PaymentSnapshot): Promise<AttemptRow[]> {
+    return this.test.dataSource.query(
+      `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.try`,
+      [paymentReference],
+    );
+  }
+
+  async admin(method: 'GET' | 'POST', path: string, key: string | null = ADMIN_KEY): Promise<{ status: number; body: Record<string, unknown> }> {
+    const answer = await this.test.service.app.inject({ method, url: `/admin/v1/notifications${path}`, headers: key === null ? {} : { 'x-admin-key': key } });
+    return { status: answer.statusCode, body: answer.body === '' ? {} : (answer.json() as Record<string, unknown>) };
+  }
+}
+
+export function aPayment(
+  paymentReference: string,
+  url: string,
+  { state, sessionId, apiVersion, mode }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
+): PaymentSnapshot {
+  const success = state === 'success';
+  return {
+    reference: randomUUID(),
+    paymentReference,
+    ...MERCHANT,
+    mode,
+    state,
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12_345,
+    amount: 12_345,
+    tipAmount: 0,
+    processedAmount: success ? 12_345 : 0,
+    paymentUTCDate: '2026-03-01T09:59:58.123Z',
+    modifiedUTCDate: '2026-03-01T09:59:59.456Z',
+    paymentMethodType: 'Card',
+    paymentMethodLabel: '**** 4242',
+    errors: success ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
+    source: { kind: 'session', sessionId, apiVersion, merchantOrderId: 'order|42 é', notificationUrl: url },
+    payable: { payableId: sessionId, state: success ? 'paid' : 'open', version: 3, tries: 1 },
+  };
+}

@@ -1,0 +1,68 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export type Behaviour = (response: ServerResponse, received: Received) => void;
+
+export const answers =
+  (statusCode: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
+  (response) => {
+    response.writeHead(statusCode, headers).end(body);
+  };
+
+/** A merchant's endpoint: real HTTP on loopback. Behaves as told, one behaviour for each request, the last one for ever. */
+export class Receiver {
+  readonly received: Received[] = [];
+  private behaviours: Behaviour[] = [answers(200)];
+  private arrived: (() => void)[] = [];
+
+  private readonly server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const received = { path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') };
+      this.received.push(received);
+      const behave = this.behaviours.length > 1 ? this.behaviours.shift()! : this.behaviours[0]!;
+      behave(response, received);
+      for (const tell of this.arrived.splice(0)) tell();
+    });
+  });
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hooks?shop=1`;
+  }
+
+  behaves(...behaviours: Behaviour[]): void {
+    this.behaviours = behaviours;
+  }
+
+  /** Resolves at the next request, after it was told how to behave. */
+  nextRequest(): Promise<void> {
+    return new Promise((resolve) => this.arrived.push(resolve));
+  }
+
+  /** Status told, in order: the paymentStatus of each body received. */
+  get statuses(): string[] {
+    return this.received.map(({ body }) => (JSON.parse(body) as { paymentStatus: string }).paymentStatus);
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
