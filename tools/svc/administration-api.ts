@@ -22,34 +22,66 @@ export type NewSite = Omit<ListedSite, 'siteId'>;
 export interface AdministrationApi {
   listMerchants(): Promise<ListedMerchant[]>;
   createMerchant(name: string): Promise<{ merchantId: number; name: string }>;
-  createMerchantKey(merchantId: number): Promise<{ apiKey: string }>;
   createSite(merchantId: number, site: NewSite): Promise<{ siteId: number }>;
-  createSiteKey(merchantId: number, siteId: number): Promise<{ apiKey: string }>;
-  createWebhookSecret(merchantId: number, siteId: number): Promise<{ webhookSecret: string }>;
+  /** Revokes the merchant's keys of mode "test" and makes a new one; it is shown this once. */
+  replaceMerchantKey(merchantId: number): Promise<{ apiKey: string }>;
+  replaceSiteKey(merchantId: number, siteId: number): Promise<{ apiKey: string }>;
+  replaceWebhookSecret(merchantId: number, siteId: number): Promise<{ webhookSecret: string }>;
 }
 
 const REQUEST_MILLISECONDS = 10_000;
 /** A service may still wait for what another one sends it right after the start: 503 until then. */
 const NOT_READY_SECONDS = 30;
 
+/** Merchants come in pages; a local platform with more pages than this is not one that needs demo merchants. */
+const PAGES = 200;
+
 /** The administration API as seeding needs it. */
 export function createAdministrationApi(url: string, adminKey: string): AdministrationApi {
   const call = (method: string, path: string, body?: unknown) =>
     request(`${url}/admin/v1${path}`, method, adminKey, body);
-  const site = (merchantId: number, siteId: number) => `/merchants/${merchantId}/sites/${siteId}`;
+  const siteOf = (merchantId: number, siteId: number) => `/merchants/${merchantId}/sites/${siteId}`;
+
+  async function listMerchants(): Promise<ListedMerchant[]> {
+    const merchants: ListedMerchant[] = [];
+    let after: number | undefined = 0;
+    for (let page = 0; page < PAGES && after !== undefined; page++) {
+      const answer: unknown = await call('GET', `/merchants?after=${after}`);
+      const { merchants: listed, nextAfter } = answer as { merchants: ListedMerchant[]; nextAfter?: number };
+      merchants.push(...listed);
+      after = nextAfter;
+    }
+    return merchants;
+  }
+
+  /** The old ones go first: only so many may be valid at a time, and the oldest of them would go on signing webhooks (E3). */
+  async function replace(path: string): Promise<unknown> {
+    const { keys, secrets } = (await call('GET', path)) as { keys?: ListedCredential[]; secrets?: ListedCredential[] };
+    for (const { keyId, secretId, mode, revoked } of [...(keys ?? []), ...(secrets ?? [])]) {
+      if (mode === 'test' && !revoked) await call('DELETE', `${path}/${keyId ?? secretId}`);
+    }
+    return call('POST', path, { mode: 'test' });
+  }
+
   return {
-    listMerchants: async () => ((await call('GET', '/merchants')) as { merchants: ListedMerchant[] }).merchants,
+    listMerchants,
     createMerchant: async (name) =>
       (await call('POST', '/merchants', { name })) as { merchantId: number; name: string },
-    createMerchantKey: async (merchantId) =>
-      (await call('POST', `/merchants/${merchantId}/keys`, { mode: 'test' })) as { apiKey: string },
     createSite: async (merchantId, newSite) =>
       (await call('POST', `/merchants/${merchantId}/sites`, newSite)) as { siteId: number },
-    createSiteKey: async (merchantId, siteId) =>
-      (await call('POST', `${site(merchantId, siteId)}/keys`, { mode: 'test' })) as { apiKey: string },
-    createWebhookSecret: async (merchantId, siteId) =>
-      (await call('POST', `${site(merchantId, siteId)}/webhook-secrets`)) as { webhookSecret: string },
+    replaceMerchantKey: async (merchantId) => (await replace(`/merchants/${merchantId}/keys`)) as { apiKey: string },
+    replaceSiteKey: async (merchantId, siteId) =>
+      (await replace(`${siteOf(merchantId, siteId)}/keys`)) as { apiKey: string },
+    replaceWebhookSecret: async (merchantId, siteId) =>
+      (await replace(`${siteOf(merchantId, siteId)}/webhook-secrets`)) as { webhookSecret: string },
   };
+}
+
+interface ListedCredential {
+  readonly keyId?: string;
+  readonly secretId?: string;
+  readonly mode: string;
+  readonly revoked: boolean;
 }
 
 async function request(url: string, method: string, adminKey: string, body: unknown): Promise<unknown> {
@@ -67,7 +99,7 @@ async function request(url: string, method: string, adminKey: string, body: unkn
       if (response.status === 503) return undefined;
       if (!response.ok)
         throw new SvcError(`the demo merchants could not be made: ${method} ${url} answered ${lastAnswer}`);
-      return { content: JSON.parse(text) as unknown };
+      return { content: text === '' ? undefined : (JSON.parse(text) as unknown) };
     },
     { withinSeconds: NOT_READY_SECONDS, everyMilliseconds: 250 },
   );

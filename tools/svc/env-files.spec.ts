@@ -41,10 +41,16 @@ describe('the environment files', () => {
     expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
   });
 
-  it("pass the acquirer's settings to the payment processor alone", () => {
-    const variables = variablesOf(readSettings('/repo', { SVC_ACQUIRER_LATENCY_MS: '250' }, '/'), secrets);
-    expect(variables['payment-processor']['SVC_ACQUIRER_LATENCY_MS']).toBe('250');
-    expect(variables['identity']).not.toHaveProperty('SVC_ACQUIRER_LATENCY_MS');
+  it.each([
+    ['SVC_ACQUIRER_LATENCY_MS', 'payment-processor'],
+    ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
+  ])('pass %s of the caller to %s alone', (name, app) => {
+    const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
+    expect(
+      Object.entries(variables)
+        .filter(([, values]) => values[name] === '250')
+        .map(([having]) => having),
+    ).toEqual([app]);
   });
 
   it('are for their owner alone', () => {

@@ -30,7 +30,8 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
     SVC_PORT: String(ports.alone[name]),
   });
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
-  const acquirer = Object.fromEntries(Object.entries(passedOn).filter(([name]) => name.startsWith('SVC_ACQUIRER_')));
+  const passed = (prefix: string) =>
+    Object.fromEntries(Object.entries(passedOn).filter(([name]) => name.startsWith(prefix)));
   return {
     identity: { ...service('identity'), ...admin },
     'payment-processor': {
@@ -38,13 +39,14 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
       SVC_ACQUIRER_STORE: paths.acquirerStore,
-      ...acquirer,
+      ...passed('SVC_ACQUIRER_'),
     },
     'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['webhook-dispatcher'],
+      ...passed('SVC_DELIVERY'),
     },
     'demo-shop': {
       ...service('demo-shop'),

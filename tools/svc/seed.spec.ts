@@ -77,14 +77,14 @@ function emptyPlatform() {
       merchants.push(merchant);
       return merchant;
     },
-    createMerchantKey: async () => ({ apiKey: `merchant-key-${next()}` }),
+    replaceMerchantKey: async () => ({ apiKey: `merchant-key-${next()}` }),
     createSite: async (merchantId, site) => {
       const created = { siteId: next(), ...site };
       merchants.find((merchant) => merchant.merchantId === merchantId)?.sites.push(created);
       return created;
     },
-    createSiteKey: async () => ({ apiKey: `site-key-${next()}` }),
-    createWebhookSecret: async () => ({ webhookSecret: `whsec_${next()}` }),
+    replaceSiteKey: async () => ({ apiKey: `site-key-${next()}` }),
+    replaceWebhookSecret: async () => ({ webhookSecret: `whsec_${next()}` }),
   };
   return { api, merchants, writes: () => written };
 }

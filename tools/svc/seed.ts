@@ -62,8 +62,8 @@ export interface DemoSite {
 
 /**
  * Makes what is missing and returns the merchants with their keys. Keys are shown once, when they are made; so where
- * the known file does not have them (it was lost, or belongs to another database), new ones are made for the merchants
- * and sites that exist. A merchant is recognised by its name, a site by its reference.
+ * the known file does not have them (it was lost, or belongs to another database), new ones replace those of the
+ * merchants and sites that exist. A merchant is recognised by its name, a site by its reference.
  */
 export async function seed(
   api: AdministrationApi,
@@ -88,7 +88,7 @@ async function seedMerchant(
   const { merchantId } = found ?? (await api.createMerchant(wanted.name));
   // The number alone is not enough: another database gives the same numbers to other merchants.
   const before = found && known.find((merchant) => merchant.merchantId === merchantId && merchant.name === wanted.name);
-  const apiKey = before?.apiKey ?? (await api.createMerchantKey(merchantId)).apiKey;
+  const apiKey = before?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
   const sites: DemoSite[] = [];
   for (const site of wanted.sites) {
     const existing = found?.sites.find(({ siteReference }) => siteReference === site.siteReference);
@@ -109,8 +109,8 @@ async function seedSite(
   return {
     siteId,
     siteReference: wanted.siteReference,
-    apiKey: before?.apiKey ?? (await api.createSiteKey(merchantId, siteId)).apiKey,
-    webhookSecret: before?.webhookSecret ?? (await api.createWebhookSecret(merchantId, siteId)).webhookSecret,
+    apiKey: before?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
+    webhookSecret: before?.webhookSecret ?? (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
     requireApiKey: found?.requireApiKey ?? wanted.requireApiKey,
   };
 }

@@ -26,6 +26,9 @@ export interface Settings {
   readonly passedOn: Readonly<Record<string, string>>;
 }
 
+/** Settings of the caller that reach an app: how the simulated acquirer behaves, how webhooks are sent, what is logged. */
+const PASSED_ON = ['SVC_ACQUIRER_', 'SVC_DELIVERY', 'SVC_LOG_LEVEL'];
+
 const HOST = '127.0.0.1';
 const DEFAULT_PORT_BASE = 7300;
 const HIGHEST_OFFSET = 32;
@@ -41,7 +44,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
   const passedOn = Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
-        entry[1] !== undefined && (entry[0].startsWith('SVC_ACQUIRER_') || entry[0] === 'SVC_LOG_LEVEL'),
+        entry[1] !== undefined && PASSED_ON.some((prefix) => entry[0].startsWith(prefix)),
     ),
   );
   return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), passedOn };
