@@ -73,7 +73,7 @@ export async function startService<C extends ServiceConfig>(
       { provide: APP_PIPE, useClass: RequestValidation },
     ]),
     new FastifyAdapter(acceptRequests.options(definition)),
-    { logger: nestLog(log), abortOnError: false, forceCloseConnections: true },
+    { logger: nestLog(log), abortOnError: false, bodyParser: false, forceCloseConnections: true },
   );
   acceptRequests.configure(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, log);
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });

@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
 import type { ResponseStatusText } from '../payment-status.js';

@@ -1,0 +1,51 @@
+import type { ErrorCode } from '@svc/contracts';
+import type { Card } from '../card-data/card.js';
+
+/** Why an issuer said no, as a code of the error catalogue. */
+export type DeclineCode = Extract<ErrorCode, `card.${string}`>;
+
+export interface CardCharge {
+  /** The attempt's id. The acquirer charges at most once under it, whatever is repeated. */
+  readonly idempotencyKey: string;
+  /** Shown on the payer's statement and in the acquirer's reports (C3). */
+  readonly paymentReference: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  readonly card: Card;
+}
+
+/** What became of a call. `unknown`: it may have happened, so it is never treated as failed. */
+export type ChargeOutcome =
+  | { readonly kind: 'approved'; readonly acquirerReference: string }
+  | { readonly kind: 'declined'; readonly reason: DeclineCode; readonly acquirerReference: string }
+  | { readonly kind: 'notAttempted' }
+  | { readonly kind: 'unknown' };
+
+/** What the acquirer knows of a key. `notFound`: nothing has arrived under it so far. */
+export type AskedOutcome = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
+
+export type ReversalOutcome =
+  /** It had been charged and is given back. */
+  | { readonly kind: 'reversed' }
+  /** It had not been charged, and from now on never will be under this key. */
+  | { readonly kind: 'neverCharged' }
+  /** Not confirmed; ask again later. */
+  | { readonly kind: 'unconfirmed' };
+
+/**
+ * The bank that takes the money: the one party that cannot join a transaction. An adapter never throws; it says
+ * what it knows. An abstract class, because it is also its own injection token.
+ */
+export abstract class Acquirer {
+  /** Written to each attempt and named in ledger accounts. */
+  abstract readonly name: string;
+
+  /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
+  abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
+
+  abstract ask(idempotencyKey: string): Promise<AskedOutcome>;
+
+  /** Gives back what was charged under the key, or makes sure that nothing ever will be. Repeating it is safe. */
+  abstract reverse(idempotencyKey: string): Promise<ReversalOutcome>;
+}

@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { ADMIN_KEY } from '@svc/auth';
+import { Acquirer } from './acquirers/acquirer.js';
+import { SimulatedAcquirer } from './acquirers/simulated-acquirer.js';
+import { SimulatedAcquirerStore } from './acquirers/simulated-acquirer-store.js';
+import { CardKeys } from './card-data/card-keys.js';
+import { PaymentProcessorConfig } from './config.js';
+import { ClosePayable } from './payables/close-payable.js';
+import { PayableRepository } from './payables/payable.repository.js';
+import { PayablesConsumer } from './payables/payables.consumer.js';
+import { ChargeCard } from './payments/charge-card.js';
+import { PaymentRepository } from './payments/payment.repository.js';
+import { PaymentsConsumer } from './payments/payments.consumer.js';
+import { RecoverAttempts } from './payments/recover-attempts.js';
+
+@Module({
+  controllers: [PayablesConsumer, PaymentsConsumer],
+  providers: [
+    CardKeys,
+    ChargeCard,
+    ClosePayable,
+    PayableRepository,
+    PaymentRepository,
+    RecoverAttempts,
+    {
+      provide: Acquirer,
+      inject: [PaymentProcessorConfig],
+      useFactory: (config: PaymentProcessorConfig) =>
+        new SimulatedAcquirer(new SimulatedAcquirerStore(config.SVC_ACQUIRER_STORE), config.SVC_ACQUIRER_LATENCY_MS),
+    },
+    { provide: ADMIN_KEY, inject: [PaymentProcessorConfig], useFactory: (config: PaymentProcessorConfig) => config.SVC_ADMIN_KEY },
+  ],
+})
+export class PaymentProcessorModule {}

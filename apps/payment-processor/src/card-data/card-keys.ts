@@ -1,0 +1,83 @@
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
+import { CardKeyPublishedV1 } from '@svc/contracts';
+import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { compactDecrypt, decodeProtectedHeader } from 'jose';
+import { DataSource } from 'typeorm';
+import { PaymentProcessorConfig } from '../config.js';
+import type { Card } from './card.js';
+import { checkOpenedCard } from './opened-card.js';
+
+/** Longest encrypted card that is looked at; a real one has about 700 characters. */
+const ENCRYPTED_CARD_LENGTH_MAX = 4096;
+
+/** The key pairs that card data is encrypted to, and the only place that opens it (P8). */
+@Injectable()
+export class CardKeys implements OnModuleInit {
+  private readonly opened = new Map<string, KeyObject>();
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
+  ) {}
+
+  /** There is always a current key pair, and everybody has been told of it. Two replicas at once make one. */
+  async onModuleInit(): Promise<void> {
+    const kid = randomUUID();
+    const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
+    await inTransaction(this.dataSource, async (tx) => {
+      const made = await tx.query<unknown[]>(
+        `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
+         ON CONFLICT (current) DO NOTHING RETURNING kid`,
+        [kid, publicJwk, sealedPrivateKey, this.clock.now()],
+      );
+      if (made.length > 0) {
+        await this.events.append(tx, { type: CardKeyPublishedV1, aggregateId: 'card-key', aggregateVersion: 1, payload: { publicJwk } });
+      }
+    });
+  }
+
+  /** Opens a card for this session and try. Throws `request.invalid` for anything that is not exactly that. */
+  async openCard(encryptedCard: string, expected: { sessionId: string; try: number }): Promise<Card> {
+    const opened = await this.decrypt(encryptedCard).catch((cause: unknown) => {
+      if (cause instanceof DomainError) throw cause;
+      throw unreadable(cause);
+    });
+    return checkOpenedCard(opened, expected, this.clock.now());
+  }
+
+  private async decrypt(encryptedCard: string): Promise<unknown> {
+    if (encryptedCard.length > ENCRYPTED_CARD_LENGTH_MAX) throw unreadable();
+    const { kid } = decodeProtectedHeader(encryptedCard);
+    if (!isUuid(kid)) throw unreadable();
+    const { plaintext } = await compactDecrypt(encryptedCard, await this.privateKey(kid), {
+      keyManagementAlgorithms: ['ECDH-ES'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    });
+    return JSON.parse(Buffer.from(plaintext).toString('utf8'));
+  }
+
+  private async privateKey(kid: string): Promise<KeyObject> {
+    const kept = this.opened.get(kid);
+    if (kept) return kept;
+    const [row] = await this.dataSource.query<{ sealed_private_key: string }[]>(`SELECT sealed_private_key FROM card_keys WHERE kid = $1`, [kid]);
+    if (!row) throw unreadable();
+    const key = openPrivateKey(kid, row.sealed_private_key, this.config.SVC_SEALING_KEY);
+    this.opened.set(kid, key);
+    return key;
+  }
+}
+
+/** The cause's text could repeat what was decrypted, so only its kind goes on. */
+function unreadable(cause?: unknown): DomainError {
+  const kind = cause instanceof Error ? cause.name : 'unusable';
+  return new DomainError('request.invalid', {
+    message: 'The encrypted card cannot be read. Reload the page and try again.',
+    cause: new Error(`Encrypted card refused: ${kind}`),
+  });
+}

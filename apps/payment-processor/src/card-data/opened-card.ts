@@ -1,0 +1,49 @@
+import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import { DomainError, type FieldProblem } from '@svc/kernel';
+import type { Card, CardBinding } from './card.js';
+
+/**
+ * Checks what came out of an encrypted card: that it was encrypted for this session and try, and that the card can
+ * be one. Problems name the field and never repeat its content.
+ */
+export function checkOpenedCard(opened: unknown, expected: { sessionId: string; try: number }, now: Date): Card {
+  const { card, binding } = asRecord(opened) as { card?: unknown; binding?: unknown };
+  const { sessionId, try: boundTry, expiresAt } = asRecord(binding) as Partial<Record<keyof CardBinding, unknown>>;
+  const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
+  if (sessionId !== expected.sessionId || boundTry !== expected.try || !(expiry > now.getTime())) {
+    throw new DomainError('request.invalid', { message: 'The card was encrypted for another page. Reload the page and try again.' });
+  }
+  const given = asRecord(card) as Partial<Record<keyof Card, unknown>>;
+  const problems: FieldProblem[] = [];
+  const require = (ok: boolean, field: string, message: string): void => void (ok || problems.push({ field, message }));
+  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
+  require(typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber) && isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
+  require(typeof cvv === 'string' && /^\d{3,4}$/.test(cvv), 'cvv', 'The CVV has 3 or 4 digits.');
+  require(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
+  require(isExpiryAhead(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');
+  if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
+  return { cardNumber, cvv, holderName, expiryMonth, expiryYear } as Card;
+}
+
+/** The check digit of ISO/IEC 7812-1. */
+export function isLuhnValid(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    const addend = i % 2 === 1 ? digit * 2 : digit;
+    sum += addend > 9 ? addend - 9 : addend;
+  }
+  return sum % 10 === 0;
+}
+
+/** A card is valid to the end of its month, wherever the payer is: one day of grace for time zones. */
+function isExpiryAhead(month: unknown, year: unknown, now: Date): boolean {
+  if (!Number.isInteger(month) || !Number.isInteger(year)) return false;
+  const [m, y] = [month as number, year as number];
+  if (m < 1 || m > 12 || y < 2000 || y > now.getUTCFullYear() + 30) return false;
+  return Date.UTC(y, m, 2) > now.getTime();
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

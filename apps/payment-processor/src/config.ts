@@ -1,0 +1,39 @@
+import { ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, IsString, Matches, Max, Min, MinLength } from 'class-validator';
+
+export class PaymentProcessorConfig extends ServiceConfig {
+  /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
+  @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
+  SVC_SEALING_KEY: string;
+
+  /** Opens the administration API of this service (header x-admin-key). A secret. */
+  @IsString()
+  @MinLength(32)
+  SVC_ADMIN_KEY: string;
+
+  /** File in which the simulated acquirer keeps what it charged; nothing else opens it. */
+  @IsString()
+  @MinLength(1)
+  SVC_ACQUIRER_STORE: string;
+
+  /** The simulated acquirer charges at once and answers this much later, in milliseconds. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(60_000)
+  SVC_ACQUIRER_LATENCY_MS: number = 0;
+
+  /** Longest wait for an answer of the acquirer, in milliseconds; after it the outcome is unknown. */
+  @IsOptional()
+  @IsInt()
+  @Min(100)
+  @Max(9_000)
+  SVC_ACQUIRER_TIMEOUT_MS: number = 8_000;
+
+  /** Most calls to the acquirer at once; what comes beyond waits, within its deadline. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  SVC_ACQUIRER_CONCURRENCY: number = 100;
+}

@@ -1,0 +1,12 @@
+import type { ServiceDefinition } from '@svc/service';
+import { PaymentProcessorModule } from './app.module.js';
+import { PaymentProcessorConfig } from './config.js';
+import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
+
+/** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
+export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
+  name: 'payment-processor',
+  config: PaymentProcessorConfig,
+  module: PaymentProcessorModule,
+  migrations: [Payments1763500001000],
+};

@@ -1,0 +1,4 @@
+import { runService } from '@svc/service';
+import { paymentProcessorService } from './index.js';
+
+await runService(paymentProcessorService);

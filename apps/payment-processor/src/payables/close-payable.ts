@@ -1,0 +1,33 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PayableDescriptor, PayableSnapshot } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { PayableRepository } from './payable.repository.js';
+
+/** Nobody may pay it any more (H2): a free payable is closed, a reserved one is not, a closed one stays closed. */
+@Injectable()
+export class ClosePayable {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(PayableRepository) private readonly payables: PayableRepository,
+  ) {}
+
+  async execute(descriptor: PayableDescriptor): Promise<PayableSnapshot> {
+    const closed = await inTransaction(this.dataSource, async (tx) => {
+      await this.payables.makeKnown(tx, [descriptor]);
+      return this.payables.close(tx, descriptor.payableId);
+    });
+    if (closed) return closed;
+    const standing = await this.payables.find(descriptor.payableId);
+    switch (standing?.state) {
+      case 'closed':
+      case 'refused':
+        return { payableId: standing.payableId, state: standing.state, version: standing.version, tries: standing.tries };
+      case 'paid':
+        throw new DomainError('payable.paid');
+      default:
+        throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
+    }
+  }
+}

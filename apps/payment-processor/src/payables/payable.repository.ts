@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { PayableClosedV1, type PayableDescriptor, type PayableSnapshot, type PayableState } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { DataSource, type EntityManager } from 'typeorm';
+
+export interface StandingPayable extends PayableSnapshot {
+  /** Cents. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly mode: string;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly expiresAt: Date;
+}
+
+/** Payables outside a payment: made known, looked at, closed. Winning and settling one is in payment.repository.ts. */
+@Injectable()
+export class PayableRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** Keeps payables that are new; one that a payment has brought already stays as it is. */
+  async makeKnown(tx: EntityManager, payables: readonly PayableDescriptor[]): Promise<void> {
+    await tx.query(
+      `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
+                             state, holder, tries, version, created_at, modified_at)
+       SELECT "payableId", mode, "merchantId", "siteId", amount, "currencyISOCode", "expiresAt", "triesMax", source,
+              'open', NULL, 0, 1, $2, $2
+         FROM jsonb_to_recordset($1::jsonb) AS d("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
+              "currencyISOCode" text, "expiresAt" timestamptz, "triesMax" int, source jsonb)
+       ON CONFLICT (payable_id) DO NOTHING`,
+      [JSON.stringify(payables), this.clock.now()],
+    );
+  }
+
+  async find(payableId: string): Promise<StandingPayable | undefined> {
+    const [row] = await this.dataSource.query<StandingPayable[]>(
+      `SELECT payable_id AS "payableId", state, version, tries, amount, currency, mode, merchant_id AS "merchantId",
+              site_id AS "siteId", expires_at AS "expiresAt"
+         FROM payables WHERE payable_id = $1`,
+      [payableId],
+    );
+    return row;
+  }
+
+  /** `open → closed`, with its event. Undefined when it was not open: the caller looks why. */
+  async close(tx: EntityManager, payableId: string): Promise<PayableSnapshot | undefined> {
+    const [rows] = await tx.query<[{ payableId: string; state: PayableState; version: number; tries: number }[], number]>(
+      `UPDATE payables SET state = 'closed', version = version + 1, modified_at = $2
+        WHERE payable_id = $1 AND state = 'open' RETURNING payable_id AS "payableId", state, version, tries`,
+      [payableId, this.clock.now()],
+    );
+    const closed = rows[0];
+    if (!closed) return undefined;
+    await this.events.append(tx, { type: PayableClosedV1, aggregateId: payableId, aggregateVersion: closed.version, payload: closed });
+    return closed;
+  }
+}

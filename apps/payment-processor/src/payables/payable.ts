@@ -1,0 +1,14 @@
+import type { PayableState } from '@svc/contracts';
+
+/**
+ * A payable: a debt that can be paid once, whoever wins `open → reserved` first. A failed payment frees it again or,
+ * after the last try, refuses it; closing needs it to be free. The conditional UPDATEs of this app take exactly
+ * these steps, and a model-based test holds them against this list.
+ */
+export const PAYABLE_TRANSITIONS = {
+  open: ['reserved', 'closed'],
+  reserved: ['paid', 'open', 'refused'],
+  paid: [],
+  refused: [],
+  closed: [],
+} as const satisfies Record<PayableState, readonly PayableState[]>;

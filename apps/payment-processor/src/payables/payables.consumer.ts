@@ -1,0 +1,27 @@
+import { Controller, Inject } from '@nestjs/common';
+import { ClosePayableV1, type EventEnvelope, type PayableDescriptor, type PayableSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import { type ConsumerContext, EventPattern, MessagePattern } from '@svc/messaging';
+import { ClosePayable } from './close-payable.js';
+import { PayableRepository } from './payable.repository.js';
+
+@Controller()
+export class PayablesConsumer {
+  constructor(
+    @Inject(PayableRepository) private readonly payables: PayableRepository,
+    @Inject(ClosePayable) private readonly closePayable: ClosePayable,
+  ) {}
+
+  /** Replay: a payable that is known stays as it is. */
+  @EventPattern(SessionCreatedV1)
+  async makeKnown(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
+    await this.payables.makeKnown(
+      tx,
+      events.map((event) => event.payload.payable),
+    );
+  }
+
+  @MessagePattern(ClosePayableV1)
+  close({ payable }: { payable: PayableDescriptor }): Promise<PayableSnapshot> {
+    return this.closePayable.execute(payable);
+  }
+}

@@ -1,0 +1,269 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type HostedSessionSource,
+  type Mode,
+  type PayableDescriptor,
+  type PayableState,
+  type PaymentError,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  type PaymentSnapshot,
+  type PaymentState,
+  PaymentSucceededV1,
+} from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { type AttemptEnd, nextAskAt } from './attempt.js';
+import { captureAccounts } from './ledger.js';
+import { settledPayment } from './payment.js';
+
+/** A payment with the attempt that is to decide it. */
+export interface OpenAttempt {
+  readonly paymentId: string;
+  /** Also the idempotency key at the acquirer. */
+  readonly attemptId: string;
+  readonly acquirer: string;
+  readonly startedAt: Date;
+  /** Times the acquirer has been asked about it. */
+  readonly asked: number;
+  readonly triesMax: number;
+  readonly payment: PaymentSnapshot;
+}
+
+/**
+ * The only place that reads and writes payments. Accepting a payment and recording its outcome are one statement
+ * each: payable, payment, attempt, ledger and event change together or not at all, in one round trip.
+ */
+@Injectable()
+export class PaymentRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
+   * need not be known yet: the payment may have overtaken `session.created`.
+   */
+  async accept(payable: PayableDescriptor, payment: PaymentSnapshot, acquirer: string): Promise<OpenAttempt | undefined> {
+    const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
+    const startedAt = this.clock.now();
+    const event = this.events.statement('$18', [
+      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
+    ]);
+    const [row] = await this.dataSource.query<{ version: number }[]>(
+      `WITH payable AS (
+         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
+                                    state, holder, tries, version, created_at, modified_at)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, 'reserved', $10, 1, 2, $11, $11
+          WHERE $7::timestamptz > $11 AND ($12::int = 1 OR EXISTS (SELECT 1 FROM payables known WHERE known.payable_id = $1))
+         ON CONFLICT (payable_id) DO UPDATE
+            SET state = 'reserved', holder = $10, tries = p.tries + 1, version = p.version + 1, modified_at = $11
+          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1
+            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
+              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
+         RETURNING payable_id, version
+       ), payment AS (
+         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
+                               method_label, errors, accepted_at, modified_at, version)
+         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1 FROM payable
+       ), attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
+         SELECT $16, $10, $17, 'started', $11, 0, $19 FROM payable
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
+                jsonb_set(event.payload, '{payable,version}', to_jsonb(payable.version))
+           FROM payable, ${event.rows}
+       )
+       SELECT version FROM payable`,
+      [
+        payable.payableId,
+        payable.mode,
+        payable.merchantId,
+        payable.siteId,
+        payable.amount,
+        payable.currencyISOCode,
+        payable.expiresAt,
+        payable.triesMax,
+        payable.source,
+        paymentId,
+        startedAt,
+        payment.payable.tries,
+        payment.reference,
+        payment.paymentReference,
+        payment.paymentMethodLabel,
+        attemptId,
+        acquirer,
+        event.parameter,
+        nextAskAt(startedAt, 0, startedAt),
+      ],
+    );
+    if (!row) return undefined;
+    this.events.committed();
+    const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
+    return { paymentId, attemptId, acquirer, startedAt, asked: 0, triesMax: payable.triesMax, payment: accepted };
+  }
+
+  /**
+   * Records how an attempt ended, with everything that follows from it. Undefined when the attempt had ended before:
+   * somebody else was told first, and nothing changes.
+   */
+  async settle(open: OpenAttempt, end: AttemptEnd): Promise<PaymentSnapshot | undefined> {
+    const now = this.clock.now();
+    const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
+    const success = settled.state === 'success';
+    const type = success ? PaymentSucceededV1 : PaymentFailedV1;
+    const event = this.events.statement('$14', [{ type, aggregateId: open.paymentId, aggregateVersion: 2, payload: settled }]);
+    const accounts = captureAccounts(open.payment, open.acquirer);
+    const [row] = await this.dataSource.query<unknown[]>(
+      `WITH target AS (
+         SELECT a.attempt_id, a.payment_id, p.payable_id
+           FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
+          WHERE a.attempt_id = $1 AND a.state IN ('started', 'unknown') AND p.state = 'processing'
+            AND y.holder = a.payment_id AND y.version = $2
+            FOR UPDATE OF a, p, y
+       ), attempt AS (
+         UPDATE attempts a SET state = $3, acquirer_reference = $4, ended_at = $5, next_ask_at = NULL
+           FROM target WHERE a.attempt_id = target.attempt_id
+       ), payment AS (
+         UPDATE payments p SET state = $6, processed_amount = $7, errors = $8, modified_at = $5, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = $9, holder = CASE WHEN $9 = 'paid' THEN y.holder END, version = $10, modified_at = $5
+           FROM target WHERE y.payable_id = target.payable_id
+       ), transfer AS (
+         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
+         SELECT $11, 'capture', $12, $13, $7, $15, payment_id, $5 FROM target WHERE $7::bigint > 0
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target, ${event.rows}
+       )
+       SELECT attempt_id FROM target`,
+      [
+        open.attemptId,
+        open.payment.payable.version,
+        end.state,
+        end.acquirerReference ?? null,
+        now,
+        settled.state,
+        settled.processedAmount,
+        JSON.stringify(settled.errors),
+        settled.payable.state,
+        settled.payable.version,
+        newUuid(this.clock),
+        accounts.debit,
+        accounts.credit,
+        event.parameter,
+        settled.currencyISOCode,
+      ],
+    );
+    if (!row) return undefined;
+    this.events.committed();
+    return settled;
+  }
+
+  /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Nothing when it has ended meanwhile. */
+  async markUnknown(attemptId: string, nextAsk: Date): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state IN ('started', 'unknown')`,
+      [attemptId, nextAsk],
+    );
+  }
+
+  /**
+   * Attempts whose time to be asked about has come, each given to one caller: `leaseUntil` becomes its next time, so
+   * that a caller that dies is replaced by the next one.
+   */
+  async claimDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
+    const rows = await this.dataSource.query<[AttemptRow[], number]>(
+      `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
+         FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+              payments p, payables y
+        WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
+        RETURNING a.attempt_id, a.acquirer, a.started_at, a.asked, ${PAYMENT_COLUMNS}`,
+      [this.clock.now(), leaseUntil, limit],
+    );
+    return rows[0].map((row) => ({
+      paymentId: row.payment_id,
+      attemptId: row.attempt_id,
+      acquirer: row.acquirer,
+      startedAt: row.started_at,
+      asked: row.asked,
+      triesMax: row.tries_max,
+      payment: asSnapshot(row),
+    }));
+  }
+
+  /** The payment of this payable that the client calls `reference`, in its present state. */
+  async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
+    const [row] = await this.dataSource.query<PaymentRow[]>(
+      `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+        WHERE p.payable_id = $1 AND p.reference = $2`,
+      [payableId, reference],
+    );
+    return row && asSnapshot(row);
+  }
+}
+
+const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
+  p.method_label, p.errors, p.accepted_at, p.modified_at, y.payable_id, y.mode, y.merchant_id, y.site_id,
+  y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max`;
+
+interface PaymentRow {
+  payment_id: string;
+  reference: string;
+  payment_reference: string;
+  state: PaymentState;
+  amount: number;
+  tip_amount: number;
+  processed_amount: number;
+  method_label: string;
+  errors: PaymentError[];
+  accepted_at: Date;
+  modified_at: Date;
+  payable_id: string;
+  mode: Mode;
+  merchant_id: number;
+  site_id: number;
+  payable_amount: number;
+  currency: string;
+  source: HostedSessionSource;
+  payable_state: PayableState;
+  payable_version: number;
+  tries: number;
+  tries_max: number;
+}
+
+interface AttemptRow extends PaymentRow {
+  attempt_id: string;
+  acquirer: string;
+  started_at: Date;
+  asked: number;
+}
+
+function asSnapshot(row: PaymentRow): PaymentSnapshot {
+  return {
+    reference: row.reference,
+    paymentReference: row.payment_reference,
+    mode: row.mode,
+    merchantId: row.merchant_id,
+    siteId: row.site_id,
+    state: row.state,
+    currencyISOCode: row.currency,
+    invoicedAmount: row.payable_amount,
+    amount: row.amount,
+    tipAmount: row.tip_amount,
+    processedAmount: row.processed_amount,
+    paymentUTCDate: row.accepted_at.toISOString(),
+    modifiedUTCDate: row.modified_at.toISOString(),
+    paymentMethodType: 'Card',
+    paymentMethodLabel: row.method_label,
+    errors: row.errors,
+    source: row.source,
+    payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
+  };
+}

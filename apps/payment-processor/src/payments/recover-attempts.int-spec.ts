@@ -1,0 +1,105 @@
+import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+beforeEach(async () => {
+  processor = await startProcessor();
+});
+afterEach(() => processor.stop());
+
+const stateOf = async (payableId: string): Promise<unknown> => {
+  const [row] = await processor.dataSource.query<unknown[]>(
+    `SELECT a.state AS attempt, p.state AS payment, y.state AS payable FROM attempts a JOIN payments p USING (payment_id) JOIN payables y USING (payable_id) WHERE y.payable_id = $1`,
+    [payableId],
+  );
+  return row;
+};
+
+test('charged, but the answer was lost: still processing, then found out and recorded once', async () => {
+  const payable = aPayable();
+  const payment = await processor.pay(payable, { card: CARDS.dropsTheAnswer });
+  expect(payment.state).toBe('processing');
+  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  await expect(processor.pay(payable, { try: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
+
+  expect(await processor.recover()).toBe(0);
+  processor.clock.advance(2_000);
+  expect(await processor.recover()).toBe(1);
+
+  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
+  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(await processor.published(PaymentSucceededV1)).toHaveLength(1);
+  processor.clock.advance(3_600_000);
+  expect(await processor.recover()).toBe(0);
+});
+
+/** The process dies between committing the attempt and hearing the answer. */
+async function payAndDie(payable = aPayable(), { reachesTheAcquirer }: { reachesTheAcquirer: boolean }): Promise<string> {
+  const acquirer = processor.service.app.get(Acquirer);
+  const charge = acquirer.charge.bind(acquirer);
+  acquirer.charge = async (request, signal) => {
+    if (reachesTheAcquirer) await charge(request, signal);
+    throw new Error('the process died here');
+  };
+  await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'internal' });
+  acquirer.charge = charge;
+  return payable.payableId;
+}
+
+test('died after the charge: found out after 2 s', async () => {
+  const payableId = await payAndDie(undefined, { reachesTheAcquirer: true });
+  expect(await stateOf(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
+  processor.clock.advance(2_000);
+  await processor.recover();
+  expect(await stateOf(payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
+  expect(processor.charged()).toHaveLength(1);
+});
+
+test('died before the charge: not concluded while the call may be on its way, then barred at the acquirer and free to be paid', async () => {
+  const payable = aPayable();
+  await payAndDie(payable, { reachesTheAcquirer: false });
+  processor.clock.advance(2_000);
+  await processor.recover();
+  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  processor.clock.advance(8_000);
+  await processor.recover();
+  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'notAttempted', payment: 'failed', payable: 'open' });
+  expect((await processor.published(PaymentFailedV1))[0]!.payload.errors).toEqual([{ errorReference: '30', message: expect.any(String) }]);
+  expect(processor.charged()).toEqual([]);
+
+  const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
+  const late = { idempotencyKey: key, paymentReference: 'x', amount: 1, currencyISOCode: 'ZAR', card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 } };
+  expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({ kind: 'declined' });
+  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
+});
+
+test('an acquirer that stays silent: asked four times, reversed at 15 minutes until confirmed, failed with 31', async () => {
+  const acquirer = processor.service.app.get(Acquirer);
+  const payable = aPayable();
+  await processor.pay(payable, { card: CARDS.dropsTheAnswer });
+  const [ask, reverse] = [acquirer.ask.bind(acquirer), acquirer.reverse.bind(acquirer)];
+  let [asked, reversals] = [0, 0];
+  acquirer.ask = () => (asked++, Promise.resolve({ kind: 'unknown' }));
+  acquirer.reverse = (key) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(key));
+
+  for (let second = 0; second < 940; second++) {
+    processor.clock.advance(1_000);
+    await processor.recover();
+  }
+  acquirer.ask = ask;
+
+  expect(asked).toBe(4);
+  expect(reversals).toBe(2);
+  expect(await stateOf(payable.payableId)).toEqual({ attempt: 'reversed', payment: 'failed', payable: 'open' });
+  expect((await processor.published(PaymentFailedV1))[0]!.payload.errors[0]!.errorReference).toBe('31');
+  expect(processor.charged()).toEqual([]);
+});
+
+test('two recovery jobs at once ask about an attempt once', async () => {
+  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
+  processor.clock.advance(2_000);
+  expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([0, 0, 1]);
+});

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { PayableState, PaymentState } from '@svc/contracts';
+import fc from 'fast-check';
+import { aPayable } from '../../test/builders.js';
+import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { PAYABLE_TRANSITIONS } from '../payables/payable.js';
+import { ATTEMPT_TRANSITIONS, type AttemptState } from './attempt.js';
+import { PAYMENT_TRANSITIONS } from './payment.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+/** Tries every pair of states on a row of its own and returns those the database let through. */
+async function allowedByDatabase<S extends string>(table: string, id: string, states: readonly S[], update: string, setUp: (state: S) => Promise<string>): Promise<string[]> {
+  const allowed: string[] = [];
+  for (const from of states) {
+    for (const to of states.filter((state) => state !== from)) {
+      const row = await setUp(from);
+      const passes = await processor.dataSource.query(`UPDATE ${table} SET ${update} WHERE ${id} = $1`, [row, to]).then(
+        () => true,
+        (error: { message: string }) => {
+          expect(error.message).toMatch(/cannot go from/);
+          return false;
+        },
+      );
+      if (passes) allowed.push(`${from} → ${to}`);
+    }
+  }
+  return allowed;
+}
+
+const listed = (transitions: Record<string, readonly string[]>): string[] =>
+  Object.entries(transitions).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
+
+async function aPaymentRow(state: PaymentState): Promise<string> {
+  const [paymentId, payableId] = [randomUUID(), randomUUID()];
+  await processor.dataSource.query(
+    `WITH y AS (INSERT INTO payables VALUES ($2, 'test', 1, 1, 100, 'ZAR', now(), 5, '{}', 'open', NULL, 0, 1, now(), now()))
+     INSERT INTO payments VALUES ($1, $2, gen_random_uuid(), ($1::uuid)::text, $3, 100, 0, CASE WHEN $3::text = 'success' THEN 100 ELSE 0 END,
+       '**** 0000', CASE WHEN $3 = 'failed' THEN '[1]'::jsonb ELSE '[]' END, now(), now(), 1)`,
+    [paymentId, payableId, state],
+  );
+  return paymentId;
+}
+
+async function anAttemptRow(state: AttemptState): Promise<string> {
+  const attemptId = randomUUID();
+  const ended = !['started', 'unknown'].includes(state);
+  await processor.dataSource.query(
+    `INSERT INTO attempts VALUES ($1, $2, 'simulated', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, CASE WHEN NOT $4 THEN now() + interval '1 year' END)`,
+    [attemptId, await aPaymentRow('processing'), state, ended],
+  );
+  return attemptId;
+}
+
+test('the database lets exactly the listed transitions of a payment through', async () => {
+  const states = Object.keys(PAYMENT_TRANSITIONS) as PaymentState[];
+  const update = `state = $2, processed_amount = CASE WHEN $2 = 'success' THEN 100 ELSE 0 END, errors = CASE WHEN $2 = 'failed' THEN '[1]'::jsonb ELSE '[]' END`;
+  expect((await allowedByDatabase('payments', 'payment_id', states, update, aPaymentRow)).sort()).toEqual(listed(PAYMENT_TRANSITIONS).sort());
+});
+
+test('the database lets exactly the listed transitions of an attempt through', async () => {
+  const states = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
+  const open = `$2 IN ('started', 'unknown')`;
+  const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_ask_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
+  expect((await allowedByDatabase('attempts', 'attempt_id', states, update, anAttemptRow)).sort()).toEqual(listed(ATTEMPT_TRANSITIONS).sort());
+});
+
+test('the ledger takes no change', async () => {
+  await processor.pay(aPayable());
+  for (const statement of ['UPDATE transfers SET amount = 1', 'DELETE FROM transfers', 'TRUNCATE transfers']) {
+    await expect(processor.dataSource.query(statement)).rejects.toThrow('append-only');
+  }
+});
+
+type Step = { kind: 'pay'; card: string } | { kind: 'recover' } | { kind: 'pass'; seconds: number };
+
+/**
+ * Any sequence of payments with any card, of passing time and of recovery, against a model of three rules: at most
+ * one charge stands, a success is a charge is a transfer, and the payable moves only along its list.
+ */
+test('whatever payers do, a payable is charged at most once and the books agree', async () => {
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('pay' as const), card: fc.constantFrom(...Object.values(CARDS)) }) },
+    { weight: 2, arbitrary: fc.constant({ kind: 'recover' as const }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 2, 10, 60, 900) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+      let state: PayableState = 'open';
+      let tries = 0;
+      for (const one of steps) {
+        if (one.kind === 'pass') processor.clock.advance(one.seconds * 1_000);
+        if (one.kind === 'recover') await processor.recover();
+        if (one.kind === 'pay') await payOnce(payable, one.card, tries + 1);
+        const now = await look(payable.payableId);
+        if (now) {
+          expectReachable(state, now.payable as PayableState);
+          [state, tries] = [now.payable as PayableState, now.tries];
+          expect(now.charges).toBeLessThanOrEqual(1);
+          expect(now.transfers).toBe(now.successes);
+          if (now.successes > 0) expect([now.charges, now.payable]).toEqual([1, 'paid']);
+          if (now.underWay === 0 && now.successes === 0) expect(now.charges).toBe(0);
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+async function payOnce(payable: ReturnType<typeof aPayable>, card: string, nth: number): Promise<void> {
+  const binding = { sessionId: payable.payableId, try: nth, expiresAt: '2999-01-01T00:00:00.000Z' };
+  const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
+  await processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } }).catch((error: { code?: string }) => {
+    expect(error.code).toMatch(/^(payment\.in-progress|payable\.(paid|refused))$/);
+  });
+}
+
+async function look(payableId: string) {
+  const [row] = await processor.dataSource.query<{ payable: string; tries: number; successes: number; underWay: number; transfers: number; references: string[] }[]>(
+    `SELECT y.state AS payable, y.tries, count(*) FILTER (WHERE p.state = 'success') AS successes,
+            count(*) FILTER (WHERE p.state = 'processing') AS "underWay", count(t.transfer_id) AS transfers, array_agg(p.payment_reference) AS references
+       FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1 GROUP BY y.state, y.tries`,
+    [payableId],
+  );
+  if (!row) return undefined;
+  const charged = new Set(processor.charged());
+  return { ...row, charges: row.references.filter((reference) => charged.has(reference)).length };
+}
+
+/** One payment can take several steps between two looks. */
+function expectReachable(from: PayableState, to: PayableState): void {
+  const reached = new Set<PayableState>([from]);
+  for (const state of reached) for (const next of PAYABLE_TRANSITIONS[state]) reached.add(next);
+  expect([...reached]).toContain(to);
+}

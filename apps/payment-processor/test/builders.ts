@@ -1,0 +1,19 @@
+import type { PayableDescriptor } from '@svc/contracts';
+import { randomUUID } from 'node:crypto';
+
+/** A hosted session's payable of R 123.45, as the gateway describes it. */
+export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
+  const sessionId = over.payableId ?? randomUUID();
+  return {
+    payableId: sessionId,
+    mode: 'test',
+    merchantId: 1001,
+    siteId: 5001,
+    amount: 12345,
+    currencyISOCode: 'ZAR',
+    expiresAt: '2026-03-01T10:30:00.000Z',
+    triesMax: 5,
+    source: { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-1', notificationUrl: 'https://shop.example/hook' },
+    ...over,
+  };
+}

@@ -1,0 +1,26 @@
+import type { PublicKeyJwk } from '@svc/contracts';
+import { CompactEncrypt, importJWK } from 'jose';
+
+export const CARDS = {
+  approved: '4242424242424242',
+  declined: '4000000000000002',
+  insufficientFunds: '4000000000009995',
+  expired: '4000000000000069',
+  wrongCvv: '4000000000000127',
+  dropsTheAnswer: '4000000000004087',
+} as const;
+
+/** What the page sends: a card encrypted to the processor's public key, bound to a session and a try (P8). */
+export async function encryptedCard(
+  publicJwk: PublicKeyJwk,
+  binding: { sessionId: string; try: number; expiresAt?: string },
+  card: Record<string, unknown> = {},
+): Promise<string> {
+  const content = {
+    card: { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...card },
+    binding: { expiresAt: '2026-03-01T10:30:00.000Z', ...binding },
+  };
+  return new CompactEncrypt(Buffer.from(JSON.stringify(content)))
+    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid, cty: 'json' })
+    .encrypt(await importJWK(publicJwk, 'ECDH-ES'));
+}

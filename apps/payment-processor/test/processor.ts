@@ -1,0 +1,70 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CardKeyPublishedV1, type ChargeCard, ChargeCardV1, type PayableDescriptor, type PaymentSnapshot, type PublicKeyJwk } from '@svc/contracts';
+import { Commands, EmbeddedBroker } from '@svc/messaging';
+import { startTestService, type TestService } from '@svc/testing';
+import type { ChargeRecord } from '../src/acquirers/simulated-acquirer-store.js';
+import { paymentProcessorService } from '../src/index.js';
+import { RecoverAttempts } from '../src/payments/recover-attempts.js';
+import { encryptedCard } from './encrypted-card.js';
+
+export interface Processor extends TestService {
+  readonly cardKey: PublicKeyJwk;
+  /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
+  pay(payable: PayableDescriptor, options?: PayOptions): Promise<PaymentSnapshot>;
+  /** What the acquirer's own books say it charged and did not give back, by payment reference. */
+  charged(): string[];
+  recover(): Promise<number>;
+}
+
+export interface PayOptions {
+  readonly card?: string;
+  readonly try?: number;
+  readonly reference?: string;
+  readonly command?: Partial<ChargeCard>;
+}
+
+export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
+  const store = join(folder, 'charges.jsonl');
+  const broker = new EmbeddedBroker();
+  const test = await startTestService(paymentProcessorService, {
+    broker,
+    env: {
+      SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
+      SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
+      SVC_ACQUIRER_STORE: store,
+      ...env,
+    },
+  });
+  const [cardKey] = await test.published(CardKeyPublishedV1);
+  const commands = new Commands(broker);
+  return {
+    ...test,
+    cardKey: cardKey!.payload.publicJwk,
+    pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
+      commands.request(ChargeCardV1, {
+        payable,
+        reference,
+        try: nth,
+        encryptedCard: await encryptedCard(cardKey!.payload.publicJwk, { sessionId: payable.payableId, try: nth }, card ? { cardNumber: card } : {}),
+        deadline: test.clock.later(15_000).toISOString(),
+        ...command,
+      }),
+    charged: () => {
+      const last = new Map<string, ChargeRecord>();
+      for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
+        const record = JSON.parse(line) as ChargeRecord;
+        last.set(record.key, record);
+      }
+      return [...last.values()].filter(({ outcome }) => outcome === 'approved').map(({ paymentReference }) => paymentReference);
+    },
+    recover: () => test.service.app.get(RecoverAttempts).runOnce(),
+    stop: async () => {
+      await test.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
