@@ -1,3 +1,4 @@
+export * from './http-client.js';
 export * from './manual-clock.js';
 export * from './test-database.js';
 export * from './test-service.js';

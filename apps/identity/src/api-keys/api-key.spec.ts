@@ -1,0 +1,105 @@
+import { newApiKey } from '@svc/auth';
+import {
+  type ApiKey,
+  apiKeyChanged,
+  recognisablePrefix,
+  showApiKey,
+  signingKeyChanged,
+  successorOf,
+} from './api-key.js';
+
+const KEY: ApiKey = {
+  keyId: 'b',
+  kind: 'site',
+  mode: 'test',
+  merchantId: 1001,
+  siteId: 5001,
+  hash: 'f'.repeat(64),
+  prefix: 'svc_test_site_abcdef',
+  sealed: 'sealed',
+  isPrimary: true,
+  createdAt: new Date('2026-03-01T10:00:00.000Z'),
+  revokedAt: null,
+  version: 4,
+};
+
+describe('recognisablePrefix', () => {
+  it.each(['merchant', 'site'] as const)('is six random characters behind what a %s key begins with', (kind) => {
+    const apiKey = newApiKey(kind, 'live');
+    const prefix = recognisablePrefix(apiKey);
+    expect(apiKey.startsWith(prefix)).toBe(true);
+    expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
+  });
+
+  it('refuses what is no key, so that nothing else is ever written down in part', () => {
+    expect(() => recognisablePrefix('whsec_c2VjcmV0')).toThrow('not an API key');
+  });
+});
+
+describe('successorOf', () => {
+  const keys = [
+    { keyId: 'd', mode: 'live' as const, revokedAt: null },
+    { keyId: 'c', mode: 'test' as const, revokedAt: new Date(0) },
+    { keyId: 'b', mode: 'test' as const, revokedAt: null },
+    { keyId: 'a', mode: 'test' as const, revokedAt: null },
+  ];
+
+  it('is the newest valid key of the same mode', () => {
+    expect(successorOf({ keyId: 'z', mode: 'test' }, keys)?.keyId).toBe('b');
+  });
+
+  it('is never the key that leaves', () => {
+    expect(successorOf({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
+  });
+
+  it('is nobody when no other key is left', () => {
+    expect(successorOf({ keyId: 'd', mode: 'live' }, keys)).toBeUndefined();
+  });
+});
+
+describe('what is told of a key', () => {
+  it('to everybody: its hash, not the sealed form', () => {
+    const { payload, aggregateId, aggregateVersion } = apiKeyChanged(KEY);
+    expect({ aggregateId, aggregateVersion }).toEqual({ aggregateId: 'b', aggregateVersion: 4 });
+    expect(payload).toEqual({
+      keyId: 'b',
+      kind: 'site',
+      mode: 'test',
+      merchantId: 1001,
+      siteId: 5001,
+      hash: 'f'.repeat(64),
+      revoked: false,
+    });
+  });
+
+  it('to webhook-dispatcher: the sealed form, not the hash', () => {
+    expect(signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) }).payload).toEqual({
+      secretId: 'b',
+      purpose: 'api-key',
+      mode: 'test',
+      merchantId: 1001,
+      siteId: 5001,
+      sealed: 'sealed',
+      primary: false,
+      revoked: true,
+    });
+  });
+
+  it('leaves the site out for a merchant key', () => {
+    const key: ApiKey = { ...KEY, kind: 'merchant', siteId: null };
+    expect(apiKeyChanged(key).payload).not.toHaveProperty('siteId');
+    expect(signingKeyChanged(key).payload).not.toHaveProperty('siteId');
+  });
+
+  it('to an administrator: neither', () => {
+    expect(showApiKey(KEY)).toEqual({
+      keyId: 'b',
+      kind: 'site',
+      mode: 'test',
+      prefix: 'svc_test_site_abcdef',
+      primary: true,
+      revoked: false,
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import { SiteChangedV1 } from '@svc/contracts';
+import { httpClient, startTestService, type TestService } from '@svc/testing';
+import { identityService } from '../index.js';
+
+const ADMIN_KEY = 'an administration key for tests 1';
+const MERCHANTS = '/admin/v1/merchants';
+
+describe('merchants', () => {
+  let test: TestService;
+  let admin: ReturnType<typeof httpClient>;
+
+  beforeAll(async () => {
+    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+  });
+  afterAll(() => test.stop());
+
+  it('numbers merchants from 1001 and shows them', async () => {
+    const created = await admin('POST', MERCHANTS, { name: 'Karoo Roastery', extra: 'ignored' });
+    expect(created).toMatchObject({ status: 201 });
+    expect(created.body).toEqual({
+      merchantId: 1001,
+      name: 'Karoo Roastery',
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+    });
+    expect(await admin('GET', `${MERCHANTS}/1001`)).toMatchObject({
+      status: 200,
+      body: { ...created.body, sites: [] },
+    });
+  });
+
+  it.each([
+    ['none', {}],
+    ['null', { name: null }],
+    ['a number', { name: 7 }],
+    ['empty', { name: '' }],
+    ['white space', { name: '  ' }],
+    ['too long', { name: 'x'.repeat(101) }],
+    ['with a control character', { name: 'a\u0000b' }],
+  ])('refuses a name that is %s', async (_, body) => {
+    const answer = await admin('POST', MERCHANTS, body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { status: 400, errors: [{ errorReference: '40', field: 'name' }] },
+    });
+    expect(answer.headers['content-type']).toContain('application/problem+json');
+    expect(answer.body.instance).toBe(answer.headers['x-request-id']);
+  });
+
+  it('refuses a body that is no JSON', async () => {
+    const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' };
+    const answer = await test.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
+    expect(answer.statusCode).toBe(400);
+  });
+
+  it('finds no merchant under an id that nobody has or that is none', async () => {
+    for (const id of ['999', '0', '01001', '-1', '1e3', 'abc', '9'.repeat(30)]) {
+      expect(await admin('GET', `${MERCHANTS}/${id}`)).toMatchObject({ status: 404, body: { status: 404 } });
+      expect(await admin('PATCH', `${MERCHANTS}/${id}`, { name: 'Other' })).toMatchObject({ status: 404 });
+    }
+  });
+
+  it('publishes each site again when its merchant is renamed, and only then', async () => {
+    const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Before' })).body;
+    const sites = [];
+    for (const siteReference of ['A', 'B']) {
+      sites.push(
+        (await admin('POST', `${MERCHANTS}/${merchantId}/sites`, { name: siteReference, siteReference })).body,
+      );
+    }
+    const renamed = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { name: 'After' });
+    expect(renamed).toMatchObject({ status: 200, body: { merchantId, name: 'After' } });
+    expect(await admin('PATCH', `${MERCHANTS}/${merchantId}`, { name: 'After' })).toMatchObject({ status: 200 });
+
+    const events = (await test.published(SiteChangedV1)).filter(({ payload }) => payload.merchantId === merchantId);
+    const told = events.map(({ payload, aggregateVersion }) => [
+      payload.siteId,
+      payload.merchantName,
+      aggregateVersion,
+    ]);
+    const [a, b] = sites.map(({ siteId }) => siteId);
+    expect(told.toSorted()).toEqual([
+      [a, 'After', 2],
+      [a, 'Before', 1],
+      [b, 'After', 2],
+      [b, 'Before', 1],
+    ]);
+    expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ name: 'After', sites });
+  });
+
+  it('lists merchants with their sites, 50 on a page', async () => {
+    for (let i = 0; i < 101; i++) await admin('POST', MERCHANTS, { name: `Merchant ${i}` });
+    const listed = [];
+    let pages = 0;
+    for (let after: number | undefined = 0; after !== undefined; pages++) {
+      const { status, body } = await admin('GET', `${MERCHANTS}?after=${after}`);
+      expect(status).toBe(200);
+      expect(body.merchants.length).toBeLessThanOrEqual(50);
+      listed.push(...body.merchants);
+      after = body.nextAfter;
+    }
+    expect(pages).toBe(3);
+    const [{ count }] = await test.dataSource.query<[{ count: number }]>('SELECT count(*) FROM merchants');
+    expect(new Set(listed.map(({ merchantId }) => merchantId)).size).toBe(count);
+    expect(listed.find(({ name }) => name === 'After').sites).toHaveLength(2);
+    expect(listed.map(({ merchantId }) => merchantId)).toEqual(listed.map(({ merchantId }) => merchantId).toSorted());
+  });
+
+  it.each(['x', '-1', '1.5', '', '1&after=2'])('refuses to go on after %j', async (after) => {
+    const answer = await admin('GET', `${MERCHANTS}?after=${after}`);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
+  });
+
+  it('answers 401 with an empty body to whoever has no administration key, before it looks at anything else', async () => {
+    const strangers: Record<string, string>[] = [
+      {},
+      { 'x-admin-key': '' },
+      { 'x-admin-key': `${ADMIN_KEY}x` },
+      { 'x-api-key': ADMIN_KEY },
+    ];
+    const { body: merchant } = await admin('POST', MERCHANTS, { name: 'Mine' });
+    const own = `${MERCHANTS}/${merchant.merchantId}`;
+    const { siteId } = (await admin('POST', `${own}/sites`, { name: 'Site', siteReference: 'S' })).body;
+    const id = '00000000-0000-7000-8000-000000000000';
+    for (const headers of strangers) {
+      const stranger = httpClient(test.service, headers);
+      for (const [method, path] of [
+        ['POST', MERCHANTS],
+        ['GET', MERCHANTS],
+        ['GET', own],
+        ['PATCH', own],
+        ['POST', `${own}/sites`],
+        ['PATCH', `${own}/sites/${siteId}`],
+        ['POST', `${own}/keys`],
+        ['GET', `${own}/keys`],
+        ['DELETE', `${own}/keys/${id}`],
+        ['POST', `${own}/sites/${siteId}/keys`],
+        ['GET', `${own}/sites/${siteId}/keys`],
+        ['DELETE', `${own}/sites/${siteId}/keys/${id}`],
+        ['POST', `${own}/sites/${siteId}/webhook-secrets`],
+        ['GET', `${own}/sites/${siteId}/webhook-secrets`],
+        ['DELETE', `${own}/sites/${siteId}/webhook-secrets/${id}`],
+        ['GET', '/admin/v1/audit-log'],
+      ] as const) {
+        const answer = await stranger(method, path, method === 'GET' || method === 'DELETE' ? undefined : { name: '' });
+        expect([method, path, answer.status, answer.body]).toEqual([method, path, 401, undefined]);
+      }
+    }
+  });
+});

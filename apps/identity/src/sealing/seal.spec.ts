@@ -1,0 +1,25 @@
+import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
+import { compactDecrypt, decodeProtectedHeader } from 'jose';
+import { seal } from './seal.js';
+
+const SEALING_KEY = Buffer.alloc(32, 7).toString('base64url');
+
+describe('seal', () => {
+  it('hides a secret from all but the owner of the key', async () => {
+    const reader = await newSealedKeyPair('reader', SEALING_KEY);
+    const stranger = await newSealedKeyPair('stranger', SEALING_KEY);
+    const sealed = await seal('whsec_c2VjcmV0', reader.publicJwk);
+
+    expect(decodeProtectedHeader(sealed)).toMatchObject({ alg: 'ECDH-ES', enc: 'A256GCM', kid: 'reader' });
+    const opened = await compactDecrypt(sealed, openPrivateKey('reader', reader.sealedPrivateKey, SEALING_KEY));
+    expect(new TextDecoder().decode(opened.plaintext)).toBe('whsec_c2VjcmV0');
+    await expect(
+      compactDecrypt(sealed, openPrivateKey('stranger', stranger.sealedPrivateKey, SEALING_KEY)),
+    ).rejects.toThrow();
+  });
+
+  it('looks different each time', async () => {
+    const { publicJwk } = await newSealedKeyPair('reader', SEALING_KEY);
+    expect(await seal('secret', publicJwk)).not.toBe(await seal('secret', publicJwk));
+  });
+});

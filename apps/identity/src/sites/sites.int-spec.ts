@@ -1,0 +1,188 @@
+import { SiteChangedV1 } from '@svc/contracts';
+import { httpClient, startTestService, type TestService } from '@svc/testing';
+import { identityService } from '../index.js';
+
+const ADMIN_KEY = 'an administration key for tests 1';
+
+describe('sites', () => {
+  let test: TestService;
+  let admin: ReturnType<typeof httpClient>;
+  let merchant: string;
+  let merchantId: number;
+
+  beforeAll(async () => {
+    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+  });
+  afterAll(() => test.stop());
+  beforeEach(async () => {
+    ({ merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body);
+    merchant = `/admin/v1/merchants/${merchantId}`;
+  });
+
+  const create = async (fields: object = {}) =>
+    (await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields })).body;
+  const published = async (siteId: number) =>
+    (await test.published(SiteChangedV1))
+      .filter(({ aggregateId }) => aggregateId === String(siteId))
+      .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
+
+  it('numbers sites from 5001, requires a key unless told otherwise, and publishes them', async () => {
+    const answer = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
+    const site = {
+      siteId: 5001,
+      name: 'Shop',
+      siteReference: 'SHOP-1',
+      requireApiKey: true,
+      allowedHosts: [],
+      keylessMode: 'test',
+    };
+    expect(answer).toMatchObject({ status: 201 });
+    expect(answer.body).toEqual(site);
+    expect(await published(5001)).toEqual([{ merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 }]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([site]);
+  });
+
+  it('keeps the hosts of a keyless site as URLs show them', async () => {
+    const site = await create({
+      requireApiKey: false,
+      allowedHosts: ['Shop.Example', '::1', 'shop.example', '127.0.0.1'],
+      keylessMode: 'live',
+    });
+    expect(site).toMatchObject({
+      requireApiKey: false,
+      allowedHosts: ['shop.example', '[::1]', '127.0.0.1'],
+      keylessMode: 'live',
+    });
+    expect(await published(site.siteId)).toMatchObject([site]);
+  });
+
+  it.each([
+    ['name', { name: '' }],
+    ['name', { name: 'x'.repeat(101) }],
+    ['siteReference', { siteReference: null }],
+    ['siteReference', { siteReference: 'x'.repeat(101) }],
+    ['requireApiKey', { requireApiKey: 'false' }],
+    ['requireApiKey', { requireApiKey: null }],
+    ['allowedHosts', { allowedHosts: 'shop.example' }],
+    ['allowedHosts', { allowedHosts: ['shop.example:443'] }],
+    ['allowedHosts', { allowedHosts: [7] }],
+    ['allowedHosts', { allowedHosts: Array.from({ length: 51 }, (_, i) => `host${i}.example`) }],
+    ['allowedHosts', { requireApiKey: false }],
+    ['allowedHosts', { requireApiKey: false, allowedHosts: [] }],
+    ['keylessMode', { keylessMode: 'production' }],
+  ])('refuses a site because of its %s: %j', async (field, fields) => {
+    const answer = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields });
+    expect(answer).toMatchObject({ status: 400 });
+    expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([]);
+  });
+
+  it('names every field that is wrong', async () => {
+    const { body } = await admin('POST', `${merchant}/sites`, { keylessMode: 'x' });
+    const fields = body.errors.map((error: { field: string }) => error.field);
+    expect(fields.toSorted()).toEqual(['keylessMode', 'name', 'siteReference']);
+  });
+
+  it('has one site under a reference at a merchant, also when two are made at once', async () => {
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409)!;
+    expect(refused.body.errors).toMatchObject([{ field: 'siteReference' }]);
+
+    const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
+    const elsewhere = await admin('POST', `/admin/v1/merchants/${other.merchantId}/sites`, {
+      name: 'Shop',
+      siteReference: 'SHOP-1',
+    });
+    expect(elsewhere.status).toBe(201);
+  });
+
+  it('changes what was sent, keeps the rest, and publishes the next version', async () => {
+    const site = await create();
+    const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, {
+      requireApiKey: false,
+      allowedHosts: ['LOCALHOST'],
+    });
+    const changed = { ...site, requireApiKey: false, allowedHosts: ['localhost'] };
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.body).toEqual(changed);
+    expect(await published(site.siteId)).toMatchObject([
+      { ...site, aggregateVersion: 1 },
+      { ...changed, aggregateVersion: 2 },
+    ]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([changed]);
+  });
+
+  it('says nothing when nothing changes', async () => {
+    const site = await create();
+    for (const body of [{}, { name: 'Shop' }, site]) {
+      expect(await admin('PATCH', `${merchant}/sites/${site.siteId}`, body)).toMatchObject({ status: 200, body: site });
+    }
+    expect(await published(site.siteId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['name', { name: null }],
+    ['siteReference', { siteReference: '' }],
+    ['requireApiKey', { requireApiKey: null }],
+    ['requireApiKey', { requireApiKey: 1 }],
+    ['allowedHosts', { allowedHosts: null }],
+    ['allowedHosts', { requireApiKey: false }],
+    ['keylessMode', { keylessMode: 'Live' }],
+  ])('refuses a change because of %s: %j', async (field, change) => {
+    const site = await create();
+    const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, change);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+    expect((await admin('GET', merchant)).body.sites).toEqual([site]);
+  });
+
+  it('does not empty the hosts of a keyless site', async () => {
+    const site = await create({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, { allowedHosts: [] });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
+  });
+
+  it('refuses to take the reference of another site', async () => {
+    await create();
+    const second = await create({ siteReference: 'SHOP-2' });
+    const answer = await admin('PATCH', `${merchant}/sites/${second.siteId}`, { siteReference: 'SHOP-1' });
+    expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'siteReference' }] } });
+  });
+
+  it('loses no change when several are made at once', async () => {
+    const site = await create();
+    const changes = [{ name: 'Renamed' }, { allowedHosts: ['a.example'] }, { keylessMode: 'live' }];
+    await Promise.all(changes.map((change) => admin('PATCH', `${merchant}/sites/${site.siteId}`, change)));
+    const after = { ...site, name: 'Renamed', allowedHosts: ['a.example'], keylessMode: 'live' };
+    expect((await admin('GET', merchant)).body.sites).toEqual([after]);
+    const events = await published(site.siteId);
+    expect(events.map(({ aggregateVersion }) => aggregateVersion)).toEqual([1, 2, 3, 4]);
+    expect(events.at(-1)).toMatchObject(after);
+  });
+
+  it('finds no site of a stranger', async () => {
+    const site = await create();
+    const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
+    for (const path of [`${other.merchantId}/sites/${site.siteId}`, `${merchantId}/sites/1`, `${merchantId}/sites/x`]) {
+      expect(await admin('PATCH', `/admin/v1/merchants/${path}`, { name: 'Mine' })).toMatchObject({ status: 404 });
+    }
+    expect(await admin('POST', '/admin/v1/merchants/1/sites', { name: 'S', siteReference: 'S' })).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('opens at most 1000 sites at a merchant', async () => {
+    await test.dataSource.query(
+      `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, created_at, version)
+       SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', $2, 1 FROM generate_series(1, 999) AS i`,
+      [merchantId, test.clock.now()],
+    );
+    const answers = await Promise.all(
+      ['X', 'Y'].map((siteReference) => admin('POST', `${merchant}/sites`, { name: 'Till', siteReference })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+  });
+});
