@@ -88,7 +88,13 @@ function startForm(): void {
     if (settlesReference(outcome)) reference.settle();
     const step = afterPost(outcome);
     if (step.do === 'reload') return reload();
-    if (step.do === 'correct') return giveBack(step.message ?? formErrors[step.problem]);
+    if (step.do === 'correct') {
+      poller.stop();
+      // Refused perhaps because this page is out of date: then the payer needs the new one, not this one's form.
+      const current = await fetchState(sessionId, new AbortController().signal);
+      if (current && isChanged(current, shown)) return reload();
+      return giveBack(step.message ?? formErrors[step.problem]);
+    }
     waiting = step.sent;
     if (step.sent === 'unknown') sayStillChecking();
     else poller.pollNow();

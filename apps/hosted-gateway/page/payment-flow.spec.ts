@@ -26,6 +26,7 @@ describe('afterPost', () => {
     [answered(202, 'processing'), { do: 'poll', sent: 'yes' }],
     [answered(200), { do: 'poll', sent: 'yes' }],
     [answered(409), { do: 'poll', sent: 'elsewhere' }],
+    [answered(402), { do: 'reload' }],
     [answered(404), { do: 'reload' }],
     [answered(410), { do: 'reload' }],
     [answered(400, undefined, 'Bad card'), { do: 'correct', problem: 'refused', message: 'Bad card' }],
@@ -40,14 +41,14 @@ describe('afterPost', () => {
   it('never gives the form back unless the server refused the payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
-        const isRefusal = httpStatus >= 400 && httpStatus < 500 && ![404, 408, 409, 410].includes(httpStatus);
+        const isRefusal = httpStatus >= 400 && httpStatus < 500 && ![402, 404, 408, 409, 410].includes(httpStatus);
         expect(afterPost(answered(httpStatus, state)).do === 'correct').toBe(isRefusal);
       }),
     );
   });
 
   it('settles a reference only by an answer about the payment itself', () => {
-    expect([200, 202, 400].map((status) => settlesReference(answered(status)))).toEqual([true, true, true]);
+    expect([200, 202, 400, 402].every((status) => settlesReference(answered(status)))).toBe(true);
     expect([409, 429, 500, 503].map((status) => settlesReference(answered(status)))).toEqual([
       false,
       false,

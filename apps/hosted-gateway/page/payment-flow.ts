@@ -31,7 +31,7 @@ export function afterPost(outcome: PostOutcome): NextStep {
   }
   // Somebody pays this session at this moment, perhaps this payer in another tab.
   if (httpStatus === 409) return { do: 'poll', sent: 'elsewhere' };
-  if (httpStatus === 404 || httpStatus === 410) return { do: 'reload' };
+  if (httpStatus === 402 || httpStatus === 404 || httpStatus === 410) return { do: 'reload' };
   if (httpStatus === 429) return { do: 'correct', problem: 'tooMany' };
   if (httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408) {
     return { do: 'correct', problem: 'refused', ...(message === undefined ? {} : { message }) };
@@ -42,7 +42,7 @@ export function afterPost(outcome: PostOutcome): NextStep {
 /** Whether this answer settles a reference: a later press of Pay is then another payment. */
 export function settlesReference(outcome: PostOutcome): boolean {
   if (outcome.kind === 'unreachable') return false;
-  return (outcome.httpStatus >= 200 && outcome.httpStatus < 300) || outcome.httpStatus === 400;
+  return (outcome.httpStatus >= 200 && outcome.httpStatus < 300) || [400, 402].includes(outcome.httpStatus);
 }
 
 /** What the page waits for while it polls; `answer`: the POST is still under way. */
