@@ -103,7 +103,7 @@ export class DispatcherUnderTest {
 
   payment(url: string, change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {}): PaymentSnapshot {
     const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
-    return aPayment(newPaymentReference(this.clock), url, { state, sessionId, apiVersion, mode });
+    return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
   async paid(payment: PaymentSnapshot): Promise<void> {

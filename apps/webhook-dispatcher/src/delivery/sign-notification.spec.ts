@@ -1,0 +1,76 @@
+import { Webhook } from 'standardwebhooks';
+import type { NotificationFields } from '../notifications/notification.js';
+import { notificationSignature, signNotification } from './sign-notification.js';
+
+const API_KEY = `svc_test_site_${'A'.repeat(43)}`;
+const SECRETS = [7, 9].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
+const ID = '01956f3e-0000-7000-8000-000000000001';
+const AT = new Date('2026-03-01T10:00:00.789Z');
+
+const succeeded: NotificationFields = {
+  sessionId: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
+  amount: 12_345,
+  currencyISOCode: 'ZAR',
+  merchantOrderId: 'order|42 é',
+  paymentReference: '1H2J3K4M5N6P7Q8R9S',
+  paymentStatus: 'Success',
+  paymentUTCDate: '2026-03-01T09:59:58.123Z',
+  status: 'Success',
+};
+const failed: NotificationFields = { ...succeeded, paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' };
+
+// Computed with Python's hashlib and hmac.
+const SIGNATURE_OF_SUCCEEDED = '0b9820e9ef75bed8debf77ddcaf2224c7389f85aa13625ac8cd85483cbb79545';
+const SIGNATURE_OF_FAILED = 'c215f22f1e240b239d150b5d075a9eecdf2b07e7ad9ab082eae3f2326220485c';
+const HEADER_SIGNATURES = ['v1,GjFe7i7Kd/tIGhxXEOOaFJHDVAtjTTe3cQ9D5phDXEM=', 'v1,YM5Nqof+g1zkee3nGjGbjG2mTBREcLSKFB9ItgGg3L0='];
+
+describe('the signature inside the body', () => {
+  it('is the SHA-256 of the nine parts joined by vertical bars', () => {
+    expect(notificationSignature(succeeded, API_KEY)).toBe(SIGNATURE_OF_SUCCEEDED);
+    expect(notificationSignature(failed, API_KEY)).toBe(SIGNATURE_OF_FAILED);
+  });
+});
+
+describe('a notification on the wire', () => {
+  const signed = signNotification(ID, succeeded, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT);
+
+  it('has the fields in the order of the specification, whatever order they were stored in', () => {
+    const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
+    expect(signNotification(ID, stored, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body).toBe(signed.body);
+    expect(Object.keys(JSON.parse(signed.body) as object)).toEqual([
+      'signature',
+      'sessionId',
+      'amount',
+      'currencyISOCode',
+      'merchantOrderId',
+      'paymentReference',
+      'paymentStatus',
+      'paymentUTCDate',
+      'status',
+    ]);
+  });
+
+  it('carries the message of a failed payment', () => {
+    const body = JSON.parse(signNotification(ID, failed, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body) as unknown;
+    expect(body).toEqual({ signature: SIGNATURE_OF_FAILED, ...failed });
+  });
+
+  it('has the Standard Webhooks headers, one signature for each secret', () => {
+    expect(signed.headers).toEqual({
+      'content-type': 'application/json',
+      'user-agent': 'Svc-Webhooks/1',
+      'webhook-id': ID,
+      'webhook-timestamp': '1772359200',
+      'webhook-signature': HEADER_SIGNATURES.join(' '),
+    });
+  });
+
+  it('is accepted with either secret by the verification merchants use, and no longer when a byte changes', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(AT.getTime());
+    for (const secret of SECRETS) {
+      expect(new Webhook(secret).verify(signed.body, signed.headers)).toEqual(JSON.parse(signed.body));
+      expect(() => new Webhook(secret).verify(signed.body.replace('12345', '12346'), signed.headers)).toThrow('No matching signature');
+    }
+    jest.restoreAllMocks();
+  });
+});

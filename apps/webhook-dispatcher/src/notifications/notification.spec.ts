@@ -1,0 +1,90 @@
+import { MAX_AMOUNT_CENTS, type PaymentSnapshot } from '@svc/contracts';
+import { aPayment } from '../../test/dispatcher.js';
+import { endpointOf, notificationFields, replayRefusal } from './notification.js';
+
+const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
+const payment = (change: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
+  ...aPayment('1H2J3K4M5N6P7Q8R9S', 'https://shop.example/hooks', { state: 'success', sessionId: SESSION, apiVersion: 'v3.1', mode: 'test' }),
+  ...change,
+});
+
+describe('what a merchant is told', () => {
+  it('of a success: nine fields, no message, no errors', () => {
+    expect(notificationFields(payment())).toEqual({
+      sessionId: SESSION,
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      merchantOrderId: 'order|42 é',
+      paymentReference: '1H2J3K4M5N6P7Q8R9S',
+      paymentStatus: 'Success',
+      paymentUTCDate: '2026-03-01T09:59:58.123Z',
+      status: 'Success',
+    });
+  });
+
+  it('of a failure: the API status is still Success, and the message is that of the first error', () => {
+    const errors = [
+      { errorReference: '11', message: 'The card has insufficient funds.' },
+      { errorReference: '10', message: 'The card was declined by the bank.' },
+    ];
+    const fields = notificationFields(payment({ state: 'failed', errors }));
+    expect(fields).toMatchObject({ paymentStatus: 'Failed', status: 'Success', userMessage: 'The card has insufficient funds.' });
+    expect(fields).not.toHaveProperty('errors');
+  });
+
+  it.each([
+    ['the catalogue, when the error has no words', [{ errorReference: '12', message: ' ' }], 'The card has expired.'],
+    ['a general message, when the reference is unknown', [{ errorReference: '99', message: '' }], 'Something went wrong on our side.'],
+    ['a general message, when there is no error', [], 'Something went wrong on our side.'],
+  ])('takes the message from %s', (_, errors, message) => {
+    expect(notificationFields(payment({ state: 'failed', errors })).userMessage).toBe(message);
+  });
+
+  it('bounds the message', () => {
+    const errors = [{ errorReference: '10', message: `${'x'.repeat(499)}💳${'x'.repeat(5_000)}` }];
+    const { userMessage } = notificationFields(payment({ state: 'failed', errors }));
+    expect(userMessage).toHaveLength(500);
+    expect(userMessage!.isWellFormed()).toBe(true);
+  });
+
+  it('writes dates with milliseconds and Z, and amounts as they are', () => {
+    const fields = notificationFields(payment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }));
+    expect(fields.paymentUTCDate).toBe('2026-03-01T09:59:58.000Z');
+    expect(JSON.stringify(fields)).toContain('"amount":100000000000,');
+  });
+
+  it.each(['processing', 'verificationRequired'] as const)('is nothing while the payment is %s', (state) => {
+    expect(() => notificationFields(payment({ state }))).toThrow('not final');
+  });
+});
+
+describe('the endpoint of an address', () => {
+  it.each([
+    ['https://Shop.Example/a?b', 'shop.example:443'],
+    ['https://shop.example:8443/', 'shop.example:8443'],
+    ['http://127.1:9000/', '127.0.0.1:9000'],
+    ['http://localhost/', 'localhost:80'],
+    ['https://[2606:4700::1]/', '[2606:4700::1]:443'],
+    ['nonsense', 'invalid'],
+  ])('of %s is %s', (url, endpoint) => {
+    expect(endpointOf(url)).toBe(endpoint);
+  });
+});
+
+describe('a replay', () => {
+  const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
+
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a success that is %s is possible', (state) => {
+    expect(replayRefusal({ ...candidate, state })).toBeUndefined();
+  });
+
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a failure that is %s is possible while nobody paid', (state) => {
+    expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
+    expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain('was paid');
+  });
+
+  it('is refused while it is being sent, and when it was superseded', () => {
+    expect(replayRefusal({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
+    expect(replayRefusal({ ...candidate, state: 'superseded', paymentStatus: 'Failed' })).toContain('was paid');
+  });
+});
