@@ -1,4 +1,4 @@
-import { EventPattern as NestEventPattern, MessagePattern as NestMessagePattern } from '@nestjs/microservices';
+import { Ctx, EventPattern as NestEventPattern, MessagePattern as NestMessagePattern, Payload } from '@nestjs/microservices';
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
 import type { ConsumerContext } from './consumer.js';
 
@@ -9,10 +9,15 @@ type Method<F> = (target: object, key: string | symbol, descriptor: TypedPropert
  * is given a run of events of the type and the transaction in which they are marked as done; its docstring says how
  * it survives a replay.
  */
-export function EventPattern<Payload>(
-  type: EventType<Payload>,
-): Method<(events: EventEnvelope<Payload>[], context: ConsumerContext) => Promise<void>> {
-  return NestEventPattern(type.name as string) as never;
+export function EventPattern<T>(
+  type: EventType<T>,
+): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>> {
+  return (target, key, descriptor) => {
+    (NestEventPattern(type.name) as MethodDecorator)(target, key, descriptor as never);
+    // Nest hands over the payload alone unless each parameter says what it is.
+    Payload()(target, key, 0);
+    Ctx()(target, key, 1);
+  };
 }
 
 /** Nest's @MessagePattern, tied to request and reply of the command. Refuses by throwing a DomainError. */

@@ -35,4 +35,12 @@ describe('RequestValidation', () => {
   it.each([null, [], 'text', 7])('refuses %j, which is no object', (value) => {
     expect(() => bodyOf(OptionalBody, value)).toThrow(DomainError);
   });
+
+  it.each([
+    [Array, [{ id: 'an event' }]],
+    [Object, { a: 'command' }],
+    [undefined, 'whatever'],
+  ])('passes on what has no class as it is (%p)', (metatype, value) => {
+    expect(validation.transform(value, { type: 'body', metatype })).toBe(value);
+  });
 });

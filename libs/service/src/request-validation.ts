@@ -15,10 +15,14 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   });
 }
 
+/** What the compiler writes down for a parameter whose type is no class. */
+const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
+
 /**
  * Bodies become the contract's class or a `request.invalid` that names every offending field. Unknown fields are
  * dropped (C5), nothing is converted (C1). No body at all is an object without fields: what is missing is named.
- * Parameters without a class pass as they are.
+ * Parameters without a class pass as they are, and so do events and commands: Nest sends those through here too, with
+ * Array or Object for their class, and who publishes them is bound to their type already.
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
@@ -33,6 +37,7 @@ export class RequestValidation implements PipeTransform {
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     if (metadata.type !== 'body') return value;
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
+    if (WITHOUT_CLASS.has(metadata.metatype)) return value;
     const body: unknown = value === undefined ? {} : value;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });

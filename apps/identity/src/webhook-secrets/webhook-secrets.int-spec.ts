@@ -1,0 +1,113 @@
+import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
+import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
+import { compactDecrypt } from 'jose';
+import { identityService } from '../index.js';
+
+const ADMIN_KEY = 'an administration key for tests 1';
+const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
+
+describe('webhook secrets', () => {
+  let test: TestService;
+  let admin: ReturnType<typeof httpClient>;
+  let pair: SealedKeyPair;
+  let merchantId: number;
+  let siteId: number;
+  let secrets: string;
+
+  beforeAll(async () => {
+    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+    pair = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
+    await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
+  });
+  afterAll(() => test.stop());
+  beforeEach(async () => {
+    ({ merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body);
+    const sites = `/admin/v1/merchants/${merchantId}/sites`;
+    ({ siteId } = (await admin('POST', sites, { name: 'Shop', siteReference: 'SHOP' })).body);
+    secrets = `${sites}/${siteId}/webhook-secrets`;
+  });
+
+  const told = async () =>
+    (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId);
+
+  it('makes a secret of test mode unless told otherwise, shows it once and publishes its sealed form', async () => {
+    const answer = await admin('POST', secrets);
+    expect(answer.status).toBe(201);
+    const { secretId, webhookSecret } = answer.body;
+    expect(answer.body).toEqual({ secretId, webhookSecret, mode: 'test' });
+    expect(Buffer.from(webhookSecret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
+
+    const [event, ...more] = await told();
+    expect(more).toEqual([]);
+    const { sealed } = event!.payload;
+    expect(event).toMatchObject({ aggregateId: secretId, aggregateVersion: 1 });
+    expect(event!.payload).toEqual({
+      secretId,
+      purpose: 'webhook-secret',
+      mode: 'test',
+      merchantId,
+      siteId,
+      sealed,
+      primary: false,
+      revoked: false,
+    });
+    const privateKey = openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
+    const { plaintext } = await compactDecrypt(sealed, privateKey);
+    expect(new TextDecoder().decode(plaintext)).toBe(webhookSecret);
+
+    const createdUTCDate = test.clock.nowISO();
+    expect((await admin('GET', secrets)).body).toEqual({
+      secrets: [{ secretId, mode: 'test', revoked: false, createdUTCDate }],
+    });
+  });
+
+  it('has several at a time and revokes each on its own, once', async () => {
+    const first = (await admin('POST', secrets, { mode: 'live' })).body;
+    const second = (await admin('POST', secrets, { mode: 'live' })).body;
+    for (let i = 0; i < 2; i++) {
+      const answer = await admin('DELETE', `${secrets}/${first.secretId}`);
+      expect([answer.status, answer.body]).toEqual([204, undefined]);
+    }
+    expect((await admin('GET', secrets)).body.secrets).toMatchObject([
+      { secretId: second.secretId, mode: 'live', revoked: false },
+      { secretId: first.secretId, revoked: true, revokedUTCDate: test.clock.nowISO() },
+    ]);
+    const events = await told();
+    expect(
+      events.map(({ payload, aggregateVersion }) => [payload.secretId, aggregateVersion, payload.revoked]),
+    ).toEqual([
+      [first.secretId, 1, false],
+      [second.secretId, 1, false],
+      [first.secretId, 2, true],
+    ]);
+    expect(events[2]!.payload.sealed).toBe(events[0]!.payload.sealed);
+  });
+
+  it('has at most five valid ones of a site and mode, also when they are made at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secrets, { mode: 'test' })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 409, 409]);
+    expect(await admin('POST', secrets, { mode: 'live' })).toMatchObject({ status: 201 });
+  });
+
+  it('refuses a mode that there is not', async () => {
+    const answer = await admin('POST', secrets, { mode: 'both' });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
+    expect(await told()).toEqual([]);
+  });
+
+  it('finds no secret of a stranger', async () => {
+    const { secretId } = (await admin('POST', secrets)).body;
+    const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
+    const stolen = `/admin/v1/merchants/${other.merchantId}/sites/${siteId}/webhook-secrets`;
+    const unknown = `/admin/v1/merchants/${merchantId}/sites/1/webhook-secrets`;
+    for (const path of [stolen, unknown, '/admin/v1/merchants/1/sites/1/webhook-secrets']) {
+      expect(await admin('POST', path)).toMatchObject({ status: 404 });
+      expect(await admin('GET', path)).toMatchObject({ status: 404 });
+      expect(await admin('DELETE', `${path}/${secretId}`)).toMatchObject({ status: 404 });
+    }
+    expect(await admin('DELETE', `${secrets}/00000000-0000-7000-8000-000000000000`)).toMatchObject({ status: 404 });
+    expect((await admin('GET', secrets)).body.secrets).toMatchObject([{ secretId, revoked: false }]);
+  });
+});
