@@ -1,7 +1,7 @@
 /**
  * Builds the payment page's script and style: `node apps/hosted-gateway/page/build.ts`.
  *
- * Writes `dist/page/pay-<hash>.{js,css}` and `manifest.json`, which names both with their integrity (SRI). The names
+ * Writes `dist/pay-assets/pay-<hash>.{js,css}` and `manifest.json`, which names both with their integrity (SRI). The names
  * change with the content, so the files may be cached for ever. The manifest is written last and by renaming: whoever
  * reads it finds the files it names. Does nothing when no input has changed. Runs on Node.js 24 as it is, so only
  * types may be TypeScript here.
@@ -13,7 +13,7 @@ import type { PageAssets } from '../src/page/pay-page-model.ts';
 
 const here = import.meta.dirname;
 const workspace = join(here, '../../..');
-const outDirectory = join(here, '../dist/page');
+const outDirectory = join(here, '../dist/pay-assets');
 const manifestFile = join(outDirectory, 'manifest.json');
 const inputsFile = join(outDirectory, 'inputs.json');
 

@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { RunningService } from '@svc/service';
+import { appFor, type Host } from './routes.js';
+
+/** One listener for a host: hands each request to the service that the route table names, within the process. */
+export function newFront(host: Host, services: readonly RunningService[]): Server {
+  const handlers = new Map(services.map((service) => [service.name, handlerOf(service)]));
+  return createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0]!;
+    if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
+    const handle = handlers.get(appFor(host, path) ?? '');
+    if (handle) return handle(request, response);
+    response.writeHead(404, { 'content-type': 'application/problem+json' });
+    response.end(JSON.stringify({ type: 'about:blank', title: 'Nothing was found here.', status: 404 }));
+  });
+}
+
+function handlerOf(service: RunningService): (request: IncomingMessage, response: ServerResponse) => void {
+  const fastify = service.app.getHttpAdapter().getInstance() as unknown as {
+    routing(request: IncomingMessage, response: ServerResponse): void;
+  };
+  return (request, response) => fastify.routing(request, response);
+}
+
+/** The platform is ready when every service is. */
+async function answerReadiness(services: readonly RunningService[], response: ServerResponse): Promise<void> {
+  const states = await Promise.all(
+    services.map(async (service) => {
+      const { statusCode, body } = await service.app.inject({ method: 'GET', url: '/health/ready' });
+      const state = statusCode === 200 ? 'ready' : ((JSON.parse(body) as { detail?: string; errors?: { message?: string }[] }).detail ?? 'not ready');
+      return [service.name, state] as const;
+    }),
+  );
+  response.writeHead(states.every(([, state]) => state === 'ready') ? 200 : 503, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ services: Object.fromEntries(states) }));
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { EmbeddedBroker } from '@svc/messaging';
+import { loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
+import { AllInOneConfig } from './config.js';
+import { newFront } from './front.js';
+import type { Host } from './routes.js';
+import { envOf, SERVICES } from './services.js';
+
+/**
+ * All services in one process, over the embedded broker: what `./svc up` runs. Test mode only: with all services in
+ * one process the boundary around card data is not one.
+ */
+await runUntilStopped(async () => {
+  const config = loadConfig(AllInOneConfig, process.env);
+  const log = newLog('all-in-one', config.SVC_LOG_LEVEL);
+  const broker = new EmbeddedBroker();
+  const services = await Promise.all(SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })));
+  // Only now, when every consumer is there, so that none is taken for one that is not interested.
+  await Promise.all(services.map((service) => service.startRelaying()));
+
+  const ports: Record<Host, number> = {
+    api: config.SVC_API_PORT,
+    gateway: config.SVC_GATEWAY_PORT,
+    shop: config.SVC_SHOP_PORT,
+    admin: config.SVC_ADMIN_PORT,
+  };
+  const fronts: Server[] = [];
+  for (const [host, port] of Object.entries(ports) as [Host, number][]) {
+    const front = newFront(host, services);
+    front.listen(port, config.SVC_LISTEN_ADDRESS);
+    await once(front, 'listening');
+    fronts.push(front);
+  }
+  log.info({ ports }, 'all services are up');
+
+  return async () => {
+    // First no new requests, then no new hand-overs, then each service finishes what it has begun.
+    await Promise.all(fronts.map(stopListening));
+    await Promise.all(services.map((service) => service.stopRelaying()));
+    await Promise.all(services.map((service) => service.close()));
+    log.info({}, 'all services have stopped');
+  };
+});
+
+function stopListening(front: Server): Promise<void> {
+  front.closeIdleConnections();
+  return new Promise((resolve) => front.close(() => resolve()));
+}

@@ -1,0 +1,30 @@
+/** The hosts under which the platform is reached: the main API, the hosted gateway, the demo shop, administration. */
+export type Host = 'api' | 'gateway' | 'shop' | 'admin';
+
+export interface Route {
+  readonly host: Host;
+  /** Path, or the beginning of it up to a slash. The longest that matches counts. */
+  readonly path: string;
+  /** Folder name of the app that answers. */
+  readonly app: string;
+}
+
+/** Which app answers what: the only place that says so. */
+export const ROUTES: readonly Route[] = [
+  { host: 'api', path: '/v1/auth', app: 'identity' },
+  { host: 'gateway', path: '/', app: 'hosted-gateway' },
+  { host: 'shop', path: '/', app: 'demo-shop' },
+  { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
+];
+
+/** The app that answers a path on a host, or undefined. */
+export function appFor(host: Host, path: string): string | undefined {
+  const matching = ROUTES.filter((route) => route.host === host && covers(route.path, path));
+  return matching.sort((a, b) => b.path.length - a.path.length)[0]?.app;
+}
+
+function covers(prefix: string, path: string): boolean {
+  return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
+}

@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { CredentialsConsumer, SiteCredentials } from '@svc/auth';
+import { ReadinessCheck } from '@svc/service';
+import { HostedGatewayConfig } from './config.js';
+import { CardKey } from './pay/card-key.js';
+import { PageAssetFiles } from './pay/page-assets.js';
+import { PayController } from './pay/pay.controller.js';
+import { PayOnPage } from './pay/pay-on-page.js';
+import { ShowPage } from './pay/show-page.js';
+import { PaymentsController } from './payments/payments.controller.js';
+import { CancelSession } from './sessions/cancel-session.js';
+import { CreateSession } from './sessions/create-session.js';
+import { SessionRepository } from './sessions/session.repository.js';
+import { SessionsConsumer } from './sessions/sessions.consumer.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+
+@Module({
+  imports: [
+    ThrottlerModule.forRootAsync({
+      inject: [HostedGatewayConfig],
+      useFactory: (config: HostedGatewayConfig) => [
+        { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
+        { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
+      ],
+    }),
+  ],
+  controllers: [SessionsController, PaymentsController, PayController, SessionsConsumer, CredentialsConsumer],
+  providers: [
+    CancelSession,
+    CardKey,
+    CreateSession,
+    PayOnPage,
+    SessionRepository,
+    ShowPage,
+    SiteCredentials,
+    { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
+    { provide: ReadinessCheck, useExisting: CardKey },
+  ],
+  exports: [ReadinessCheck],
+})
+export class HostedGatewayModule {}

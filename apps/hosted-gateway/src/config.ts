@@ -1,0 +1,22 @@
+import { ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, IsUrl, Max, Min } from 'class-validator';
+
+export class HostedGatewayConfig extends ServiceConfig {
+  /** Address under which payers and merchants reach this service, without a slash at the end. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  SVC_GATEWAY_URL: string;
+
+  /** Calls a minute from one address for a site that needs no API key (A8). */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_KEYLESS_CALLS_PER_MINUTE: number = 300;
+
+  /** Presses of Pay a minute from one address; each costs an elliptic-curve operation before it is known to be real. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_PAYMENTS_PER_MINUTE: number = 3_000;
+}

@@ -1,0 +1,4 @@
+import { runService } from '@svc/service';
+import { hostedGatewayService } from './index.js';
+
+await runService(hostedGatewayService);

@@ -1,0 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PublicKeyJwk } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { ReadinessCheck } from '@svc/service';
+import { DataSource } from 'typeorm';
+
+/** The key that pages encrypt card data to. Without it no page can be shown, so the service is not ready. */
+@Injectable()
+export class CardKey extends ReadinessCheck {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async get(): Promise<PublicKeyJwk> {
+    const key = await this.find();
+    if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    return key;
+  }
+
+  override async missing(): Promise<string | undefined> {
+    return (await this.find()) ? undefined : 'the key for card data has not arrived from payment-processor';
+  }
+
+  private async find(): Promise<PublicKeyJwk | undefined> {
+    const [row] = await this.dataSource.query<{ jwk: PublicKeyJwk }[]>(`SELECT public_jwk AS jwk FROM card_keys WHERE name = 'card-key'`);
+    return row?.jwk;
+  }
+}

@@ -1,0 +1,34 @@
+import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { AuthenticatedSite } from '@svc/auth';
+import type { HostedPayment, HostedPaymentList } from '@svc/contracts';
+import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
+import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
+import { SessionRepository } from '../sessions/session.repository.js';
+import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
+import { asHostedPayment, isFinal } from './hosted-payment.js';
+
+/** What merchants read about the payments of their sessions (specification, "Hosted payment page"; H3). */
+@Controller(['api/v3.1/payments', 'api/v3/payments'])
+@UseGuards(SiteGuard, KeylessLimit)
+@SkipThrottle({ payments: true })
+export class PaymentsController {
+  constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
+
+  @Get()
+  async list(@CallingSite() site: AuthenticatedSite, @Query('sessionId') sessionId: unknown): Promise<HostedPaymentList> {
+    if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
+    const session = isUuid(sessionId) ? await this.sessions.findOwned(site, sessionId) : undefined;
+    if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    const payments = await this.sessions.paymentsOf(session.sessionId);
+    return { payments: payments.filter(isFinal).map(asHostedPayment), status: 'Success', errors: [] };
+  }
+
+  @Get(':paymentReference')
+  async get(@CallingSite() site: AuthenticatedSite, @Param('paymentReference') text: string): Promise<HostedPayment> {
+    const paymentReference = parsePaymentReference(text);
+    const payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
+    if (!payment || !isFinal(payment)) throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
+    return asHostedPayment(payment);
+  }
+}

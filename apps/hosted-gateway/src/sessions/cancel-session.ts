@@ -1,0 +1,24 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ClosePayableV1 } from '@svc/contracts';
+import { DomainError, isUuid } from '@svc/kernel';
+import { Commands } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { payableOf } from './session.js';
+import { type SessionOwner, SessionRepository } from './session.repository.js';
+
+/** Nobody may pay the session any more (H2). Refused while a payment is processing and after one succeeded. */
+@Injectable()
+export class CancelSession {
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(DataSource) private readonly dataSource: DataSource,
+  ) {}
+
+  async execute(owner: SessionOwner, sessionId: string): Promise<void> {
+    const session = isUuid(sessionId) ? await this.sessions.findOwned(owner, sessionId) : undefined;
+    if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    const closed = await this.commands.request(ClosePayableV1, { payable: payableOf(session) });
+    await this.sessions.keepPayable(this.dataSource, closed);
+  }
+}

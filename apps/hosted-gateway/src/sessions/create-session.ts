@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AuthenticatedSite } from '@svc/auth';
+import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
+import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { HostedGatewayConfig } from '../config.js';
+import { merchantUrlProblem } from './merchant-url.js';
+import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
+import { SessionRepository } from './session.repository.js';
+
+/**
+ * Creates a session, once for each requestId of a site and API version (C7). One round trip to PostgreSQL, one
+ * commit, one event; a repeat costs a second round trip.
+ */
+@Injectable()
+export class CreateSession {
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
+  ) {}
+
+  async execute(site: AuthenticatedSite, apiVersion: HostedApiVersion, request: CreateSessionRequest): Promise<{ session: Session; replayed: boolean }> {
+    this.checkAddresses(site, request);
+    const now = this.clock.now();
+    const session: Session = {
+      sessionId: newUuid(this.clock),
+      mode: site.mode,
+      merchantId: site.merchantId,
+      siteId: site.siteId,
+      merchantName: site.merchantName,
+      apiVersion,
+      requestId: request.requestId,
+      merchantOrderId: request.merchantOrderId,
+      amount: request.amount,
+      currencyISOCode: request.currencyISOCode,
+      notificationUrl: request.notificationUrl,
+      returnUrl: request.returnUrl,
+      cancelUrl: request.cancelUrl,
+      origin: request.origin,
+      siteName: request.siteName ?? null,
+      customFields: request.customFields ?? [],
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
+      payableState: 'open',
+      payableVersion: 1,
+      tries: 0,
+    };
+    const fingerprint = fingerprintOf(request);
+    if (await this.sessions.create(session, fingerprint)) return { session, replayed: false };
+
+    const first = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
+    if (first?.fingerprint !== fingerprint) {
+      throw new DomainError('request.idempotency-conflict', { message: 'requestId was used before with different content.' });
+    }
+    return { session: first, replayed: true };
+  }
+
+  private checkAddresses(site: AuthenticatedSite, request: CreateSessionRequest): void {
+    const rules = {
+      allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development',
+      ...(site.keyless ? { allowedHosts: site.allowedHosts } : {}),
+    };
+    const fields = (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).flatMap((field) => merchantUrlProblem(field, request[field], rules) ?? []);
+    if (fields.length > 0) throw new DomainError('request.invalid', { fields });
+  }
+}

@@ -1,0 +1,28 @@
+import type { FieldProblem } from '@svc/kernel';
+
+export interface MerchantUrlRules {
+  /** Development accepts http to this machine; production accepts https alone (H6). */
+  readonly allowLoopbackHttp: boolean;
+  /** When set, the only hosts an address may have (A8: sites that need no key). */
+  readonly allowedHosts?: readonly string[];
+}
+
+/**
+ * What is wrong with an address a merchant gave, or undefined. Says nothing about where the name leads: that is
+ * checked when it is called, because it can change until then (E7).
+ */
+export function merchantUrlProblem(field: string, text: string, rules: MerchantUrlRules): FieldProblem | undefined {
+  const problem = (message: string): FieldProblem => ({ field, message: `${field} ${message}` });
+  if (!URL.canParse(text)) return problem('must be an absolute URL');
+  const url = new URL(text);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.username || url.password) return problem('must not contain credentials');
+  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(host));
+  if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
+  if (rules.allowedHosts && !rules.allowedHosts.includes(host)) return problem(`must be on one of the hosts this site may use without an API key`);
+  return undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,150 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Mode, type PayableSnapshot, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import { EventLog } from '@svc/messaging';
+import { DataSource, type EntityManager } from 'typeorm';
+import { payableOf, type Session } from './session.js';
+
+/** Whose session it must be to be found at all. */
+export interface SessionOwner {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+}
+
+const COLUMNS = `session_id AS "sessionId", mode, merchant_id AS "merchantId", site_id AS "siteId", merchant_name AS "merchantName",
+  api_version AS "apiVersion", request_id AS "requestId", merchant_order_id AS "merchantOrderId", amount, currency AS "currencyISOCode",
+  notification_url AS "notificationUrl", return_url AS "returnUrl", cancel_url AS "cancelUrl", origin, site_name AS "siteName",
+  custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
+  payable_version AS "payableVersion", tries`;
+
+/** The only place that reads and writes sessions and what is known of their payments. */
+@Injectable()
+export class SessionRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+  ) {}
+
+  /** Session and event in one statement, one round trip. False when the site has used this requestId before. */
+  async create(session: Session, fingerprint: string): Promise<boolean> {
+    const event = this.events.statement('$22', [
+      { type: SessionCreatedV1, aggregateId: session.sessionId, aggregateVersion: 1, payload: { payable: payableOf(session) } },
+    ]);
+    const made = await this.dataSource.query<unknown[]>(
+      `WITH made AS (
+         INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
+                               merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0)
+         ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
+         RETURNING session_id
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM made, ${event.rows}
+       )
+       SELECT session_id FROM made`,
+      [
+        session.sessionId,
+        session.mode,
+        session.merchantId,
+        session.siteId,
+        session.merchantName,
+        session.apiVersion,
+        session.requestId,
+        fingerprint,
+        session.merchantOrderId,
+        session.amount,
+        session.currencyISOCode,
+        session.notificationUrl,
+        session.returnUrl,
+        session.cancelUrl,
+        session.origin,
+        session.siteName,
+        JSON.stringify(session.customFields),
+        session.createdAt,
+        session.expiresAt,
+        session.payableState,
+        session.payableVersion,
+        event.parameter,
+      ],
+    );
+    if (made.length > 0) this.events.committed();
+    return made.length > 0;
+  }
+
+  /** The session a site made under this requestId, and the fingerprint of the request that made it. */
+  async findByRequestId(owner: SessionOwner, apiVersion: string, requestId: string): Promise<(Session & { fingerprint: string }) | undefined> {
+    const [row] = await this.dataSource.query<(Session & { fingerprint: string })[]>(
+      `SELECT ${COLUMNS}, fingerprint FROM sessions
+        WHERE site_id = $1 AND mode = $2 AND api_version = $3 AND request_id = $4 AND merchant_id = $5`,
+      [owner.siteId, owner.mode, apiVersion, requestId, owner.merchantId],
+    );
+    return row;
+  }
+
+  async findOwned(owner: SessionOwner, sessionId: string): Promise<Session | undefined> {
+    const [row] = await this.dataSource.query<Session[]>(
+      `SELECT ${COLUMNS} FROM sessions WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
+      [sessionId, owner.merchantId, owner.siteId, owner.mode],
+    );
+    return row;
+  }
+
+  /** For the payer, who owns nothing but the session's unguessable id. */
+  async findForPayer(sessionId: string): Promise<Session | undefined> {
+    const [row] = await this.dataSource.query<Session[]>(`SELECT ${COLUMNS} FROM sessions WHERE session_id = $1`, [sessionId]);
+    return row;
+  }
+
+  /** Newest first. */
+  async paymentsOf(sessionId: string): Promise<PaymentSnapshot[]> {
+    const rows = await this.dataSource.query<{ snapshot: PaymentSnapshot }[]>(
+      `SELECT snapshot FROM hosted_payments WHERE session_id = $1 ORDER BY accepted_at DESC, version DESC LIMIT 100`,
+      [sessionId],
+    );
+    return rows.map((row) => row.snapshot);
+  }
+
+  async findPayment(owner: SessionOwner, paymentReference: string): Promise<PaymentSnapshot | undefined> {
+    const [row] = await this.dataSource.query<{ snapshot: PaymentSnapshot }[]>(
+      `SELECT p.snapshot FROM hosted_payments p JOIN sessions s USING (session_id)
+        WHERE p.payment_reference = $1 AND s.merchant_id = $2 AND s.site_id = $3 AND s.mode = $4`,
+      [paymentReference, owner.merchantId, owner.siteId, owner.mode],
+    );
+    return row?.snapshot;
+  }
+
+  /**
+   * Takes over what payment-processor said of payments, in one statement: each payment and each session keeps the
+   * newest version it was told of, so it may be told twice, late or out of order.
+   */
+  async keepPayments(tx: Pick<EntityManager, 'query'>, payments: readonly PaymentSnapshot[]): Promise<void> {
+    await tx.query(
+      `WITH told AS (
+         SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
+                (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
+           FROM jsonb_array_elements($1::jsonb)
+       ), payment AS (
+         INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version)
+         SELECT DISTINCT ON (payment_reference) payment_reference, session_id, snapshot, accepted_at, version
+           FROM told ORDER BY payment_reference, version DESC
+         ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
+          WHERE kept.version < excluded.version
+       )
+       UPDATE sessions s
+          SET payable_state = newest.snapshot#>>'{payable,state}', payable_version = newest.version, tries = (newest.snapshot#>>'{payable,tries}')::int
+         FROM (SELECT DISTINCT ON (session_id) session_id, snapshot, version FROM told ORDER BY session_id, version DESC) newest
+        WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`,
+      [JSON.stringify(payments)],
+    );
+  }
+
+  /** As {@link keepPayments}, for a payable that changed without a payment. */
+  async keepPayable(tx: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
+    await tx.query(
+      `UPDATE sessions SET payable_state = $2, payable_version = $3, tries = $4 WHERE session_id = $1 AND payable_version < $3`,
+      [payable.payableId, payable.state, payable.version, payable.tries],
+    );
+  }
+}

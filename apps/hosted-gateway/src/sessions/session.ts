@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { CreateSessionRequest, CustomField, HostedApiVersion, Mode, PayableDescriptor, PayableState } from '@svc/contracts';
+
+/** A session lives this long (H2). */
+export const SESSION_LIFETIME_MS = 30 * 60_000;
+/** Failed payments after which a session is refused (H2). */
+export const SESSION_TRIES_MAX = 5;
+
+/** States of a session (H2). */
+export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
+
+export interface Session {
+  readonly sessionId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly merchantName: string;
+  readonly apiVersion: HostedApiVersion;
+  readonly requestId: string;
+  readonly merchantOrderId: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  readonly notificationUrl: string;
+  readonly returnUrl: string;
+  readonly cancelUrl: string;
+  readonly origin: string;
+  readonly siteName: string | null;
+  readonly customFields: readonly CustomField[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly payableState: PayableState;
+  readonly payableVersion: number;
+  /** Payments begun so far. */
+  readonly tries: number;
+}
+
+/** The session in the words of H2. Only an open one expires: a payment that is processing is waited for. */
+export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
+  switch (session.payableState) {
+    case 'open':
+      return now < session.expiresAt ? 'open' : 'expired';
+    case 'reserved':
+      return 'processing';
+    case 'paid':
+      return 'completed';
+    case 'refused':
+      return 'refused';
+    case 'closed':
+      return 'cancelled';
+  }
+}
+
+/** The debt of a session, as payment-processor is told of it. */
+export function payableOf(session: Session): PayableDescriptor {
+  return {
+    payableId: session.sessionId,
+    mode: session.mode,
+    merchantId: session.merchantId,
+    siteId: session.siteId,
+    amount: session.amount,
+    currencyISOCode: session.currencyISOCode,
+    expiresAt: session.expiresAt.toISOString(),
+    triesMax: SESSION_TRIES_MAX,
+    source: {
+      kind: 'session',
+      sessionId: session.sessionId,
+      apiVersion: session.apiVersion,
+      merchantOrderId: session.merchantOrderId,
+      notificationUrl: session.notificationUrl,
+    },
+  };
+}
+
+/** Tells whether a repeated requestId came with the same request (C7). Fields the specification does not name do not count. */
+export function fingerprintOf(request: CreateSessionRequest): string {
+  const fields = [
+    request.merchantOrderId,
+    request.amount,
+    request.currencyISOCode,
+    request.notificationUrl,
+    request.returnUrl,
+    request.cancelUrl,
+    request.origin,
+    request.siteName ?? null,
+    (request.customFields ?? []).map(({ key, value }) => [key, value]),
+  ];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+}

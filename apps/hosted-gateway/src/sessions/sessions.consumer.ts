@@ -1,0 +1,54 @@
+import { Controller, Inject } from '@nestjs/common';
+import {
+  CardKeyPublishedV1,
+  type EventEnvelope,
+  PayableClosedV1,
+  type PayableSnapshot,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  type PaymentSnapshot,
+  PaymentSucceededV1,
+  type PublicKeyJwk,
+} from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { SessionRepository } from './session.repository.js';
+
+/** Keeps sessions at what payment-processor says. Replay: each row stays at the newest version it was told of. */
+@Controller()
+export class SessionsConsumer {
+  constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
+
+  @EventPattern(PaymentProcessingV1)
+  onProcessing(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
+    return this.keep(events, context);
+  }
+
+  @EventPattern(PaymentSucceededV1)
+  onSucceeded(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
+    return this.keep(events, context);
+  }
+
+  @EventPattern(PaymentFailedV1)
+  onFailed(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
+    return this.keep(events, context);
+  }
+
+  @EventPattern(PayableClosedV1)
+  async onClosed(events: EventEnvelope<PayableSnapshot>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload } of events) await this.sessions.keepPayable(tx, payload);
+  }
+
+  @EventPattern(CardKeyPublishedV1)
+  async onCardKey(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { aggregateId, aggregateVersion, payload } of events) {
+      await upsertIfNewer(tx, 'card_keys', { name: aggregateId }, aggregateVersion, { public_jwk: JSON.stringify(payload.publicJwk) });
+    }
+  }
+
+  private keep(events: EventEnvelope<PaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
+    return this.sessions.keepPayments(
+      tx,
+      events.map((event) => event.payload),
+    );
+  }
+}

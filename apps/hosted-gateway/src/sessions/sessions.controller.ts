@@ -1,0 +1,50 @@
+import { Body, Controller, Delete, HttpCode, Inject, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { AuthenticatedSite } from '@svc/auth';
+import { CreateSessionRequest, type CreateSessionResponse, type HostedApiVersion, type HostedErrorResponse } from '@svc/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HostedGatewayConfig } from '../config.js';
+import { CancelSession } from './cancel-session.js';
+import { CreateSession } from './create-session.js';
+import { KeylessLimit } from './keyless-limit.guard.js';
+import { CallingSite, SiteGuard } from './site.guard.js';
+
+/** Sessions, as merchants' servers make and cancel them (specification, "Hosted payment page"; H1, H2, H5). */
+@Controller(['api/v3.1/sessions', 'api/v3/sessions'])
+@UseGuards(SiteGuard, KeylessLimit)
+@SkipThrottle({ payments: true })
+export class SessionsController {
+  constructor(
+    @Inject(CreateSession) private readonly createSession: CreateSession,
+    @Inject(CancelSession) private readonly cancelSession: CancelSession,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
+  ) {}
+
+  @Post()
+  async create(
+    @CallingSite() site: AuthenticatedSite,
+    @Body() body: CreateSessionRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CreateSessionResponse> {
+    const { session, replayed } = await this.createSession.execute(site, apiVersionOf(request), body);
+    if (replayed) reply.header('idempotency-replayed', 'true');
+    return {
+      sessionId: session.sessionId,
+      redirectUrl: `${this.config.SVC_GATEWAY_URL}/pay?sessionId=${session.sessionId}`,
+      status: 'Success',
+      errors: [],
+    };
+  }
+
+  @Delete(':sessionId')
+  @HttpCode(200)
+  async cancel(@CallingSite() site: AuthenticatedSite, @Param('sessionId') sessionId: string): Promise<HostedErrorResponse> {
+    await this.cancelSession.execute(site, sessionId);
+    return { status: 'Success', errors: [] };
+  }
+}
+
+function apiVersionOf(request: FastifyRequest): HostedApiVersion {
+  return request.url.startsWith('/api/v3.1/') ? 'v3.1' : 'v3';
+}

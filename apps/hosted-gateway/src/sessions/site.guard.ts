@@ -1,0 +1,29 @@
+import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type AuthenticatedSite, SiteCredentials } from '@svc/auth';
+import type { FastifyRequest } from 'fastify';
+
+interface SiteRequest extends FastifyRequest {
+  site?: AuthenticatedSite;
+}
+
+/** Lets a merchant's server in: headers merchantId, merchantSiteId and, unless the site does without, x-api-key (A8). */
+@Injectable()
+export class SiteGuard implements CanActivate {
+  constructor(@Inject(SiteCredentials) private readonly credentials: SiteCredentials) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<SiteRequest>();
+    const { merchantid: merchantId, merchantsiteid: merchantSiteId, 'x-api-key': apiKey } = request.headers;
+    request.site = await this.credentials.authenticate({ merchantId, merchantSiteId, apiKey });
+    return true;
+  }
+}
+
+export function siteOf(context: ExecutionContext): AuthenticatedSite {
+  const { site } = context.switchToHttp().getRequest<SiteRequest>();
+  if (!site) throw new Error('SiteGuard has not run.');
+  return site;
+}
+
+/** The site that {@link SiteGuard} let in. */
+export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) => siteOf(context));
