@@ -5,10 +5,12 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, watch } from 'node:fs';
+import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { environmentFor, variablesOf } from './env-files.ts';
+import { formatLogLine } from './log-lines.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { prepare } from './prepare.ts';
 import { SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from './settings.ts';
@@ -76,18 +78,36 @@ async function runAndWatch(settings: Settings, app: Service, variables: Record<s
   let child: ChildProcess | undefined;
   const start = () => {
     const env = environmentFor(variables);
-    child = spawn(process.execPath, ['--enable-source-maps', script], { stdio: 'inherit', cwd: settings.root, env });
+    const running = spawn(process.execPath, ['--enable-source-maps', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: settings.root,
+      env,
+    });
+    createInterface({ input: running.stdout }).on('line', (line) => console.log(formatLogLine(line)));
+    child = running;
   };
   let pending: NodeJS.Timeout | undefined;
   let restarting = Promise.resolve();
-  const watcher = watch(join(folder, 'dist'), { recursive: true }, (_event, file) => {
-    if (file?.endsWith('.js') !== true) return;
-    clearTimeout(pending);
-    pending = setTimeout(() => {
-      restarting = restarting.then(async () => {
-        console.log(`${app} has changed: starting again`);
-        await end(child);
-        start();
+  const restart = () => {
+    restarting = restarting.then(async () => {
+      console.log(`${app} has changed: starting again`);
+      await end(child);
+      start();
+    });
+  };
+  // The compiler builds the libraries it uses as well, each into a folder of its own.
+  const libraries = readdirSync(join(settings.root, 'libs')).map((name) => join(settings.root, 'libs', name));
+  const watchers = [folder, ...libraries]
+    .map((project) => join(project, 'dist'))
+    .filter((dist) => existsSync(dist))
+    .map((dist) =>
+      watch(dist, { recursive: true }, (_event, file) => {
+        if (file?.endsWith('.js') !== true) return;
+        clearTimeout(pending);
+        pending = setTimeout(restart, SETTLE_MILLISECONDS);
+      }),
+    );
+  start();
       });
     }, SETTLE_MILLISECONDS);
   });
@@ -95,7 +115,7 @@ async function runAndWatch(settings: Settings, app: Service, variables: Record<s
   await new Promise<void>((resolve) =>
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).forEach((name) => process.on(name, () => resolve())),
   );
-  watcher.close();
+  for (const watcher of watchers) watcher.close();
   clearTimeout(pending);
   await restarting;
   await Promise.all([end(watching), end(child)]);
