@@ -33,17 +33,18 @@ describe('the environment files', () => {
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
-  it('hand the sealing keys to the two services that seal, and the admin key not to the shop', () => {
+  it('hand the sealing keys to the two services that seal, and the admin key to those with an administration API', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
     expect(having('SVC_SEALING_KEY')).toEqual(['payment-processor', 'webhook-dispatcher']);
-    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
+    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
   });
 
   it.each([
     ['SVC_ACQUIRER_LATENCY_MS', 'payment-processor'],
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
+    ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
   ])('pass %s of the caller to %s alone', (name, app) => {
     const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
     expect(

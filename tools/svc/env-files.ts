@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from './files.ts';
 import type { Secrets } from './secrets.ts';
-import { pathsOf, urlOf } from './settings.ts';
+import { PASSED_ON, pathsOf, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -28,10 +28,9 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
     ...base,
     SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
+    ...passedOnTo(name, passedOn),
   });
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
-  const passed = (prefix: string) =>
-    Object.fromEntries(Object.entries(passedOn).filter(([name]) => name.startsWith(prefix)));
   return {
     identity: { ...service('identity'), ...admin },
     'payment-processor': {
@@ -39,14 +38,12 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
       SVC_ACQUIRER_STORE: paths.acquirerStore,
-      ...passed('SVC_ACQUIRER_'),
     },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'hosted-gateway': { ...service('hosted-gateway'), SVC_GATEWAY_URL: urlOf(ports.gateway) },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['webhook-dispatcher'],
-      ...passed('SVC_DELIVERY'),
     },
     'demo-shop': {
       ...service('demo-shop'),
@@ -63,6 +60,13 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       SVC_ADMIN_PORT: String(ports.admin),
     },
   };
+}
+
+function passedOnTo(service: Service, passedOn: Variables): Variables {
+  const prefixes = PASSED_ON[service] ?? [];
+  return Object.fromEntries(
+    Object.entries(passedOn).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
+  );
 }
 
 /** The PostgreSQL role of a service, and with the prefix taken off the schema it owns. */

@@ -108,10 +108,6 @@ async function runAndWatch(settings: Settings, app: Service, variables: Record<s
       }),
     );
   start();
-      });
-    }, SETTLE_MILLISECONDS);
-  });
-  start();
   await new Promise<void>((resolve) =>
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).forEach((name) => process.on(name, () => resolve())),
   );

@@ -22,12 +22,16 @@ export interface Settings {
   /** Data, logs, secrets and process files: two copies with two folders and two port bases run side by side. */
   readonly dataDir: string;
   readonly ports: Ports;
-  /** What the caller set for the apps themselves, by the prefixes in PASSED_ON. */
+  /** What the caller set for the apps themselves (PASSED_ON). */
   readonly passedOn: Readonly<Record<string, string>>;
 }
 
-/** Settings of the caller that reach an app: how the simulated acquirer behaves, how webhooks are sent, what is logged. */
-const PASSED_ON = ['SVC_ACQUIRER_', 'SVC_DELIVERY', 'SVC_LOG_LEVEL'];
+/** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
+export const PASSED_ON: Readonly<Partial<Record<Service, readonly string[]>>> = {
+  'payment-processor': ['SVC_ACQUIRER_'],
+  'webhook-dispatcher': ['SVC_DELIVERY'],
+  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_'],
+};
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT_BASE = 7300;
@@ -41,10 +45,11 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
       ? join(root, '.data')
       : resolve(cwd, env['SVC_DATA_DIR']);
   if (/[\n\r\0']/.test(dataDir)) throw new SvcError(`SVC_DATA_DIR must not contain quotes or line breaks: ${dataDir}`);
+  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(PASSED_ON).flat()];
   const passedOn = Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
-        entry[1] !== undefined && PASSED_ON.some((prefix) => entry[0].startsWith(prefix)),
+        entry[1] !== undefined && prefixes.some((prefix) => entry[0].startsWith(prefix)),
     ),
   );
   return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), passedOn };
