@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { CompactEncrypt, compactDecrypt, importJWK } from 'jose';
+import { newSealedKeyPair, openPrivateKey } from './sealed-key-pair.js';
+
+const SEALING_KEY = randomBytes(32).toString('base64url');
+
+describe('a sealed key pair', () => {
+  it('opens what was encrypted to its public half', async () => {
+    const { publicJwk, sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
+    const encrypted = await new CompactEncrypt(Buffer.from('a secret'))
+      .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
+      .encrypt(await importJWK({ ...publicJwk }, 'ECDH-ES'));
+    const { plaintext } = await compactDecrypt(encrypted, openPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY));
+    expect(Buffer.from(plaintext).toString()).toBe('a secret');
+  });
+
+  it('publishes its public half alone', async () => {
+    const { publicJwk } = await newSealedKeyPair('pair-1', SEALING_KEY);
+    const coordinate = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
+    expect(publicJwk).toEqual({
+      kty: 'EC',
+      crv: 'P-256',
+      x: coordinate,
+      y: coordinate,
+      kid: 'pair-1',
+      use: 'enc',
+      alg: 'ECDH-ES',
+    });
+  });
+
+  it('hides its private half from a reader of the database', async () => {
+    const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
+    const { d } = openPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY).export({ format: 'jwk' });
+    expect(d).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const raw = Buffer.from(sealedPrivateKey, 'base64');
+    expect(raw.includes(d!)).toBe(false);
+    expect(raw.includes(Buffer.from(d!, 'base64url'))).toBe(false);
+  });
+
+  it('is another one each time', async () => {
+    const [one, other] = [await newSealedKeyPair('pair-1', SEALING_KEY), await newSealedKeyPair('pair-1', SEALING_KEY)];
+    expect(one.publicJwk.x).not.toBe(other.publicJwk.x);
+    expect(one.sealedPrivateKey.slice(0, 16)).not.toBe(other.sealedPrivateKey.slice(0, 16));
+  });
+
+  it('does not open under another sealing key, under the name of another pair, or when tampered with', async () => {
+    const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
+    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow();
+    expect(() => openPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow();
+    const sealed = Buffer.from(sealedPrivateKey, 'base64');
+    for (const position of [0, 12, 28, sealed.length - 1]) {
+      const tampered = Buffer.from(sealed);
+      tampered[position]! ^= 1;
+      expect(() => openPrivateKey('pair-1', tampered.toString('base64'), SEALING_KEY)).toThrow();
+    }
+    expect(() => openPrivateKey('pair-1', sealed.subarray(0, 20).toString('base64'), SEALING_KEY)).toThrow(
+      'authentication tag',
+    );
+  });
+
+  it.each(['', 'short', randomBytes(31).toString('base64url'), randomBytes(33).toString('base64url')])(
+    'is not made under a sealing key that is not 32 bytes: %j',
+    async (sealingKey) => {
+      await expect(newSealedKeyPair('pair-1', sealingKey)).rejects.toThrow('32 bytes');
+    },
+  );
+});
