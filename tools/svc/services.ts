@@ -122,7 +122,7 @@ export async function isHealthy(ports: Ports): Promise<boolean> {
 function lastError(output: string): string | undefined {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   // An entry of level error, what a service says of its own start, or an exception nobody caught; else what came last.
-  const telling = /"level":\s*("(error|fatal)"|[56]0)|^Cannot start: |^\s*\w*(Error|Exception)\b.*:/;
+  const telling = /"level":\s*("(error|fatal)"|[56]0)|^Cannot start: |^\w*(Error|Exception)\b.*:/;
   const line = lines.findLast((candidate) => telling.test(candidate)) ?? lines.at(-1);
   return line === undefined ? undefined : (formatLogLine(line).split('\n')[0] ?? '').trim().slice(0, 400);
 }
