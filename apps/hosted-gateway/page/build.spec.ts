@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { PageAssets } from '../src/page/pay-page-model.js';
 
 const app = join(process.cwd(), 'apps/hosted-gateway');
-const out = join(app, 'dist/page');
+const out = join(app, 'dist/pay-assets');
 const run = () => promisify(execFile)(process.execPath, [join(app, 'page/build.ts')]);
 
 describe("the page's build", () => {

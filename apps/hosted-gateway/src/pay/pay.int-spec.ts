@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { ChargeCard, PaymentSnapshot } from '@svc/contracts';
+import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+let gateway: Gateway;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await startGateway();
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+const page = async (sessionId: string): Promise<string> => (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
+const press = (sessionId: string, over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  gateway.call('POST', `/pay/${sessionId}/payments`, { headers, payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...over } });
+const endsWith = (over: Partial<PaymentSnapshot> & { version: number }): Promise<void> =>
+  gateway.charges(({ payable, reference, try: tries }) => ({ ok: true, reply: aPayment(payable, { reference, tries, ...over }) }));
+
+test('the page of an open session: the form, its key, a strict policy and nothing that may be kept', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const { status, headers, text } = await gateway.call('GET', `/pay?sessionId=${sessionId}`);
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(headers['cache-control']).toBe('no-store');
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+  expect(headers['content-security-policy']).not.toContain('unsafe');
+  for (const shown of ['Karoo Books', 'order-17', 'R 123.45', 'The Story of an African Farm', 'Card number', 'Expiry date', 'CVV', 'Name on card']) {
+    expect(text).toContain(shown);
+  }
+  expect(text).not.toMatch(/<script(?![^>]*\bsrc=)/);
+});
+
+test('its script and style are there, for ever, and match their integrity', async () => {
+  const text = await page(await gateway.createSession(merchant));
+  const files = [...text.matchAll(/\/pay\/assets\/([\w.-]+)/g)].map(([, file]) => file);
+  expect(files).toHaveLength(2);
+  for (const file of files) {
+    const { status, headers } = await gateway.call('GET', `/pay/assets/${file}`);
+    expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+  }
+  for (const file of ['manifest.json', 'inputs.json', '..%2f..%2fpackage.json', 'constructor']) {
+    expect((await gateway.call('GET', `/pay/assets/${file}`)).status).toBe(404);
+  }
+});
+
+test.each(['', 'nonsense', randomUUID()])('no session %j: an honest page and 404', async (sessionId) => {
+  const { status, headers } = await gateway.call('GET', `/pay?sessionId=${sessionId}`);
+  expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+});
+
+test('paid: the merchant can read it before the page is answered, and the page leads back', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await endsWith({ state: 'success', version: 3 });
+  const { status, body } = await press(sessionId);
+  expect([status, body]).toEqual([200, { state: 'succeeded', version: 3, redirectUrl: expect.any(String) }]);
+  const { payments } = (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body;
+  expect(payments).toHaveLength(1);
+  const back = new URL(body.redirectUrl as string);
+  expect(Object.fromEntries(back.searchParams)).toEqual({
+    lang: 'en',
+    sessionId,
+    merchantOrderId: 'order-17',
+    paymentReference: payments[0].paymentReference,
+    paymentStatus: 'Success',
+  });
+  expect(await page(sessionId)).toContain(payments[0].paymentReference);
+  gateway.clock.advance(3_600_000);
+  expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body.state).toBe('already-paid');
+  gateway.clock.advance(-3_600_000);
+});
+
+test('the charge carries the debt as the session has it, and a deadline', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  let seen: ChargeCard | undefined;
+  await gateway.charges((command) => {
+    seen = command;
+    return { ok: true, reply: aPayment(command.payable, { reference: command.reference, version: 3 }) };
+  });
+  const reference = randomUUID();
+  await press(sessionId, { reference, amount: 1, payable: { amount: 1 } });
+  expect(seen).toEqual({ payable: await gateway.payableOf(sessionId), reference, try: 1, encryptedCard: 'a.b.c', deadline: '2026-03-01T10:00:15.000Z' });
+});
+
+test('declined: the form again with the reason, and the next try', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await endsWith({ state: 'failed', version: 3 });
+  expect((await press(sessionId)).body).toMatchObject({ state: 'declined', version: 3 });
+  const text = await page(sessionId);
+  expect(text).toContain('data-try="2"');
+  expect(text).toContain('There is not enough money on this card');
+});
+
+test('not known yet: 202, and the page says so after a reload', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await endsWith({ state: 'processing', version: 2 });
+  const { status, body } = await press(sessionId);
+  expect([status, body.state]).toEqual([202, 'processing']);
+  expect(await page(sessionId)).toContain('data-state="processing"');
+});
+
+test('refused: another payer is first', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await gateway.charges(() => ({ ok: false, code: 'payment.in-progress', message: 'A payment is already in progress.', fields: [], retryAfterSeconds: 2 }));
+  const { status, headers, body } = await press(sessionId);
+  expect([status, headers['retry-after'], body.status]).toEqual([409, '2', 'BadRequest']);
+});
+
+test('expired: nothing can be paid, but a payment that was under way is still waited for', async () => {
+  const [open, processing] = [await gateway.createSession(merchant), await gateway.createSession(merchant)];
+  await endsWith({ state: 'processing', version: 2 });
+  await press(processing);
+  gateway.clock.advance(30 * 60_000);
+  expect(await page(open)).toContain('data-state="expired"');
+  expect(await page(processing)).toContain('data-state="processing"');
+  gateway.clock.advance(-30 * 60_000);
+});
+
+test('only our own page may press Pay, and only with what it sends', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  expect((await press(sessionId, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  for (const bad of [{ reference: 'x' }, { try: 0 }, { try: '1' }, { encryptedCard: 'x'.repeat(5000) }, { encryptedCard: 7 }]) {
+    const { status, body } = await press(sessionId, bad);
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(Object.keys(bad)[0]!)]);
+  }
+  expect((await press(randomUUID())).status).toBe(404);
+  expect((await gateway.call('GET', `/pay/${randomUUID()}/state`)).status).toBe(404);
+});

@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import {
+  ApiKeyChangedV1,
+  CardKeyPublishedV1,
+  type ChargeCard,
+  ChargeCardV1,
+  type PayableDescriptor,
+  type PaymentSnapshot,
+  paymentError,
+  type PublicKeyJwk,
+  SessionCreatedV1,
+  SiteChangedV1,
+} from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
+import type { ReplyEnvelope } from '@svc/messaging';
+import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { hostedGatewayService } from '../src/index.js';
+
+export const CARD_KEY: PublicKeyJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k', use: 'enc', alg: 'ECDH-ES' };
+
+export interface Merchant {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly siteKey: string;
+  readonly merchantKey: string;
+  /** The headers a merchant's server sends, with the site's key. */
+  readonly headers: Record<string, string>;
+}
+
+export interface Gateway extends TestService {
+  /** A merchant with one site, as identity would publish them; a fresh one for each test. */
+  aMerchant(site?: { requireApiKey?: boolean; allowedHosts?: string[] }): Promise<Merchant>;
+  call(method: 'GET' | 'POST' | 'DELETE', url: string, options?: { headers?: Record<string, string>; payload?: unknown }): Promise<Answer>;
+  createSession(merchant: Merchant, over?: Record<string, unknown>, version?: string): Promise<string>;
+  payableOf(sessionId: string): Promise<PayableDescriptor>;
+  /** Stands in for payment-processor: answers charges with what `answer` makes of them. */
+  charges(answer: (command: ChargeCard) => ReplyEnvelope): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
+  readonly body: any;
+}
+
+export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../page/build.ts')]);
+  const test = await startTestService(hostedGatewayService, { env: { SVC_GATEWAY_URL: 'https://pay.example', ...env } });
+  await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
+  let nextId = 1001;
+  let answering: { close(): Promise<void> } | undefined;
+
+  const call: Gateway['call'] = async (method, url, { headers = {}, payload } = {}) => {
+    const answer = await test.service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload: payload as object }) });
+    const json = String(answer.headers['content-type']).includes('json');
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: json ? JSON.parse(answer.body) : undefined };
+  };
+  return {
+    ...test,
+    call,
+    aMerchant: async ({ requireApiKey = true, allowedHosts = [] } = {}) => {
+      const [merchantId, siteId] = [nextId++, nextId++];
+      const [siteKey, merchantKey] = [newApiKey('site', 'test'), newApiKey('merchant', 'test')];
+      const site = { merchantId, siteId, merchantName: 'Karoo Books', siteReference: 'web', name: 'Web shop', requireApiKey, allowedHosts, keylessMode: 'test' as const };
+      const key = { merchantId, mode: 'test' as const, revoked: false };
+      const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
+      await test.deliver(
+        anEvent(SiteChangedV1, String(siteId), 1, site),
+        anEvent(ApiKeyChangedV1, siteKeyId, 1, { ...key, keyId: siteKeyId, kind: 'site', siteId, hash: hashApiKey(siteKey) }),
+        anEvent(ApiKeyChangedV1, merchantKeyId, 1, { ...key, keyId: merchantKeyId, kind: 'merchant', hash: hashApiKey(merchantKey) }),
+      );
+      const headers = { merchantid: String(merchantId), merchantsiteid: String(siteId), 'x-api-key': siteKey };
+      return { merchantId, siteId, siteKey, merchantKey, headers };
+    },
+    createSession: async (merchant, over = {}, version = 'v3.1') => {
+      const { status, body, text } = await call('POST', `/api/${version}/sessions`, { headers: merchant.headers, payload: aSessionRequest(over) });
+      if (status !== 201) throw new Error(`No session: ${status} ${text}`);
+      return body.sessionId as string;
+    },
+    payableOf: async (sessionId) => {
+      const event = (await test.published(SessionCreatedV1)).find(({ aggregateId }) => aggregateId === sessionId);
+      if (!event) throw new Error('session.created was not published.');
+      return event.payload.payable;
+    },
+    charges: async (answer) => {
+      await answering?.close();
+      answering = await test.broker.respond(ChargeCardV1.name, (command) => Promise.resolve(answer(command as ChargeCard)));
+    },
+  };
+}
+
+export function aSessionRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    requestId: randomUUID(),
+    merchantOrderId: 'order-17',
+    amount: 12345,
+    currencyISOCode: 'ZAR',
+    notificationUrl: 'https://shop.example/hook',
+    returnUrl: 'https://shop.example/return?lang=en',
+    cancelUrl: 'https://shop.example/cart',
+    origin: 'shop.example',
+    siteName: 'Karoo Books',
+    customFields: [{ key: 'Book', value: 'The Story of an African Farm' }],
+    ...over,
+  };
+}
+
+/** A payment of a session as payment-processor would report it; `version` is the payable's. */
+export function aPayment(payable: PayableDescriptor, over: Partial<PaymentSnapshot> & { version: number; tries?: number }): PaymentSnapshot {
+  const { version, tries = 1, ...rest } = over;
+  const state = rest.state ?? 'success';
+  return {
+    reference: randomUUID(),
+    paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')),
+    mode: payable.mode,
+    merchantId: payable.merchantId,
+    siteId: payable.siteId,
+    state,
+    currencyISOCode: 'ZAR',
+    invoicedAmount: payable.amount,
+    amount: payable.amount,
+    tipAmount: 0,
+    processedAmount: state === 'success' ? payable.amount : 0,
+    paymentUTCDate: '2026-03-01T10:00:00.000Z',
+    modifiedUTCDate: '2026-03-01T10:00:01.000Z',
+    paymentMethodType: 'Card',
+    paymentMethodLabel: '**** 4242',
+    errors: state === 'failed' ? [paymentError('card.insufficient-funds')] : [],
+    source: payable.source,
+    payable: { payableId: payable.payableId, state: state === 'success' ? 'paid' : state === 'failed' ? 'open' : 'reserved', version, tries },
+    ...rest,
+  };
+}
