@@ -5,8 +5,10 @@ import type { EventEnvelope } from '@svc/contracts';
  * relay's cursors, the inbox and the handlers are the same code on both sides of it.
  */
 export interface Broker {
-  /** To whom a relay hands its log; each has a durable cursor of its own. May grow as services start. */
+  /** To whom a relay hands its log; each has a durable cursor of its own. */
   targets(): readonly RelayTarget[];
+  /** Calls `changed` whenever the targets are others than before, until the returned function is called. */
+  watchTargets(changed: () => void): () => void;
   /** From now on `subscriber` is given the events of its types. Ends when {@link Subscription.close} is called. */
   subscribe(subscriber: Subscriber): Promise<Subscription>;
   /** Answers commands of this name until closed. */

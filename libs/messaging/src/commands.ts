@@ -15,7 +15,11 @@ export class Commands {
   constructor(private readonly broker: Broker) {}
 
   /** Throws the DomainError the other side threw, or `service.not-ready` when nobody answered in time. */
-  async request<Request, Reply>(type: CommandType<Request, Reply>, payload: Request, timeoutMs = REQUEST_TIMEOUT_MS): Promise<Reply> {
+  async request<Request, Reply>(
+    type: CommandType<Request, Reply>,
+    payload: Request,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<Reply> {
     const envelope = (await this.broker.request(type.name, payload, timeoutMs)) as ReplyEnvelope;
     if (envelope.ok) return envelope.reply as Reply;
     const { code, message, fields, retryAfterSeconds } = envelope;

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
-import { inTransaction, isDatabaseUnavailable } from '@svc/persistence';
+import { inTransaction, isDatabaseUnavailable, loggableMessage } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from './log.js';
 
@@ -13,14 +13,23 @@ export interface ConsumerContext {
 /** Handles a run of events of one type, in the order of the log. */
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext) => Promise<unknown>;
 
-/** Deliveries of one message before it becomes a dead letter. */
-const DELIVERIES_MAX = 5;
+/** The delivery failed as a whole and is to be repeated; it says nothing about the messages. */
+class DatabaseAway extends Error {
+  override readonly name = 'DatabaseAway';
+
+  constructor(cause: unknown) {
+    super('The database of the consumer is away.', { cause });
+  }
+}
+
+/** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
+const RETRY_PAUSES_MS = [30, 90, 270, 810];
 
 /**
  * Gives events to the handlers of a service. The effect of a batch and its marks in the inbox are one transaction,
  * so a message delivered again finds its mark and does nothing. When a batch fails its messages are tried one by
- * one; one that keeps failing becomes a dead letter and those behind it go on. When the database is away nothing is
- * concluded: the delivery fails as a whole and the relay repeats it.
+ * one, in rounds: those that can be handled wait for no other, and those that keep failing become dead letters.
+ * When the database is away nothing is concluded: the delivery fails as a whole and the relay repeats it.
  */
 export class Consumer {
   constructor(
@@ -35,33 +44,55 @@ export class Consumer {
   }
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
+    const known = events.filter((event) => this.handlers.has(event.type));
+    if (known.length === 0) return;
     try {
-      await this.handle(events);
+      await this.handle(known);
     } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error;
-      for (const event of events) await this.deliverAlone(event);
+      if (error instanceof DatabaseAway) throw error;
+      await this.deliverOneByOne(known);
     }
   }
 
-  private async deliverAlone(event: EventEnvelope): Promise<void> {
-    for (let delivery = 1; ; delivery++) {
+  private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<void> {
+    let failed = await this.round(events);
+    for (const pauseMs of RETRY_PAUSES_MS) {
+      if (failed.size === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      failed = await this.round([...failed.keys()]);
+    }
+    for (const [event, error] of failed) await this.bury(event, error);
+  }
+
+  /** Tries each event once. Returns those that failed, and why. */
+  private async round(events: readonly EventEnvelope[]): Promise<Map<EventEnvelope, unknown>> {
+    const failed = new Map<EventEnvelope, unknown>();
+    for (const event of events) {
       try {
-        return await this.handle([event]);
+        await this.handle([event]);
       } catch (error) {
-        if (isDatabaseUnavailable(error)) throw error;
-        if (delivery === DELIVERIES_MAX) return this.bury(event, error);
-        await new Promise((resolve) => setTimeout(resolve, 10 * 3 ** delivery));
+        if (error instanceof DatabaseAway) throw error;
+        failed.set(event, error);
       }
     }
+    return failed;
   }
 
-  private handle(events: readonly EventEnvelope[]): Promise<void> {
-    return inTransaction(this.dataSource, async (tx) => {
-      const fresh = await this.mark(tx, events);
-      for (const run of runsOfOneType(events.filter((event) => fresh.has(event.id)))) {
-        await this.handlers.get(run[0]!.type)!(run, { tx });
-      }
-    });
+  private async handle(events: readonly EventEnvelope[]): Promise<void> {
+    let begun = false;
+    try {
+      await inTransaction(this.dataSource, async (tx) => {
+        begun = true;
+        const fresh = await this.mark(tx, events);
+        // delete: an event that is in the batch twice is handled once.
+        for (const run of runsOfOneType(events.filter((event) => fresh.delete(event.id)))) {
+          await this.handlers.get(run[0]!.type)!(run, { tx });
+        }
+      });
+    } catch (error) {
+      // Whatever kept the transaction from beginning says nothing about the messages.
+      throw !begun || isDatabaseUnavailable(error) ? new DatabaseAway(error) : error;
+    }
   }
 
   private async mark(tx: EntityManager, events: readonly EventEnvelope[]): Promise<Set<string>> {
@@ -80,10 +111,14 @@ export class Consumer {
       await tx.query(
         `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (message_id) DO NOTHING`,
-        [event.id, event.type, JSON.stringify(event), String(error).slice(0, 2000), DELIVERIES_MAX, this.clock.now()],
+        [event.id, event.type, JSON.stringify(event), reasonOf(error), RETRY_PAUSES_MS.length + 1, this.clock.now()],
       );
     });
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${loggableMessage(error)}`.slice(0, 2000) : `thrown: ${typeof error}`;
 }
 
 function runsOfOneType(events: EventEnvelope[]): EventEnvelope[][] {

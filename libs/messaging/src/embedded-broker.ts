@@ -8,9 +8,15 @@ import type { Broker, RelayTarget, Responder, Subscriber, Subscription } from '.
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
   private readonly responders = new Map<string, Responder>();
+  private readonly watchers = new Set<() => void>();
 
   targets(): readonly RelayTarget[] {
     return [...this.subscribed.values()];
+  }
+
+  watchTargets(changed: () => void): () => void {
+    this.watchers.add(changed);
+    return () => this.watchers.delete(changed);
   }
 
   subscribe(subscriber: Subscriber): Promise<Subscription> {
@@ -28,10 +34,12 @@ export class EmbeddedBroker implements Broker {
         await delivery.finally(() => underWay.delete(delivery));
       },
     });
+    this.tellWatchers();
     return Promise.resolve({
       close: async () => {
         closed = true;
         this.subscribed.delete(subscriber.name);
+        this.tellWatchers();
         await Promise.allSettled(underWay);
       },
     });
@@ -55,10 +63,22 @@ export class EmbeddedBroker implements Broker {
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const answer = this.responders.get(command);
-    if (!answer) throw new DomainError('service.not-ready', { cause: new Error(`Nobody here answers ${command}.`), retryAfterSeconds: 1 });
+    if (!answer)
+      throw new DomainError('service.not-ready', {
+        cause: new Error(`Nobody here answers ${command}.`),
+        retryAfterSeconds: 1,
+      });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DomainError('service.not-ready', { cause: new Error(`${command} was not answered in ${timeoutMs} ms.`) })), timeoutMs);
+      timer = setTimeout(
+        () =>
+          reject(
+            new DomainError('service.not-ready', {
+              cause: new Error(`${command} was not answered in ${timeoutMs} ms.`),
+            }),
+          ),
+        timeoutMs,
+      );
     });
     try {
       return copy(await Promise.race([answer(copy(payload)), late]));
@@ -66,9 +86,12 @@ export class EmbeddedBroker implements Broker {
       clearTimeout(timer);
     }
   }
+
+  private tellWatchers(): void {
+    for (const changed of this.watchers) changed();
+  }
 }
 
 function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
 }
-

@@ -1,7 +1,7 @@
 import { context, propagation } from '@opentelemetry/api';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
-import { DataSource, type EntityManager, EventSubscriber, type EntitySubscriberInterface, type TransactionCommitEvent } from 'typeorm';
+import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionCommitEvent } from 'typeorm';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
@@ -26,13 +26,13 @@ export class EventLog {
     dataSource.subscribers.push(new WakeAfterCommit(this));
   }
 
+  /** Throws when `tx` is no open transaction, or when an event is over {@link EVENT_BYTES_MAX}. */
   async append(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
     if (events.length === 0) return;
-    const rows = events.map((event) => this.envelope(event));
-    await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
-      JSON.stringify(rows.map(asRow)),
-    ]);
     markAppended(tx);
+    await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
+      this.rows(events),
+    ]);
   }
 
   /**
@@ -43,13 +43,20 @@ export class EventLog {
     return {
       columns: COLUMNS,
       rows: RECORDSET(placeholder),
-      parameter: JSON.stringify(events.map((event) => asRow(this.envelope(event)))),
+      parameter: this.rows(events),
     };
   }
 
   /** Tells the relay that something was committed outside {@link append}. */
   committed(): void {
     this.onCommitted();
+  }
+
+  private rows(events: readonly NewEvent[]): string {
+    const rows = events.map((event) => JSON.stringify(asRow(this.envelope(event))));
+    const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
+    if (tooLarge >= 0) throw new Error(`${events[tooLarge]!.type.name} is over ${EVENT_BYTES_MAX} bytes.`);
+    return `[${rows.join()}]`;
   }
 
   private envelope(event: NewEvent): EventEnvelope {
@@ -66,6 +73,9 @@ export class EventLog {
     };
   }
 }
+
+/** Largest event as JSON: four times the largest request (C6). A relay holds a batch of them in memory. */
+export const EVENT_BYTES_MAX = 1024 * 1024;
 
 const COLUMNS = '(id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload)';
 const RECORDSET = (placeholder: string): string =>
@@ -86,16 +96,17 @@ function asRow(envelope: EventEnvelope): Record<string, unknown> {
 const APPENDED = 'svc.messaging.appended';
 
 function markAppended(tx: EntityManager): void {
-  if (!tx.queryRunner?.isTransactionActive) throw new Error('Events are appended inside the transaction of the change they speak of.');
+  if (!tx.queryRunner?.isTransactionActive)
+    throw new Error('Events are appended inside the transaction of the change they speak of.');
   tx.queryRunner.data[APPENDED] = true;
 }
 
-@EventSubscriber()
 class WakeAfterCommit implements EntitySubscriberInterface {
   constructor(private readonly log: EventLog) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
-    if (!queryRunner.data[APPENDED]) return;
+    // A savepoint's release is announced like a commit; the events are visible after the outermost one only.
+    if (!queryRunner.data[APPENDED] || queryRunner.isTransactionActive) return;
     queryRunner.data[APPENDED] = false;
     this.log.committed();
   }

@@ -1,4 +1,9 @@
-import { Ctx, EventPattern as NestEventPattern, MessagePattern as NestMessagePattern, Payload } from '@nestjs/microservices';
+import {
+  Ctx,
+  EventPattern as NestEventPattern,
+  MessagePattern as NestMessagePattern,
+  Payload,
+} from '@nestjs/microservices';
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
 import type { ConsumerContext } from './consumer.js';
 
@@ -21,6 +26,8 @@ export function EventPattern<T>(
 }
 
 /** Nest's @MessagePattern, tied to request and reply of the command. Refuses by throwing a DomainError. */
-export function MessagePattern<Request, Reply>(type: CommandType<Request, Reply>): Method<(request: Request) => Promise<Reply>> {
+export function MessagePattern<Request, Reply>(
+  type: CommandType<Request, Reply>,
+): Method<(request: Request) => Promise<Reply>> {
   return NestMessagePattern(type.name) as never;
 }

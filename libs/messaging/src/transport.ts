@@ -35,13 +35,18 @@ export class Transport extends Server implements CustomTransportStrategy {
 
   private async join(): Promise<void> {
     for (const [pattern, handler] of this.messageHandlers) {
-      if (handler.isEventHandler) this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
+      if (handler.isEventHandler)
+        this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
       else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
     }
     if (this.eventHandlers.size > 0) {
       const consumer = new Consumer(this.dataSource, this.eventHandlers, this.clock, this.log);
       this.subscriptions.push(
-        await this.broker.subscribe({ name: this.service, types: consumer.types, deliver: (events) => consumer.deliver(events) }),
+        await this.broker.subscribe({
+          name: this.service,
+          types: consumer.types,
+          deliver: (events) => consumer.deliver(events),
+        }),
       );
     }
   }

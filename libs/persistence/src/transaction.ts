@@ -33,13 +33,36 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 /**
- * Whether the database itself is away or overloaded (connection lost, shutting down, out of resources), so that the
- * same work may succeed later and nothing can be concluded about the work.
+ * Whether the database itself is away (connection lost, shutting down, out of resources), so that nothing can be
+ * concluded about the work. A statement that ran too long is not among them: it may be the work that is at fault, and
+ * a consumer that waited for better times would wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== undefined) return /^(08|53|57P|58)/.test(state) || RUN_AGAIN.has(state) || state === '57014';
+  if (state !== undefined) return /^(08|53|57P|58)/.test(state);
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code)) return true;
-  return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect|Driver not Connected|Cannot use a pool after/i.test(message);
+  return typeof message === 'string' && LOST_CONNECTION.test(message);
+}
+
+/** What pg and TypeORM say when there is no connection; they give these errors no code. */
+const LOST_CONNECTION =
+  /Connection terminated|timeout exceeded when trying to connect|Driver not Connected|Cannot use a pool after|is not queryable/i;
+
+/** Whether the same work may well succeed a moment later: the database is away, or it gave up on a conflict or a wait. */
+export function mayWorkLater(error: unknown): boolean {
+  const state = sqlState(error);
+  return isDatabaseUnavailable(error) || (state !== undefined && (RUN_AGAIN.has(state) || TIMED_OUT.has(state)));
+}
+
+/** Statement timeout or cancellation, and a lock that was not to be had. */
+const TIMED_OUT = new Set(['57014', '55P03']);
+
+/**
+ * An error's message as it may be written down. PostgreSQL repeats the refused value in messages of class 22 ("invalid
+ * input syntax for type bigint: …"), and values are people's data.
+ */
+export function loggableMessage(error: Error): string {
+  const state = sqlState(error);
+  return state?.startsWith('22') ? `PostgreSQL refused a value (SQLSTATE ${state})` : error.message;
 }

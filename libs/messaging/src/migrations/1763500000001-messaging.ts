@@ -12,13 +12,20 @@ export class Messaging1763500000001 implements MigrationInterface {
         month_start date;
         partition text;
       BEGIN
+        -- Two processes at once would both find a partition missing and one of them would fail.
+        PERFORM pg_advisory_xact_lock(hashtext('ensure_month_partitions'));
         FOR i IN 0 .. months - 1 LOOP
           month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
           partition := parent || '_' || to_char(month_start, 'YYYY_MM');
           IF to_regclass(partition) IS NULL THEN
-            EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent,
-              month_start::timestamp AT TIME ZONE 'UTC',
-              (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC');
+            BEGIN
+              EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent,
+                month_start::timestamp AT TIME ZONE 'UTC',
+                (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC');
+            EXCEPTION WHEN check_violation THEN
+              -- Rows of that month are in the default partition already; there they are found as well.
+              NULL;
+            END;
           END IF;
         END LOOP;
       END $$;

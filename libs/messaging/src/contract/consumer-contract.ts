@@ -1,0 +1,241 @@
+import { waitUntil } from '@svc/testing';
+import { type EventHandler, upsertIfNewer } from '../index.js';
+import {
+  DEADLINE_MS,
+  effectsIn,
+  effectsTable,
+  expectEffects,
+  gate,
+  note,
+  type Note,
+  noted,
+  NotedV1,
+  tally,
+  writeEffects,
+} from './effects.js';
+import type { MessagingHarness } from './harness.js';
+
+/** Once is what the effect happens, whatever is delivered how often. */
+export function consumerContract(harness: () => MessagingHarness): void {
+  test('a crash between effect and mark takes the effect back; it then happens once', async () => {
+    const history = await effectsTable(harness(), 'history');
+    let deliveries = 0;
+    let effectsAfterCrash: string[] | undefined;
+    await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async (events, context) => {
+          if (++deliveries === 2) effectsAfterCrash = await effectsIn(history);
+          await writeEffects(events, context);
+          if (deliveries === 1) await context.tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    await producer.relay.start();
+    await note(producer, 'a');
+    await expectEffects(history, ['a']);
+    expect(effectsAfterCrash).toEqual([]);
+    expect(deliveries).toBe(2);
+  });
+
+  test('a process that dies in the middle of a batch leaves it to the next', async () => {
+    const history = await effectsTable(harness(), 'history');
+    const door = gate();
+    const dying = await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async (events, context) => {
+          await writeEffects(events, context);
+          await door.pass();
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    await producer.relay.start();
+    await note(producer, 'a', 'b');
+    await door.reached;
+    const crashed = dying.crash();
+    door.open();
+    await crashed;
+    expect(await effectsIn(history)).toEqual([]);
+
+    const next = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    await expectEffects(history, ['a', 'b']);
+    expect(await next.deadLetters.list()).toEqual([]);
+  });
+
+  test('a consumer that stops completes the batch it was given', async () => {
+    const history = await effectsTable(harness(), 'history');
+    const door = gate();
+    const stopping = await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async (events, context) => {
+          await door.pass();
+          await writeEffects(events, context);
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    await producer.relay.start();
+    await note(producer, 'a');
+    await door.reached;
+    const stopped = stopping.stop();
+    door.open();
+    await stopped;
+    expect(await effectsIn(history)).toEqual(['a']);
+  });
+
+  test('a message that keeps failing becomes a dead letter, and those behind it do not wait', async () => {
+    const history = await effectsTable(harness(), 'history');
+    const tries: string[] = [];
+    let behindAtSecondTry: string[] | undefined;
+    const consumer = await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async (events, context) => {
+          for (const { payload } of events) {
+            const { text } = payload as Note;
+            tries.push(text);
+            if (text !== 'poison') continue;
+            if (events.length === 1 && tally(tries)['poison'] === 3) behindAtSecondTry = await effectsIn(history);
+            throw new Error('cannot be read');
+          }
+          await writeEffects(events, context);
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    await note(producer, 'before', 'poison', 'behind');
+    await producer.relay.start();
+
+    const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
+      nonEmpty(await consumer.deadLetters.list()),
+    );
+    expect(letter).toEqual({
+      messageId: expect.any(String) as string,
+      type: 'noted.v1',
+      aggregateId: 'poison',
+      error: 'Error: cannot be read',
+      deliveries: 5,
+      failedAt: harness().clock.now(),
+    });
+    expect(await effectsIn(history)).toEqual(['before', 'behind']);
+    expect(behindAtSecondTry).toEqual(['before', 'behind']);
+    // Once in the batch, then five times alone.
+    expect(tally(tries)['poison']).toBe(6);
+    await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
+  });
+
+  test('a dead letter is replayed once its cause is mended; until then it stays', async () => {
+    const history = await effectsTable(harness(), 'history');
+    let mended = false;
+    const handler: EventHandler = async (events, context) => {
+      await writeEffects(events, context);
+      if (!mended) throw new Error('not yet');
+    };
+    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: handler } });
+    const producer = await harness().producer('processor');
+    await note(producer, 'a');
+    await producer.relay.start();
+    const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
+      nonEmpty(await consumer.deadLetters.list()),
+    );
+    const { messageId } = letter!;
+
+    await expect(consumer.deadLetters.replay(messageId)).rejects.toThrow('not yet');
+    expect(await consumer.deadLetters.list()).toEqual([letter]);
+    expect(await effectsIn(history)).toEqual([]);
+
+    mended = true;
+    const replays = await Promise.allSettled([
+      consumer.deadLetters.replay(messageId),
+      consumer.deadLetters.replay(messageId),
+    ]);
+    expect(tally(replays.map(({ status }) => status))).toEqual({ fulfilled: 1, rejected: 1 });
+    expect(await effectsIn(history)).toEqual(['a']);
+    expect(await consumer.deadLetters.list()).toEqual([]);
+    await expect(consumer.deadLetters.replay(messageId)).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(consumer.deadLetters.replay('not-an-id')).rejects.toMatchObject({ code: 'resource.not-found' });
+  });
+
+  test('a reason that repeats a value is kept without it', async () => {
+    await effectsTable(harness(), 'history');
+    const consumer = await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async ([event], { tx }) => {
+          await tx.query('SELECT $1::bigint', [(event!.payload as Note).text]);
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    await note(producer, 'someone’s name');
+    await producer.relay.start();
+    const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
+      nonEmpty(await consumer.deadLetters.list()),
+    );
+    expect(letter!.error).toBe('QueryFailedError: PostgreSQL refused a value (SQLSTATE 22P02)');
+  });
+
+  test('while the database is away nothing becomes a dead letter; everything arrives afterwards', async () => {
+    const history = await effectsTable(harness(), 'history');
+    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().producer('processor');
+    await producer.relay.start();
+    await note(producer, 'before');
+    await expectEffects(history, ['before']);
+
+    const giveBack = await harness().takeDatabaseAway('history');
+    const texts = Array.from({ length: 30 }, (_, i) => `while away ${i}`);
+    for (const text of texts) await note(producer, text);
+    const failures = (): number => harness().logged.filter(({ level }) => level === 'warn').length;
+    await waitUntil('hand-overs that fail', DEADLINE_MS, () => Promise.resolve(failures() >= 3));
+    await giveBack();
+
+    await expectEffects(history, ['before', ...texts]);
+    expect(await consumer.deadLetters.list()).toEqual([]);
+    expect(harness().logged.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('connections that break again and again while events flow lose and double nothing', async () => {
+    const history = await effectsTable(harness(), 'history');
+    const consumer = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const producer = await harness().producer('processor');
+    await producer.relay.start();
+    const texts = Array.from({ length: 60 }, (_, i) => `note ${i}`);
+    for (const [i, text] of texts.entries()) {
+      await note(producer, text);
+      if (i % 20 === 10) {
+        await history.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                              WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+      }
+    }
+    await expectEffects(history, texts);
+    expect(await consumer.deadLetters.list()).toEqual([]);
+  });
+
+  test('an older version that comes later changes nothing', async () => {
+    const history = await harness().database('history');
+    await history.query(`CREATE TABLE states (id text PRIMARY KEY, version bigint NOT NULL, state text NOT NULL)`);
+    await harness().consumer('history', {
+      events: {
+        [NotedV1.name]: async (events, { tx }) => {
+          for (const { aggregateId, aggregateVersion, payload } of events) {
+            await upsertIfNewer(tx, 'states', { id: aggregateId }, aggregateVersion, { state: (payload as Note).text });
+          }
+        },
+      },
+    });
+    const producer = await harness().producer('processor');
+    const versions = [2, 4, 1, 3].map((version) => ({
+      ...noted(`version ${version}`),
+      aggregateId: 'a',
+      aggregateVersion: version,
+    }));
+    for (const event of versions) await producer.dataSource.transaction((tx) => producer.events.append(tx, event));
+    await producer.relay.start();
+    await waitUntil('the log to be handed over', DEADLINE_MS, () => producer.relay.isCaughtUp());
+    expect(await history.query('SELECT * FROM states')).toEqual([{ id: 'a', version: 4, state: 'version 4' }]);
+  });
+}
+
+function nonEmpty<T>(list: T[]): T[] | undefined {
+  return list.length > 0 ? list : undefined;
+}

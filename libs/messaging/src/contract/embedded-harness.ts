@@ -1,0 +1,146 @@
+import { newDataSource } from '@svc/persistence';
+import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import {
+  Commands,
+  DeadLetters,
+  EmbeddedBroker,
+  EventLog,
+  messagingMigrations,
+  type MessagingLog,
+  Relay,
+  RELAY_DEFAULTS,
+  Transport,
+} from '../index.js';
+import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
+
+/** All services in one process, over the {@link EmbeddedBroker}. A crash takes a service's connections away. */
+export class EmbeddedHarness implements MessagingHarness {
+  readonly clock = new ManualClock();
+  readonly logged: LoggedLine[] = [];
+  private readonly broker = new EmbeddedBroker();
+  private readonly databases = new Map<string, Promise<{ database: TestDatabase; dataSource: DataSource }>>();
+  private readonly processes = new Set<Process>();
+  private started = 0;
+  private readonly log: MessagingLog = {
+    info: (_, message) => this.logged.push({ level: 'info', message }),
+    warn: (_, message) => this.logged.push({ level: 'warn', message }),
+    error: (_, message) => this.logged.push({ level: 'error', message }),
+  };
+
+  async database(service: string): Promise<DataSource> {
+    return (await this.databaseOf(service)).dataSource;
+  }
+
+  async producer(service: string): Promise<Producer> {
+    const { dataSource, kill } = await this.connect(service);
+    const events = new EventLog(dataSource, this.clock);
+    const relay = new Relay(dataSource, this.broker, this.clock, this.log, {
+      ...RELAY_DEFAULTS,
+      pollMs: 50,
+      leaseMs: 400,
+    });
+    events.onCommitted = () => relay.nudge();
+    return this.running({
+      dataSource,
+      events,
+      relay,
+      commands: new Commands(this.broker),
+      stop: async () => {
+        await relay.stop();
+        await dataSource.destroy();
+      },
+      crash: async () => {
+        await kill();
+        await relay.stop();
+      },
+    });
+  }
+
+  async consumer(service: string, { events = {}, commands = {} }: Handles): Promise<ConsumingProcess> {
+    const { dataSource, kill } = await this.connect(service);
+    const transport = new Transport(service, this.broker, dataSource, this.clock, this.log);
+    for (const [type, handler] of Object.entries(events)) transport.addHandler(type, handler as never, true);
+    for (const [name, answer] of Object.entries(commands)) transport.addHandler(name, answer, false);
+    await new Promise<void>((resolve, reject) =>
+      transport.listen((error) => (error ? reject(error as Error) : resolve())),
+    );
+    return this.running({
+      dataSource,
+      deadLetters: new DeadLetters(dataSource, transport.eventHandlers),
+      stop: async () => {
+        await transport.close();
+        await dataSource.destroy();
+      },
+      crash: async () => {
+        await kill();
+        await transport.close();
+      },
+    });
+  }
+
+  async takeDatabaseAway(service: string): Promise<() => Promise<void>> {
+    const { dataSource } = await this.databaseOf(service);
+    const administrator = await this.database('administrator');
+    const name = await currentDatabase(dataSource);
+    await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await administrator.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1`, [name]);
+    return async () => void (await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`));
+  }
+
+  async close(): Promise<void> {
+    for (const process of [...this.processes]) await process.stop();
+    for (const opened of this.databases.values()) {
+      const { database, dataSource } = await opened;
+      await dataSource.destroy();
+      await database.drop();
+    }
+  }
+
+  private running<P extends Process>(process: P): P {
+    const { stop, crash } = process;
+    this.processes.add(process);
+    process.stop = () => (this.processes.delete(process), stop());
+    process.crash = () => (this.processes.delete(process), crash());
+    return process;
+  }
+
+  private async connect(service: string): Promise<{ dataSource: DataSource; kill: () => Promise<void> }> {
+    const { database, dataSource: ours } = await this.databaseOf(service);
+    const applicationName = `${service}#${++this.started}`;
+    const dataSource = await newDataSource({ url: database.url, applicationName }).initialize();
+    const kill = async (): Promise<void> => {
+      const closed = dataSource.destroy();
+      await ours.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, [
+        applicationName,
+      ]);
+      await closed;
+    };
+    return { dataSource, kill };
+  }
+
+  private databaseOf(service: string): Promise<{ database: TestDatabase; dataSource: DataSource }> {
+    const known = this.databases.get(service);
+    if (known) return known;
+    const made = this.newDatabase();
+    this.databases.set(service, made);
+    return made;
+  }
+
+  private async newDatabase(): Promise<{ database: TestDatabase; dataSource: DataSource }> {
+    const database = await newTestDatabase();
+    const dataSource = newDataSource({
+      url: database.url,
+      applicationName: 'contract test',
+      migrations: messagingMigrations,
+    });
+    await dataSource.initialize();
+    await dataSource.runMigrations({ transaction: 'each' });
+    return { database, dataSource };
+  }
+}
+
+async function currentDatabase(dataSource: DataSource): Promise<string> {
+  const [row] = await dataSource.query<{ name: string }[]>(`SELECT current_database() AS name`);
+  return row!.name;
+}

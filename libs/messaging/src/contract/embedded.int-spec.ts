@@ -1,0 +1,4 @@
+import { EmbeddedHarness } from './embedded-harness.js';
+import { messagingContract } from './messaging-contract.js';
+
+messagingContract('embedded', () => new EmbeddedHarness());
