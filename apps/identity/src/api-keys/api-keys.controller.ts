@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId, uuidId } from '../path-ids.js';
@@ -23,6 +23,7 @@ export class ApiKeysController {
    * Retry-After until webhook-dispatcher has told what to seal to.
    */
   @Post('keys')
+  @Header('cache-control', 'no-store')
   createForMerchant(
     @Author() author: ChangeAuthor,
     @Param('merchantId', numericId) merchantId: number,
@@ -33,6 +34,7 @@ export class ApiKeysController {
 
   /** As for a merchant. */
   @Post('sites/:siteId/keys')
+  @Header('cache-control', 'no-store')
   createForSite(
     @Author() author: ChangeAuthor,
     @Param('merchantId', numericId) merchantId: number,

@@ -55,7 +55,7 @@ describe('API keys', () => {
     async (kind) => {
       const path = kind === 'merchant' ? ofMerchant : ofSite;
       const answer = await admin('POST', path, { mode: 'live' });
-      expect(answer.status).toBe(201);
+      expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
       const { keyId, apiKey } = answer.body;
       expect(answer.body).toEqual({ keyId, apiKey, kind, mode: 'live', primary: true });
       expect(apiKey).toMatch(new RegExp(`^svc_live_${kind}_[A-Za-z0-9_-]{43}$`));

@@ -34,7 +34,7 @@ describe('webhook secrets', () => {
 
   it('makes a secret of test mode unless told otherwise, shows it once and publishes its sealed form', async () => {
     const answer = await admin('POST', secrets);
-    expect(answer.status).toBe(201);
+    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { secretId, webhookSecret } = answer.body;
     expect(answer.body).toEqual({ secretId, webhookSecret, mode: 'test' });
     expect(Buffer.from(webhookSecret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
