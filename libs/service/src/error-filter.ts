@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { isDatabaseUnavailable } from '@svc/persistence';
+import { mayWorkLater } from '@svc/persistence';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { ServiceLog } from './logging.js';
@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
 
 export function asDomainError(exception: unknown): DomainError {
   if (exception instanceof DomainError) return exception;
-  if (isDatabaseUnavailable(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
+  if (mayWorkLater(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
   const status = exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
   const code = typeof status === 'number' ? CODE_OF_FRAMEWORK_STATUS[status] : undefined;
   return new DomainError(code ?? 'internal', { cause: exception });
