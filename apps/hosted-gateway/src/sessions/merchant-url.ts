@@ -3,7 +3,7 @@ import type { FieldProblem } from '@svc/kernel';
 export interface MerchantUrlRules {
   /** Development accepts http to this machine; production accepts https alone (H6). */
   readonly allowLoopbackHttp: boolean;
-  /** When set, the only hosts an address may have (A8: sites that need no key). */
+  /** When set, the only hosts an address may have, as `URL.hostname` writes them (A8: sites that need no key). */
   readonly allowedHosts?: readonly string[];
 }
 
@@ -15,14 +15,13 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   const problem = (message: string): FieldProblem => ({ field, message: `${field} ${message}` });
   if (!URL.canParse(text)) return problem('must be an absolute URL');
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.username || url.password) return problem('must not contain credentials');
-  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(host));
+  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
   if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
-  if (rules.allowedHosts && !rules.allowedHosts.includes(host)) return problem(`must be on one of the hosts this site may use without an API key`);
+  if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname)) return problem('must be on one of the hosts this site may use without an API key');
   return undefined;
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
