@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import {
   type HostedApiVersion,
   type Mode,
@@ -11,11 +11,10 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { CompactEncrypt } from 'jose';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { DeliveryWorker } from '../src/delivery/delivery-worker.js';
 import { webhookDispatcherService } from '../src/index.js';
+import { aPayment, MERCHANT } from './payment.js';
 
-export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 export const SITE_API_KEY = 'svc_test_site_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 export const MERCHANT_API_KEY = 'svc_test_merchant_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
@@ -129,31 +128,4 @@ export class DispatcherUnderTest {
     const answer = await this.test.service.app.inject({ method, url: `/admin/v1/notifications${path}`, headers: key === null ? {} : { 'x-admin-key': key } });
     return { status: answer.statusCode, body: answer.body === '' ? {} : (answer.json() as Record<string, unknown>) };
   }
-}
-
-export function aPayment(
-  paymentReference: string,
-  url: string,
-  { state, sessionId, apiVersion, mode }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
-): PaymentSnapshot {
-  const success = state === 'success';
-  return {
-    reference: randomUUID(),
-    paymentReference,
-    ...MERCHANT,
-    mode,
-    state,
-    currencyISOCode: 'ZAR',
-    invoicedAmount: 12_345,
-    amount: 12_345,
-    tipAmount: 0,
-    processedAmount: success ? 12_345 : 0,
-    paymentUTCDate: '2026-03-01T09:59:58.123Z',
-    modifiedUTCDate: '2026-03-01T09:59:59.456Z',
-    paymentMethodType: 'Card',
-    paymentMethodLabel: '**** 4242',
-    errors: success ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
-    source: { kind: 'session', sessionId, apiVersion, merchantOrderId: 'order|42 é', notificationUrl: url },
-    payable: { payableId: sessionId, state: success ? 'paid' : 'open', version: 3, tries: 1 },
-  };
 }

@@ -1,5 +1,5 @@
 import { MAX_AMOUNT_CENTS, type PaymentSnapshot } from '@svc/contracts';
-import { aPayment } from '../../test/dispatcher.js';
+import { aPayment } from '../../test/payment.js';
 import { endpointOf, notificationFields, replayRefusal } from './notification.js';
 
 const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';

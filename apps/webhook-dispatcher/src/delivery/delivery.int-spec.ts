@@ -1,0 +1,274 @@
+import { Webhook } from 'standardwebhooks';
+import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
+import { MERCHANT } from '../../test/payment.js';
+import { answers, type Received, Receiver } from '../../test/receiver.js';
+import { notificationSignature } from './sign-notification.js';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '400' });
+  await dispatcher.usualSecrets();
+});
+afterAll(() => dispatcher.test.stop());
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(() => receiver.stop());
+
+/** As a merchant does it, at the time the request was received. */
+function verify({ body, headers }: Received, secret = WEBHOOK_SECRET): unknown {
+  const at = Number(headers['webhook-timestamp']) * 1000;
+  const now = jest.spyOn(Date, 'now').mockReturnValue(at);
+  try {
+    return new Webhook(secret).verify(body, headers as Record<string, string>);
+  } finally {
+    now.mockRestore();
+  }
+}
+
+const signatureIn = ({ body }: Received): string => (JSON.parse(body) as { signature: string }).signature;
+
+describe('a notification', () => {
+  it('that is answered 500 twice, then 200, takes three tries under one id, and no fourth', async () => {
+    receiver.behaves(answers(500), answers(500), answers(200, {}, 'thank you'));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(3 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(3 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    dispatcher.clock.advance(36 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    dispatcher.clock.advance(100 * HOUR);
+    expect(await dispatcher.runOnce()).toBe(0);
+
+    expect(receiver.received).toHaveLength(3);
+    const row = await dispatcher.rowOf(payment);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([row.id]));
+    const [first, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect([second! - first!, third! - second!]).toEqual([6, 36]);
+    for (const received of receiver.received) {
+      expect(verify(received)).toMatchObject({ paymentReference: payment.paymentReference, paymentStatus: 'Success', amount: 12_345 });
+      expect(received.path).toBe('/hooks?shop=1');
+      expect(received.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' });
+      expect(received.body).toBe(receiver.received[0]!.body);
+    }
+    expect(row).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null, lease_id: null });
+    expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+      { try: 1, outcome: 'refused', status_code: 500 },
+      { try: 2, outcome: 'refused', status_code: 500 },
+      { try: 3, outcome: 'acknowledged', status_code: 200, answer: 'thank you', error_class: null },
+    ]);
+  });
+
+  it('is one for each payment, whatever comes twice', async () => {
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.paid(payment);
+    expect(await dispatcher.runOnce()).toBe(1);
+    await dispatcher.paid(payment);
+    expect(await dispatcher.runOnce()).toBe(0);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['v3.1', 'the site', SITE_API_KEY],
+    ['v3', 'the merchant', MERCHANT_API_KEY],
+  ] as const)('of a session made under %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
+    await dispatcher.paid(dispatcher.payment(receiver.url, { apiVersion }));
+    await dispatcher.runOnce();
+    const received = receiver.received[0]!;
+    expect(signatureIn(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
+  });
+
+  it('is exhausted after twelve tries, and kept', async () => {
+    receiver.behaves(answers(500));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    for (let i = 0; i < 12; i++) {
+      expect(await dispatcher.runOnce()).toBe(1);
+      dispatcher.clock.advance(29 * HOUR);
+    }
+    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'exhausted', tries: 12, next_attempt_at: null });
+    expect(receiver.received).toHaveLength(12);
+  });
+
+  it('stops at 410', async () => {
+    receiver.behaves(answers(410));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    dispatcher.clock.advance(100 * HOUR);
+    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'gone', tries: 1 });
+  });
+
+  it.each([429, 503])('waits as long as %i asks', async (statusCode) => {
+    receiver.behaves(answers(statusCode, { 'retry-after': '90' }), answers(204));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    dispatcher.clock.advance(89 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(1 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+  });
+
+  it('does not follow a redirect', async () => {
+    const other = await Receiver.start();
+    receiver.behaves(answers(307, { location: other.url }));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    expect(other.received).toHaveLength(0);
+    expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'refused', status_code: 307 }]);
+    expect((await dispatcher.rowOf(payment)).state).toBe('pending');
+    await other.stop();
+    await giveUp();
+  });
+
+  it('is acknowledged by the status though the answer is too large, and no more than 64 KiB of it are read', async () => {
+    let closed: Promise<void> | undefined;
+    receiver.behaves((response) => {
+      closed = new Promise((resolve) => response.on('close', resolve));
+      const fill = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(16_384)));
+        response.once('drain', fill);
+      };
+      response.writeHead(200);
+      fill();
+    });
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    await closed;
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    const [attempt] = await dispatcher.attemptsOf(payment);
+    expect(attempt).toMatchObject({ outcome: 'acknowledged', status_code: 200, error_class: 'answer-too-large', answer: 'x'.repeat(2_000) });
+  });
+
+  it.each([
+    ['never answers', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
+    ['never ends its answer', (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'), { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' }],
+    ['hangs up', (response: import('node:http').ServerResponse) => response.destroy(), { outcome: 'unanswered', error_class: 'connection-reset' }],
+    ['answers with endless headers', (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(), { outcome: 'unanswered', error_class: 'answer-headers-too-large' }],
+  ] as const)('is tried again when the endpoint %s', async (_, behaviour, attempt) => {
+    receiver.behaves(behaviour as () => void, answers(200));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    const [first] = await dispatcher.attemptsOf(payment);
+    expect(first).toMatchObject(attempt);
+    expect(first!.duration_ms).toBeLessThan(2_000);
+    dispatcher.clock.advance(6 * SECOND);
+    await dispatcher.runOnce();
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+  });
+
+  it('is tried again when nobody listens', async () => {
+    const gone = await Receiver.start();
+    const { url } = gone;
+    await gone.stop();
+    const payment = dispatcher.payment(url);
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'unanswered', error_class: 'connection-refused' }]);
+    await giveUp();
+  });
+
+  it('is not sent to a forbidden address, which counts as a try', async () => {
+    for (const [url, errorClass] of [
+      ['http://10.0.0.1/hooks', 'address-refused:private'],
+      ['https://169.254.169.254/latest', 'address-refused:link-local'],
+      ['no address', 'address-refused:unreadable'],
+    ] as const) {
+      const payment = dispatcher.payment(url);
+      await dispatcher.paid(payment);
+      await dispatcher.runOnce();
+      expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'unanswered', status_code: null, error_class: errorClass }]);
+      expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 1 });
+    }
+    await giveUp();
+  });
+});
+
+describe('signing keys', () => {
+  it('are published to once, and again by nobody', async () => {
+    expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
+  });
+
+  it('that rotate between tries sign the next one; several webhook secrets sign beside each other', async () => {
+    receiver.behaves(answers(500), answers(500), answers(200));
+    const second = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const secondKey = SITE_API_KEY.replace(/A/g, 'C');
+    await dispatcher.paid(dispatcher.payment(receiver.url));
+    await dispatcher.runOnce();
+
+    await dispatcher.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, primary: false, version: 2 });
+    await dispatcher.secret('site-key-2', secondKey, { purpose: 'api-key', siteId: MERCHANT.siteId });
+    await dispatcher.secret('webhook-secret-2', second, { purpose: 'webhook-secret', siteId: MERCHANT.siteId });
+    dispatcher.clock.advance(6 * SECOND);
+    await dispatcher.runOnce();
+
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, revoked: true, version: 2 });
+    // An older event that comes late changes nothing.
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, version: 1 });
+    dispatcher.clock.advance(36 * SECOND);
+    await dispatcher.runOnce();
+
+    const [before, during, after] = receiver.received;
+    const signed = (received: Received, key: string): boolean => signatureIn(received) === notificationSignature(JSON.parse(received.body), key);
+    expect([signed(before!, SITE_API_KEY), signed(during!, secondKey), signed(after!, secondKey)]).toEqual([true, true, true]);
+    expect(verify(before!)).toBeTruthy();
+    expect(() => verify(before!, second)).toThrow('No matching signature');
+    expect(verify(during!)).toBeTruthy();
+    expect(verify(during!, second)).toBeTruthy();
+    expect(() => verify(after!)).toThrow('No matching signature');
+    expect(verify(after!, second)).toBeTruthy();
+
+    await dispatcher.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, version: 3 });
+    await dispatcher.secret('site-key-2', secondKey, { purpose: 'api-key', siteId: MERCHANT.siteId, primary: false, revoked: true, version: 2 });
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, version: 3 });
+  });
+
+  it('of the payment’s mode are waited for, which is not a try', async () => {
+    const payment = dispatcher.payment(receiver.url, { mode: 'live' });
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    expect(receiver.received).toHaveLength(0);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 0, schedule_position: 0, lease_id: null });
+
+    const liveKey = SITE_API_KEY.replace('test', 'live');
+    const liveSecret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
+    await dispatcher.secret('live-key', liveKey, { purpose: 'api-key', siteId: MERCHANT.siteId, mode: 'live' });
+    await dispatcher.secret('live-secret', liveSecret, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, mode: 'live' });
+    dispatcher.clock.advance(1 * SECOND);
+    await dispatcher.runOnce();
+    expect(verify(receiver.received[0]!, liveSecret)).toMatchObject({ paymentReference: payment.paymentReference });
+    expect(signatureIn(receiver.received[0]!)).toBe(notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey));
+  });
+
+  it('rest sealed: neither key nor secret is in a table in clear', async () => {
+    const rows = await dispatcher.test.dataSource.query<{ dump: string }[]>(
+      `SELECT string_agg(s::text, '') || (SELECT string_agg(k::text, '') FROM sealing_keys k) AS dump FROM signing_secrets s`,
+    );
+    expect(rows[0]!.dump).toContain('webhook-secret');
+    for (const plain of [SITE_API_KEY, MERCHANT_API_KEY, WEBHOOK_SECRET, '"d":']) expect(rows[0]!.dump).not.toContain(plain);
+  });
+});
+
+/** What is still pending would be sent in the middle of the next test. */
+async function giveUp(): Promise<void> {
+  await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`);
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { HostedApiVersion, Mode, PaymentSnapshot } from '@svc/contracts';
+
+export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
+
+/** A final payment as payment-processor publishes it. */
+export function aPayment(
+  paymentReference: string,
+  url: string,
+  { state, sessionId, apiVersion, mode }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
+): PaymentSnapshot {
+  const success = state === 'success';
+  return {
+    reference: randomUUID(),
+    paymentReference,
+    ...MERCHANT,
+    mode,
+    state,
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12_345,
+    amount: 12_345,
+    tipAmount: 0,
+    processedAmount: success ? 12_345 : 0,
+    paymentUTCDate: '2026-03-01T09:59:58.123Z',
+    modifiedUTCDate: '2026-03-01T09:59:59.456Z',
+    paymentMethodType: 'Card',
+    paymentMethodLabel: '**** 4242',
+    errors: success ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
+    source: { kind: 'session', sessionId, apiVersion, merchantOrderId: 'order|42 é', notificationUrl: url },
+    payable: { payableId: sessionId, state: success ? 'paid' : 'open', version: 3, tries: 1 },
+  };
+}
