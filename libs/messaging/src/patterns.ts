@@ -29,5 +29,5 @@ export function EventPattern<T>(
 export function MessagePattern<Request, Reply>(
   type: CommandType<Request, Reply>,
 ): Method<(request: Request) => Promise<Reply>> {
-  return NestMessagePattern(type.name) as never;
+  return NestMessagePattern(type.name);
 }

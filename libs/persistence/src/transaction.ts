@@ -28,7 +28,7 @@ export function sqlState(error: unknown): string | undefined {
 
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (sqlState(error) !== '23505') return false;
-  const driverError = error instanceof QueryFailedError ? error.driverError : error;
+  const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
   return constraint === undefined || (driverError as { constraint?: string }).constraint === constraint;
 }
 

@@ -43,10 +43,14 @@ export class ConfigError extends Error {
 
 /** Reads a configuration class from environment variables, or says everything that is wrong with them at once. */
 export function loadConfig<C extends object>(type: new () => C, env: Readonly<Record<string, string | undefined>>): C {
-  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith(OURS) && value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name.startsWith(OURS) && value !== undefined && value !== ''),
+  );
   const config = plainToInstance(type, given, { enableImplicitConversion: true, exposeDefaultValues: true });
   const problems = validateSync(config, { whitelist: true, forbidNonWhitelisted: true }).flatMap((problem) =>
-    Object.values(problem.constraints ?? {}).map((text) => text.replace(/^property (\S+) should not exist$/, '$1 is not a variable of this service')),
+    Object.values(problem.constraints ?? {}).map((text) =>
+      text.replace(/^property (\S+) should not exist$/, '$1 is not a variable of this service'),
+    ),
   );
   if (problems.length > 0) throw new ConfigError(`The configuration is not usable: ${problems.join('; ')}.`);
   return Object.freeze(config);

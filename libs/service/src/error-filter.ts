@@ -27,7 +27,8 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = asDomainError(exception);
-    if (error.entry.httpStatus >= 500) this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
+    if (error.entry.httpStatus >= 500)
+      this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
     const { contentType, body } = this.errorBody(error, request);
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
@@ -39,7 +40,8 @@ export class ErrorFilter implements ExceptionFilter {
 export function asDomainError(exception: unknown): DomainError {
   if (exception instanceof DomainError) return exception;
   if (mayWorkLater(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
-  const status = exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
+  const status =
+    exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
   const code = typeof status === 'number' ? CODE_OF_FRAMEWORK_STATUS[status] : undefined;
   return new DomainError(code ?? 'internal', { cause: exception });
 }

@@ -35,7 +35,8 @@ export class HealthController implements OnApplicationBootstrap {
     // Those who were to hear of the past have heard it; from then on a delay is a lag, not a reason to be away.
     this.caughtUpOnce ||= await this.relay.isCaughtUp();
     const missing = this.caughtUpOnce ? await this.check?.missing() : 'the event log has not been handed over yet';
-    if (missing) throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
+    if (missing)
+      throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
     return { status: 'ok' };
   }
 }

@@ -45,5 +45,12 @@ export function nestLog(log: Logger): LoggerService {
       log[level]({ nestContext, err }, err ? err.message : String(message));
     };
   // Nest reports every module and route it starts; that is for debugging.
-  return { log: write('debug'), debug: write('debug'), verbose: write('debug'), warn: write('warn'), error: write('error'), fatal: write('error') };
+  return {
+    log: write('debug'),
+    debug: write('debug'),
+    verbose: write('debug'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('error'),
+  };
 }

@@ -31,7 +31,8 @@ export class RequestValidation implements PipeTransform {
     whitelist: true,
     stopAtFirstError: true,
     validationError: { target: false, value: false },
-    exceptionFactory: (errors) => new DomainError('request.invalid', { fields: errors.flatMap((error) => fieldProblems(error)) }),
+    exceptionFactory: (errors) =>
+      new DomainError('request.invalid', { fields: errors.flatMap((error) => fieldProblems(error)) }),
   });
 
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
@@ -47,7 +48,14 @@ export class RequestValidation implements PipeTransform {
 }
 
 function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
-  const field = /^\d+$/.test(error.property) ? `${parent}[${error.property}]` : parent ? `${parent}.${error.property}` : error.property;
-  const own = Object.values(error.constraints ?? {}).map((message) => ({ field, message: message.replace(error.property, field) }));
+  const field = /^\d+$/.test(error.property)
+    ? `${parent}[${error.property}]`
+    : parent
+      ? `${parent}.${error.property}`
+      : error.property;
+  const own = Object.values(error.constraints ?? {}).map((message) => ({
+    field,
+    message: message.replace(error.property, field),
+  }));
   return [...own, ...(error.children ?? []).flatMap((child) => fieldProblems(child, field))];
 }

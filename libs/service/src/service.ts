@@ -3,9 +3,17 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Clock, SystemClock } from '@svc/kernel';
-import { type Broker, Commands, DeadLetters, EmbeddedBroker, EventLog, Messaging1763500000001, Relay, Transport } from '@svc/messaging';
+import {
+  type Broker,
+  Commands,
+  DeadLetters,
+  EmbeddedBroker,
+  EventLog,
+  Messaging1763500000001,
+  Relay,
+  Transport,
+} from '@svc/messaging';
 import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
-import type { FastifyInstance } from 'fastify';
 import { DataSource } from 'typeorm';
 import { loadConfig, type ServiceConfig } from './config.js';
 import { type ErrorBody, ErrorFilter, problemBody } from './error-filter.js';
@@ -75,11 +83,11 @@ export async function startService<C extends ServiceConfig>(
     new FastifyAdapter(acceptRequests.options(definition)),
     { logger: nestLog(log), abortOnError: false, bodyParser: false, forceCloseConnections: true },
   );
-  acceptRequests.configure(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, log);
+  acceptRequests.configure(app.getHttpAdapter().getInstance(), log);
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
   await app.startAllMicroservices();
   await app.init();
-  await (app.getHttpAdapter().getInstance() as unknown as FastifyInstance).ready();
+  await app.getHttpAdapter().getInstance().ready();
 
   return {
     name: definition.name,
@@ -121,9 +129,19 @@ function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>,
 @Module({})
 class ServiceModule {}
 
-function serviceModule(definition: { readonly module: Type<unknown> }, providers: NonNullable<DynamicModule['providers']>): DynamicModule {
+function serviceModule(
+  definition: { readonly module: Type<unknown> },
+  providers: NonNullable<DynamicModule['providers']>,
+): DynamicModule {
   const injectable = providers.flatMap((provider) =>
     'provide' in provider && provider.provide !== APP_FILTER && provider.provide !== APP_PIPE ? [provider.provide] : [],
   );
-  return { module: ServiceModule, global: true, imports: [definition.module], providers, exports: injectable, controllers: [HealthController] };
+  return {
+    module: ServiceModule,
+    global: true,
+    imports: [definition.module],
+    providers,
+    exports: injectable,
+    controllers: [HealthController],
+  };
 }

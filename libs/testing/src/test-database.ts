@@ -9,7 +9,8 @@ export interface TestDatabase {
 
 export async function newTestDatabase(): Promise<TestDatabase> {
   const serverUrl = process.env['SVC_TEST_DATABASE_URL'];
-  if (!serverUrl) throw new Error('No PostgreSQL to test on: run the tests with ./svc test, or set SVC_TEST_DATABASE_URL.');
+  if (!serverUrl)
+    throw new Error('No PostgreSQL to test on: run the tests with ./svc test, or set SVC_TEST_DATABASE_URL.');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);

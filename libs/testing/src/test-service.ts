@@ -1,6 +1,12 @@
 import type { EventEnvelope, EventType } from '@svc/contracts';
-import { type Broker, EmbeddedBroker, Relay } from '@svc/messaging';
-import { migrateService, type RunningService, type ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
+import { EmbeddedBroker, Relay } from '@svc/messaging';
+import {
+  migrateService,
+  type RunningService,
+  type ServiceConfig,
+  type ServiceDefinition,
+  startService,
+} from '@svc/service';
 import { DataSource } from 'typeorm';
 import { ManualClock } from './manual-clock.js';
 import { newTestDatabase } from './test-database.js';
@@ -34,7 +40,7 @@ export async function startTestService<C extends ServiceConfig>(
   const database = await newTestDatabase();
   const fullEnv = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: database.url, ...env };
   await migrateService(definition, fullEnv);
-  const service = await startService(definition, { env: fullEnv, broker: broker as Broker, clock });
+  const service = await startService(definition, { env: fullEnv, broker: broker, clock });
   const dataSource = service.app.get(DataSource);
   return {
     service,
@@ -65,8 +71,12 @@ export async function startTestService<C extends ServiceConfig>(
 let sequence = 0;
 
 /** An event as another service would have published it. */
-export function anEvent<T>(type: EventType<T>, aggregateId: string, aggregateVersion: number, payload: T): EventEnvelope<T> {
+export function anEvent<T>(
+  type: EventType<T>,
+  aggregateId: string,
+  aggregateVersion: number,
+  payload: T,
+): EventEnvelope<T> {
   const id = `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
   return { id, type: type.name, aggregateId, aggregateVersion, occurredAt: '2026-03-01T10:00:00.000Z', payload };
 }
-

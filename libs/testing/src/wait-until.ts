@@ -2,7 +2,11 @@
  * Waits for something that happens in another process, where no clock of ours can be moved. The deadline is
  * mandatory, and the last state seen is in the error.
  */
-export async function waitUntil<T>(what: string, deadlineMs: number, probe: () => Promise<T | undefined | false>): Promise<T> {
+export async function waitUntil<T>(
+  what: string,
+  deadlineMs: number,
+  probe: () => Promise<T | undefined | false>,
+): Promise<T> {
   const until = Date.now() + deadlineMs;
   let last: unknown;
   while (Date.now() < until) {

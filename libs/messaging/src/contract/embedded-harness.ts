@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -62,9 +63,7 @@ export class EmbeddedHarness implements MessagingHarness {
     const transport = new Transport(service, this.broker, dataSource, this.clock, this.log);
     for (const [type, handler] of Object.entries(events)) transport.addHandler(type, handler as never, true);
     for (const [name, answer] of Object.entries(commands)) transport.addHandler(name, answer, false);
-    await new Promise<void>((resolve, reject) =>
-      transport.listen((error) => (error ? reject(error as Error) : resolve())),
-    );
+    await promisify(transport.listen.bind(transport))();
     return this.running({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers),
@@ -98,11 +97,13 @@ export class EmbeddedHarness implements MessagingHarness {
   }
 
   private running<P extends Process>(process: P): P {
-    const { stop, crash } = process;
-    this.processes.add(process);
-    process.stop = () => (this.processes.delete(process), stop());
-    process.crash = () => (this.processes.delete(process), crash());
-    return process;
+    const tracked: P = {
+      ...process,
+      stop: () => (this.processes.delete(tracked), process.stop()),
+      crash: () => (this.processes.delete(tracked), process.crash()),
+    };
+    this.processes.add(tracked);
+    return tracked;
   }
 
   private async connect(service: string): Promise<{ dataSource: DataSource; kill: () => Promise<void> }> {

@@ -1,0 +1,63 @@
+// What holds inside an app, file by file; between projects it is ESLint's boundary rule (eslint.config.mjs).
+
+/** `payments/payment.ts`, `merchants/merchant.ts`: the file named for its folder's noun holds the rules. */
+const NOUN = '^(?:apps|tools/checks/fixtures)/[^/]+/src/([^/]+)s/\\1\\.ts$';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'Two files that need each other are one file, or miss a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'rows-stay-home',
+      comment:
+        'A row is exactly its table. It stays in its feature folder; controllers, consumers and other features see the noun.',
+      severity: 'error',
+      from: { path: '^(?:apps|tools/checks/fixtures)/([^/]+/src/[^/]+)/', pathNot: '\\.int-spec\\.ts$' },
+      to: { path: '\\.row\\.ts$', pathNot: '^(?:apps|tools/checks/fixtures)/$1/' },
+    },
+    {
+      name: 'rows-stay-inside',
+      comment: 'What comes in and goes out is a contract or a request, never the table.',
+      severity: 'error',
+      from: { path: '\\.(controller|consumer|guard|module)\\.ts$' },
+      to: { path: '\\.row\\.ts$' },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'Rules are plain TypeScript: no framework, no database, testable in milliseconds.',
+      severity: 'error',
+      from: { path: NOUN },
+      to: { path: '(^|/)(@nestjs|typeorm|fastify|pg)/|\\.(row|repository|controller|consumer|guard|module)\\.ts$' },
+    },
+    {
+      name: 'specs-are-not-imported',
+      comment: 'What a test and the product need is not in a test.',
+      severity: 'error',
+      from: { pathNot: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|/test/|/contract/)' },
+      to: { path: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|^apps/[^/]+/test/|/contract/)' },
+    },
+    {
+      name: 'everything-resolves',
+      comment: 'An import that is not found here is not seen by the other rules either.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.spec.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['svc-source', 'import', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,154 @@
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+// A rule is an error or it is not here. The boundary rule knows projects and their tags (package.json, "nx"); what
+// holds inside an app is in .dependency-cruiser.cjs.
+
+const SPECS = [
+  '**/*.spec.ts',
+  '**/*.int-spec.ts',
+  '**/*.e2e-spec.ts',
+  'libs/messaging/src/contract/**',
+  'apps/*/test/**',
+  'e2e/**',
+];
+
+/** Who may import whom. Apps never import apps: what two need is a lib, what they tell each other is a contract. */
+const mayImport = (...extra) => [
+  {
+    sourceTag: 'type:app',
+    onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts', 'type:sdk', ...extra],
+  },
+  {
+    sourceTag: 'type:host',
+    onlyDependOnLibsWithTags: ['type:app', 'type:platform', 'type:kernel', 'type:contracts', ...extra],
+  },
+  {
+    sourceTag: 'type:platform',
+    onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts', ...extra],
+  },
+  { sourceTag: 'type:kernel', onlyDependOnLibsWithTags: ['type:contracts'] },
+  { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts'] },
+  { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
+];
+
+const boundaries = (depConstraints) => [
+  'error',
+  {
+    depConstraints,
+    allow: [],
+    enforceBuildableLibDependency: false,
+    // Only specs close these circles; production code does not, which the constraints above and tsc --build see to.
+    ignoredCircularDependencies: [
+      ['@svc/messaging', '@svc/testing'],
+      ['@svc/service', '@svc/testing'],
+      ['@svc/auth', '@svc/testing'],
+      ['@svc/persistence', '@svc/testing'],
+    ],
+  },
+];
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      '.data/**',
+      '.nx/**',
+      'coverage/**',
+      'tools/checks/fixtures/**',
+      '**/*.{js,cjs,mjs}',
+    ],
+  },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    plugins: { '@nx': nx },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    languageOptions: { parserOptions: { project: ['./tsconfig.spec.json'], tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@nx/enforce-module-boundaries': boundaries(mayImport()),
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'max-lines': ['error', { max: 400 }],
+      'max-lines-per-function': ['error', { max: 70 }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'all' },
+      ],
+      eqeqeq: 'error',
+      'no-console': 'error',
+
+      // A method that implements a promised interface may be async without an await; an empty module class is Nest's way.
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-extraneous-class': 'off',
+    },
+  },
+  {
+    // The command-line tools speak to a person; a process that cannot start has no logger yet.
+    files: [
+      'tools/**/*.ts',
+      'libs/service/src/run.ts',
+      'apps/*/src/main.ts',
+      'apps/*/src/migrate.ts',
+      'apps/*/page/build.ts',
+      'e2e/**/*.ts',
+    ],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    // One statement of SQL that reads from top to bottom.
+    files: ['**/migrations/*.ts'],
+    rules: { 'max-lines-per-function': 'off' },
+  },
+  {
+    files: ['apps/demo-shop/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['@svc/auth', '@svc/contracts'].map((name) => ({
+            name,
+            message: 'The shop is a merchant: it knows the public API and the SDK, nothing of the inside.',
+          })),
+        },
+      ],
+    },
+  },
+  {
+    files: SPECS,
+    rules: {
+      '@nx/enforce-module-boundaries': boundaries(mayImport('type:testing')),
+      'max-lines-per-function': 'off',
+      // What a test reads from an answer is checked by the expectation that follows.
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'CallExpression[callee.name=/^(sleep|delay|setTimeout|setInterval)$/]',
+          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil).',
+        },
+        {
+          selector: 'ImportDeclaration[source.value=/^(node:)?timers(\\u002Fpromises)?$/]',
+          message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil).',
+        },
+        {
+          selector: 'MemberExpression[property.name=/^(only|skip|todo|failing)$/][object.name=/^(describe|test|it)$/]',
+          message: 'Every test runs, or it is deleted.',
+        },
+        {
+          selector: 'CallExpression[callee.name=/^(fdescribe|fit|xdescribe|xit|xtest)$/]',
+          message: 'Every test runs, or it is deleted.',
+        },
+      ],
+    },
+  },
+);

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { knownBadThatPasses } from './known-bad.ts';
+import { machineTraces } from './machine-traces.ts';
+
+// What must hold beside the tests: `npm run check`. One line for each step; what a step said only where it failed.
+// `node tools/checks/check.ts --fix` formats and mends what can be mended by a machine.
+
+const root = dirname(dirname(import.meta.dirname));
+const FORMATTED = [
+  '{apps,libs,tools,e2e}/**/*.{ts,tsx,mjs,cjs,json,css}',
+  '*.{json,mjs,cjs}',
+  '!**/package-lock.json',
+  '!**/dist/**',
+];
+
+interface Step {
+  readonly name: string;
+  /** Resolves with what is wrong; nothing when it holds. */
+  readonly run: () => Promise<string>;
+}
+
+const steps: Step[] = process.argv.includes('--fix')
+  ? [
+      { name: 'format', run: () => tool('prettier/bin/prettier.cjs', '--write', '--log-level', 'warn', ...FORMATTED) },
+      { name: 'lint', run: () => tool('eslint/bin/eslint.js', '.', '--fix', '--max-warnings', '0') },
+    ]
+  : [
+      { name: 'format', run: () => tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FORMATTED) },
+      { name: 'types', run: () => tool('typescript/bin/tsc', '--build') },
+      { name: 'types of tests and tools', run: () => tool('typescript/bin/tsc', '--project', 'tsconfig.spec.json') },
+      // The boundary rule says nothing, and fails nothing, without the graph.
+      { name: 'project graph', run: () => tool('nx/dist/bin/nx.js', 'show', 'projects') },
+      { name: 'lint', run: () => tool('eslint/bin/eslint.js', '.', '--max-warnings', '0') },
+      { name: 'boundaries inside apps', run: cruise },
+      { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
+      { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
+    ];
+
+function cruise(): Promise<string> {
+  const bin = 'dependency-cruiser/bin/dependency-cruiser.mjs';
+  return tool(bin, 'apps', 'libs', 'tools/svc', '--config', '.dependency-cruiser.cjs', '--output-type', 'err');
+}
+
+/** Runs a tool of node_modules on this Node.js. Its output when it fails. */
+function tool(bin: string, ...args: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(root, 'node_modules', bin), ...args], {
+      cwd: root,
+      env: { ...process.env, NX_DAEMON: 'false', NO_COLOR: '1' },
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? '' : output.trim() || `exit code ${code}`));
+  });
+}
+
+let failed = 0;
+for (const { name, run } of steps) {
+  const from = Date.now();
+  const wrong = await run().catch((error: unknown) => String(error));
+  console.log(`${wrong === '' ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
+  if (wrong === '') continue;
+  failed++;
+  console.log(wrong.replace(/^/gm, '       '));
+}
+process.exitCode = failed === 0 ? 0 : 1;

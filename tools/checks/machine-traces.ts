@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * What a machine leaves behind in files that others get: its folders, the address of its package registry, download
+ * addresses in a lock file. Nothing of them works elsewhere. Returns the lines found.
+ */
+export function machineTraces(root: string): string[] {
+  const around = dirname(root);
+  const found = around === '/' ? [] : tracked(root, `${around}/`);
+  const registry = run(root, 'npm', ['config', 'get', 'registry']);
+  if (URL.canParse(registry)) found.push(...tracked(root, new URL(registry).host));
+  for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {
+    const path = join(root, lock);
+    if (existsSync(path) && readFileSync(path, 'utf8').includes('"resolved": "http'))
+      found.push(`${lock}: download addresses`);
+  }
+  return found;
+}
+
+/** Lines of the files in the repository, and of those about to be added, that contain the text. */
+function tracked(root: string, text: string): string[] {
+  const lines = run(root, 'git', ['grep', '--untracked', '-nIF', '-e', text]);
+  return lines === '' ? [] : lines.split('\n').map((line) => line.slice(0, 200));
+}
+
+function run(root: string, command: string, args: string[]): string {
+  return spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 }).stdout.trim();
+}
