@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  await dispatcher.usualSecrets();
+});
+afterAll(() => dispatcher.test.stop());
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(() => receiver.stop());
+
+interface Summary {
+  id: string;
+  state: string;
+  sessionId: string;
+}
+
+const listed = async (query: string): Promise<Summary[]> => (await dispatcher.admin('GET', query)).body['notifications'] as Summary[];
+
+describe('administration', () => {
+  it.each([null, 'another key'])('is for administrators: key %j is 401 with an empty body', async (key) => {
+    for (const [method, path] of [['GET', ''], ['GET', `/${randomUUID()}`], ['POST', `/${randomUUID()}/replay`]] as const) {
+      expect(await dispatcher.admin(method, path, key)).toEqual({ status: 401, body: {} });
+    }
+  });
+
+  it('shows a notification with every try', async () => {
+    receiver.behaves(answers(500, {}, 'out of order'), answers(200, {}, 'ok'));
+    const payment = dispatcher.payment(receiver.url, { state: 'failed' });
+    await dispatcher.paid(payment);
+    await dispatcher.runOnce();
+    dispatcher.clock.advance(6_000);
+    await dispatcher.runOnce();
+    const { id } = await dispatcher.rowOf(payment);
+    const { status, body } = await dispatcher.admin('GET', `/${id}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id,
+      merchantId: 7,
+      siteId: 71,
+      mode: 'test',
+      sessionId: payment.source.sessionId,
+      paymentReference: payment.paymentReference,
+      paymentStatus: 'Failed',
+      apiVersion: 'v3.1',
+      url: receiver.url,
+      state: 'delivered',
+      tries: 2,
+      nextAttemptAt: null,
+      createdAt: '2026-03-01T10:00:00.000Z',
+      deliveredAt: '2026-03-01T10:00:06.000Z',
+      fields: { amount: 12_345, userMessage: 'The card was declined by the bank.' },
+      attempts: [
+        { try: 2, startedAt: '2026-03-01T10:00:06.000Z', outcome: 'acknowledged', statusCode: 200, errorClass: null, answer: 'ok' },
+        { try: 1, startedAt: '2026-03-01T10:00:00.000Z', outcome: 'refused', statusCode: 500, errorClass: null, answer: 'out of order' },
+      ],
+    });
+  });
+
+  it('lists newest first, filters, and goes on after a page', async () => {
+    const sessionId = randomUUID();
+    for (let i = 0; i < 52; i++) await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
+    const first = await dispatcher.admin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
+    const notifications = first.body['notifications'] as Summary[];
+    expect(notifications).toHaveLength(50);
+    expect(notifications.map(({ id }) => id)).toEqual(notifications.map(({ id }) => id).toSorted().toReversed());
+    const second = await dispatcher.admin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
+    expect(second.body['notifications']).toHaveLength(2);
+    expect(second.body['after']).toBeNull();
+    expect(new Set([...notifications, ...(second.body['notifications'] as Summary[])].map(({ id }) => id)).size).toBe(52);
+
+    expect(await listed(`?merchantId=8`)).toEqual([]);
+    expect(await listed(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
+    await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`, [sessionId]);
+    expect((await listed('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(true);
+  });
+
+  it.each(['state=lost', 'state=pending&state=gone', 'merchantId=0', 'merchantId=7x', 'sessionId=1', 'after=1'])('refuses the query %s, naming the field', async (query) => {
+    const { status, body } = await dispatcher.admin('GET', `?${query}`);
+    expect(status).toBe(400);
+    expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
+  });
+
+  it.each(['1', randomUUID()])('does not find %s', async (id) => {
+    expect((await dispatcher.admin('GET', `/${id}`)).status).toBe(404);
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(404);
+  });
+});
+
+describe('a replay', () => {
+  it('sends again under the same id, with the whole schedule before it', async () => {
+    receiver.behaves(answers(500));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    for (let i = 0; i < 12; i++) {
+      await dispatcher.runOnce();
+      dispatcher.clock.advance(29 * 3_600_000);
+    }
+    const { id, state } = await dispatcher.rowOf(payment);
+    expect(state).toBe('exhausted');
+
+    expect(await dispatcher.admin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
+    await dispatcher.runOnce();
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
+    receiver.behaves(answers(200));
+    dispatcher.clock.advance(6_000);
+    await dispatcher.runOnce();
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+    await dispatcher.runOnce();
+    expect(receiver.received).toHaveLength(15);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
+  });
+
+  it('is refused for a Failed of a session that was paid, delivered or not', async () => {
+    const sessionId = randomUUID();
+    const delivered = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.paid(delivered);
+    await dispatcher.runOnce();
+    const superseded = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.paid(superseded);
+    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
+    for (const payment of [delivered, superseded]) {
+      const { id } = await dispatcher.rowOf(payment);
+      expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+    }
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+  });
+
+  it('is refused while it is on the wire', async () => {
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => {
+      release = () => response.writeHead(200).end();
+    });
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    const arrived = receiver.nextRequest();
+    const sending = dispatcher.runOnce();
+    await arrived;
+    const { id } = await dispatcher.rowOf(payment);
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+    release();
+    await sending;
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+});

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { claimNotifications, type ClaimedNotification } from '../delivery/claim-notifications.js';
+import { recordTry } from '../delivery/record-try.js';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { recordNotifications } from './record-notifications.js';
+
+const SECOND = 1_000;
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+let failed: PaymentSnapshot;
+let succeeded: PaymentSnapshot;
+
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
+  await dispatcher.usualSecrets();
+});
+afterAll(() => dispatcher.test.stop());
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  const sessionId = randomUUID();
+  failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+  succeeded = dispatcher.payment(receiver.url, { sessionId });
+});
+afterEach(() => receiver.stop());
+
+const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
+
+/** A claim of this worker's own, so that a test can stand between claim, post and record. */
+function claim(): Promise<ClaimedNotification[]> {
+  const { clock } = dispatcher;
+  return claimNotifications(dispatcher.test.dataSource, {
+    now: clock.now(),
+    leaseId: randomUUID(),
+    leasedUntil: clock.later(30 * SECOND),
+    max: 50,
+    maxPerEndpoint: 10,
+    busy: new Map(),
+  });
+}
+
+async function record(notification: ClaimedNotification, statusCode: number): Promise<boolean> {
+  const now = dispatcher.clock.now();
+  const result =
+    statusCode === 200
+      ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
+      : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
+  return recordTry(dispatcher.test.dataSource, notification, { statusCode, durationMs: 1 }, result, now, now);
+}
+
+describe('once a session was paid', () => {
+  it('a Failed that nobody acknowledged yet is not sent any more', async () => {
+    await dispatcher.paid(failed);
+    await dispatcher.paid(succeeded);
+    await dispatcher.runOnce();
+    dispatcher.clock.advance(100 * SECOND);
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Success']);
+    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+  });
+
+  it('a Failed that waits for its next try is not tried again', async () => {
+    receiver.behaves(answers(500), answers(200));
+    await dispatcher.paid(failed);
+    await dispatcher.runOnce();
+    await dispatcher.paid(succeeded);
+    dispatcher.clock.advance(100 * SECOND);
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+  });
+
+  it('a Failed that arrives after the Success is superseded at once, whether that was delivered or not', async () => {
+    await dispatcher.paid(succeeded);
+    await dispatcher.paid(failed);
+    await dispatcher.runOnce();
+    const later = dispatcher.payment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
+    await dispatcher.paid(later);
+    expect(await dispatcher.runOnce()).toBe(0);
+    expect(receiver.statuses).toEqual(['Success']);
+    expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
+  });
+
+  it('a Failed that was acknowledged before stays delivered, and other sessions are left alone', async () => {
+    const stranger = dispatcher.payment(receiver.url, { state: 'failed' });
+    await dispatcher.paid(failed);
+    await dispatcher.runOnce();
+    receiver.behaves(answers(500), answers(200));
+    await dispatcher.paid(stranger);
+    await dispatcher.runOnce();
+    await dispatcher.paid(succeeded);
+    expect([await stateOf(failed), await stateOf(stranger)]).toEqual(['delivered', 'pending']);
+    dispatcher.clock.advance(6 * SECOND);
+    await dispatcher.runOnce();
+    expect(receiver.statuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
+  });
+
+  it('an exhausted Failed can no longer come back', async () => {
+    await dispatcher.paid(failed);
+    await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`, [
+      failed.paymentReference,
+    ]);
+    await dispatcher.paid(succeeded);
+    expect(await stateOf(failed)).toBe('superseded');
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Success']);
+  });
+});
+
+describe('while a Failed is on the wire', () => {
+  it.each([
+    [200, 'delivered'],
+    [500, 'superseded'],
+  ])('its Success waits for the end of the try; answered %i it ends %s', async (statusCode, state) => {
+    await dispatcher.paid(failed);
+    const [inFlight] = await claim();
+    await dispatcher.paid(succeeded);
+    expect(await stateOf(failed)).toBe('superseded');
+    expect(await dispatcher.runOnce()).toBe(0);
+
+    expect(await record(inFlight!, statusCode)).toBe(true);
+    expect(await dispatcher.rowOf(failed)).toMatchObject({ state, tries: 1, lease_id: null });
+    expect(await dispatcher.runOnce()).toBe(1);
+    dispatcher.clock.advance(100 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    expect(receiver.statuses).toEqual(['Success']);
+  });
+
+  it('its Success waits no longer than the lease when the worker died, and the late result changes nothing', async () => {
+    await dispatcher.paid(failed);
+    const [inFlight] = await claim();
+    await dispatcher.paid(succeeded);
+    dispatcher.clock.advance(29 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(1 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(receiver.statuses).toEqual(['Success']);
+    await record(inFlight!, 500);
+    expect(await stateOf(failed)).toBe('superseded');
+  });
+
+  it('the receiver itself never sees the two overlap', async () => {
+    const seen: string[] = [];
+    let release: () => void = () => undefined;
+    receiver.behaves(
+      (response, { body }) => {
+        seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
+        release = () => response.writeHead(500).end();
+      },
+      answers(200),
+    );
+    await dispatcher.paid(failed);
+    const arrived = receiver.nextRequest();
+    const sending = dispatcher.runOnce();
+    await arrived;
+    await dispatcher.paid(succeeded);
+    expect(await dispatcher.runOnce()).toBe(0);
+    release();
+    await sending;
+    await dispatcher.runOnce();
+    expect(seen).toEqual(['Failed']);
+    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+  });
+});
+
+describe('when the two are recorded by transactions at the same moment', () => {
+  it.each([
+    ['Failed', 'Success'],
+    ['Success', 'Failed'],
+  ])('%s first: the second waits for the first, and only the Success stays', async (firstStatus) => {
+    const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
+    const { dataSource } = dispatcher.test;
+    const one = dataSource.createQueryRunner();
+    await one.startTransaction();
+    await recordNotifications(one.manager, dispatcher.clock, [first]);
+
+    let secondDone = false;
+    const other = dataSource
+      .transaction((tx) => recordNotifications(tx, dispatcher.clock, [second]))
+      .then(() => {
+        secondDone = true;
+      });
+    await untilWaiting('advisory');
+    expect(secondDone).toBe(false);
+    await one.commitTransaction();
+    await one.release();
+    await other;
+
+    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Success']);
+  });
+
+  it('a claim of the Failed that has not committed is waited for, and its lease holds the Success back', async () => {
+    await dispatcher.paid(failed);
+    const claiming = dispatcher.test.dataSource.createQueryRunner();
+    await claiming.startTransaction();
+    await claiming.query(
+      `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
+      [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
+    );
+    const recording = dispatcher.paid(succeeded);
+    await untilWaiting('transactionid');
+    await claiming.commitTransaction();
+    await claiming.release();
+    await recording;
+
+    expect(await dispatcher.rowOf(failed)).toMatchObject({ state: 'superseded', lease_id: expect.any(String) as string });
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(30 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+  });
+
+  it('a claim skips the Failed that is being superseded', async () => {
+    await dispatcher.paid(failed);
+    const recording = dispatcher.test.dataSource.createQueryRunner();
+    await recording.startTransaction();
+    await recordNotifications(recording.manager, dispatcher.clock, [succeeded]);
+    expect(await claim()).toEqual([]);
+    await recording.commitTransaction();
+    await recording.release();
+    expect(await claim()).toMatchObject([{ paymentStatus: 'Success' }]);
+    dispatcher.clock.advance(100 * SECOND);
+    await dispatcher.runOnce();
+  });
+
+  it('no order of many at once lets a Failed through after its Success', async () => {
+    const sessions = Array.from({ length: 20 }, () => randomUUID());
+    const payments = sessions.flatMap((sessionId) => [
+      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.payment(receiver.url, { sessionId }),
+    ]);
+    const shuffled = payments.toSorted((a, b) => a.reference.localeCompare(b.reference));
+    const sending = (async () => {
+      for (let i = 0; i < 20; i++) await dispatcher.runOnce();
+    })();
+    await Promise.all(shuffled.map((payment) => dispatcher.paid(payment)));
+    await sending;
+    while ((await dispatcher.runOnce()) > 0);
+
+    const told = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
+    for (const sessionId of sessions) {
+      const statuses = told.filter((notification) => notification.sessionId === sessionId).map(({ paymentStatus }) => paymentStatus);
+      expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
+      expect(statuses.at(-1)).toBe('Success');
+    }
+  });
+});
+
+/** Until a connection of this database waits for such a lock. */
+async function untilWaiting(locktype: string): Promise<void> {
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
+    const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
+      `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+                       WHERE NOT l.granted AND l.locktype = $1 AND a.datname = current_database()) AS waiting`,
+      [locktype],
+    );
+    if (row!.waiting) return;
+  }
+  throw new Error(`Nobody waits for a lock of type ${locktype}.`);
+}
