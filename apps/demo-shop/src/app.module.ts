@@ -1,0 +1,34 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { readShopBodies } from './http-bodies.js';
+import { OrderRepository } from './orders/order.repository.js';
+import { OrdersController } from './orders/orders.controller.js';
+import { PayOrder } from './orders/pay-order.js';
+import { PlaceOrder } from './orders/place-order.js';
+import { SendPage } from './pages/send-page.js';
+import { ShopAssets } from './pages/shop-assets.js';
+import { ShopController } from './pages/shop.controller.js';
+import { ShopCredentials } from './platform/shop-credentials.js';
+import { RecordPayment } from './webhooks/record-payment.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
+
+@Module({
+  controllers: [ShopController, OrdersController, WebhooksController],
+  providers: [
+    OrderRepository,
+    PayOrder,
+    PlaceOrder,
+    RecordPayment,
+    SendPage,
+    ShopCredentials,
+    { provide: ShopAssets, useFactory: () => new ShopAssets() },
+  ],
+})
+export class DemoShopModule implements OnModuleInit {
+  constructor(@Inject(HttpAdapterHost) private readonly http: HttpAdapterHost) {}
+
+  onModuleInit(): void {
+    readShopBodies(this.http.httpAdapter.getInstance<FastifyInstance>());
+  }
+}

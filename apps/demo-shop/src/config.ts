@@ -1,0 +1,21 @@
+import { ServiceConfig } from '@svc/service';
+import { IsString, IsUrl, MaxLength, MinLength } from 'class-validator';
+
+export class DemoShopConfig extends ServiceConfig {
+  /** Address of the platform's hosted gateway, without a slash at the end. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  SVC_GATEWAY_URL: string;
+
+  /** Address under which customers and the platform reach this shop, without a slash at the end. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  SVC_SHOP_URL: string;
+
+  /**
+   * File with the merchant's keys (demo.json): the shop is the first merchant's first site. It is written after the
+   * platform has been seeded, so it is read when it is first needed, and again when it has changed.
+   */
+  @IsString()
+  @MinLength(1)
+  @MaxLength(4096)
+  SVC_SHOP_CREDENTIALS_FILE: string;
+}

@@ -1,0 +1,12 @@
+import type { ServiceDefinition } from '@svc/service';
+import { DemoShopModule } from './app.module.js';
+import { DemoShopConfig } from './config.js';
+import { Orders1763500005000 } from './migrations/1763500005000-orders.js';
+
+/** A merchant's shop. It knows the platform only as a merchant does: through the public API and its webhooks. */
+export const demoShopService: ServiceDefinition<DemoShopConfig> = {
+  name: 'demo-shop',
+  config: DemoShopConfig,
+  module: DemoShopModule,
+  migrations: [Orders1763500005000],
+};

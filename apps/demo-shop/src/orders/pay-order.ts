@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DomainError } from '@svc/kernel';
+import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
+import { DemoShopConfig } from '../config.js';
+import { ShopCredentials } from '../platform/shop-credentials.js';
+import { isSessionUsable, sessionRequestFor, type Order } from './order.js';
+import { OrderRepository } from './order.repository.js';
+
+/** For one try, in milliseconds; a customer waits for it. */
+const GATEWAY_TIMEOUT_MS = 5_000;
+
+/**
+ * Where a customer pays an order: the page of its session. The session's requestId follows from the order, so two
+ * clicks, or a click after a lost answer, lead to the same page.
+ */
+@Injectable()
+export class PayOrder {
+  constructor(
+    @Inject(OrderRepository) private readonly orders: OrderRepository,
+    @Inject(ShopCredentials) private readonly credentials: ShopCredentials,
+    @Inject(DemoShopConfig) private readonly config: DemoShopConfig,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** Returns the address of the payment page, or undefined when the order is paid already. */
+  async execute(order: Order): Promise<string | undefined> {
+    const now = this.clock.now();
+    const failedTries = await this.orders.failedTriesOf(order.orderId);
+    const payable = isSessionUsable(order, failedTries, now) ? order : await this.orders.beginNextSession(order, now);
+    if (payable.state === 'paid') return undefined;
+    if (payable.redirectUrl !== null) return payable.redirectUrl;
+    const session = await this.createSession(payable);
+    await this.orders.keepSession(payable, session);
+    return session.redirectUrl;
+  }
+
+  private async createSession(order: Order): Promise<CreatedSession> {
+    const { merchantId, siteId, apiKey } = await this.credentials.get();
+    const gateway = new HostedGatewayClient({
+      gatewayUrl: this.config.SVC_GATEWAY_URL,
+      merchantId,
+      siteId,
+      apiKey,
+      timeoutMs: GATEWAY_TIMEOUT_MS,
+    });
+    try {
+      return await gateway.createSession(sessionRequestFor(order, this.config.SVC_SHOP_URL));
+    } catch (cause) {
+      if (!(cause instanceof SvcApiError)) throw cause;
+      throw new DomainError(cause.retryable ? 'service.not-ready' : 'internal', {
+        message: 'The payment could not be started. Your order is kept; nothing was charged.',
+        cause,
+      });
+    }
+  }
+}

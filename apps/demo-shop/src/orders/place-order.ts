@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { readCheckout, totalOf, type Order } from './order.js';
+import { OrderRepository } from './order.repository.js';
+
+/** Makes the order of a checkout, once: the total is computed here, from the shop's own prices. */
+@Injectable()
+export class PlaceOrder {
+  constructor(
+    @Inject(OrderRepository) private readonly orders: OrderRepository,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  execute(form: unknown): Promise<Order> {
+    const checkout = readCheckout(form);
+    const totalCents = totalOf(checkout.lines);
+    // Random, not ordered by time: the id is all that keeps a stranger from an order.
+    return this.orders.createOrFind(checkout, { orderId: randomUUID(), totalCents, createdAt: this.clock.now() });
+  }
+}

@@ -1,0 +1,19 @@
+import { document } from './layout.js';
+
+/** What went wrong, in words for a customer; the request's id finds the log line (C8). */
+export function errorPage(httpStatus: number, message: string, requestId: string): string {
+  const title = httpStatus === 404 ? 'Not found' : httpStatus < 500 ? 'That did not work' : 'Please try again';
+  return document({
+    title,
+    children: (
+      <section class="card message">
+        <h1>{title}</h1>
+        <p role="alert">{message}</p>
+        <p>
+          <a href="/">Back to the shop</a>
+        </p>
+        {httpStatus >= 500 ? <p class="small">Reference for support: {requestId}</p> : null}
+      </section>
+    ),
+  });
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+
+export interface PageSettings {
+  readonly title: string;
+  /** Asks for the page again after so many seconds; the browser does it without a script. */
+  readonly refreshSeconds?: number | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** A whole document with the shop's head and foot. */
+export function document(settings: PageSettings): string {
+  return `<!doctype html>${renderToString(<Document {...settings} />)}`;
+}
+
+function Document({ title, refreshSeconds, children }: PageSettings) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Karoo Roastery`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        {refreshSeconds === undefined ? null : <meta http-equiv="refresh" content={String(refreshSeconds)} />}
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/assets/shop.css" />
+      </head>
+      <body>
+        <header class="masthead">
+          <a href="/">Karoo Roastery</a>
+          <p>Coffee, roasted slowly in Prince Albert</p>
+        </header>
+        <main>{children}</main>
+        <footer>A demonstration: nothing here is sold, and no money moves.</footer>
+      </body>
+    </html>
+  );
+}

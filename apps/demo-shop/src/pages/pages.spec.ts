@@ -1,0 +1,62 @@
+import type { Order } from '../orders/order.js';
+import { orderPage, refreshSeconds } from './order-page.js';
+import { ShopAssets } from './shop-assets.js';
+import { shopPage } from './shop-page.js';
+
+const createdAt = new Date('2026-03-01T10:00:00.000Z');
+const order: Order = {
+  orderId: '0d0a4f0e-5d0c-4a3e-9d2a-0c6f2b7a1e11',
+  orderNumber: 1001,
+  lines: [{ productId: 'enamel-mug', name: 'Enamel Mug', quantity: 2, unitPriceCents: 9_900 }],
+  totalCents: 19_800,
+  createdAt,
+  state: 'awaiting-payment',
+  paymentReference: null,
+  paidAt: null,
+  sessionNumber: 1,
+  sessionRequestedAt: createdAt,
+  sessionId: null,
+  redirectUrl: null,
+};
+
+describe('pages', () => {
+  it('need no script, no inline style and nothing from elsewhere: the policy would refuse them', () => {
+    for (const page of [shopPage('id'), orderPage(order, [], 2)]) {
+      expect(page).not.toMatch(/<script|<style|\sstyle=|\son\w+=|(src|href)="(https?:)?\/\//);
+    }
+  });
+
+  it('ask only for files that the shop serves', () => {
+    const assets = new ShopAssets();
+    const files = [...shopPage('id').matchAll(/\/assets\/([\w.-]+)/g)].map(([, file]) => file!);
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
+  });
+
+  it('show what a stranger wrote as text', () => {
+    const failed = {
+      sessionId: 's',
+      paymentReference: 'ref',
+      userMessage: '<img src=x onerror=alert(1)>',
+      paymentUTCDate: createdAt,
+    };
+    expect(orderPage(order, [failed], 2)).toContain('&lt;img src=x');
+  });
+});
+
+describe('refreshSeconds', () => {
+  const after = (minutes: number): Date => new Date(createdAt.getTime() + minutes * 60_000);
+  it.each([
+    [0, 2],
+    [34, 2],
+    [36, 15],
+    [23 * 60, 15],
+    [25 * 60, undefined],
+  ])('%p minutes after the session', (minutes, seconds) => expect(refreshSeconds(order, after(minutes))).toBe(seconds));
+
+  it('is over when the order is paid', () => {
+    expect(
+      refreshSeconds({ ...order, state: 'paid', paymentReference: 'x', paidAt: createdAt }, createdAt),
+    ).toBeUndefined();
+  });
+});

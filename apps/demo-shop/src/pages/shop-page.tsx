@@ -1,0 +1,91 @@
+import { formatZar } from '../orders/order.js';
+import { type Product, PRODUCTS, QUANTITY_MAX } from '../orders/products.js';
+import { document } from './layout.js';
+
+/** Test numbers of the simulated acquirer and what each of them does. */
+const TEST_CARDS: readonly { number: string; outcome: string }[] = [
+  { number: '4242 4242 4242 4242', outcome: 'approved' },
+  { number: '4000 0000 0000 0002', outcome: 'declined' },
+  { number: '4000 0000 0000 9995', outcome: 'insufficient funds' },
+  { number: '4000 0000 0000 0069', outcome: 'expired card' },
+  { number: '4000 0000 0000 0127', outcome: 'wrong CVV' },
+  { number: '4000 0000 0000 4087', outcome: 'charged, but the answer is lost' },
+];
+
+/** @param checkoutId UUID of this page: checking it out twice is one order */
+export function shopPage(checkoutId: string): string {
+  return document({
+    title: 'Shop',
+    children: (
+      <>
+        <form method="post" action="/orders">
+          <input type="hidden" name="checkoutId" value={checkoutId} />
+          <h1>This week's coffee</h1>
+          <ul class="products">
+            {PRODUCTS.map((product, index) => (
+              // One of the first is chosen already, so that "Check out" alone is an order.
+              <ProductCard product={product} quantity={index === 0 ? 1 : 0} />
+            ))}
+          </ul>
+          <p class="checkout">
+            <button class="primary" type="submit">
+              Check out
+            </button>
+          </p>
+        </form>
+        <TestCards />
+      </>
+    ),
+  });
+}
+
+function ProductCard({ product, quantity }: { product: Product; quantity: number }) {
+  const id = `quantity-${product.productId}`;
+  return (
+    <li class="card product">
+      <img src={`/assets/${product.productId}.svg`} alt="" width="96" height="96" />
+      <h2>{product.name}</h2>
+      <p>{product.description}</p>
+      <p class="price">
+        <strong>{formatZar(product.unitPriceCents)}</strong> <span class="small">{product.unit}</span>
+      </p>
+      <p class="quantity">
+        <label for={id}>
+          Quantity<span class="hidden"> of {product.name}</span>
+        </label>
+        <input
+          id={id}
+          name={id}
+          type="number"
+          inputMode="numeric"
+          min="0"
+          max={QUANTITY_MAX}
+          step="1"
+          value={quantity}
+          required
+        />
+      </p>
+    </li>
+  );
+}
+
+function TestCards() {
+  return (
+    <aside class="card hint" aria-labelledby="test-cards">
+      <h2 id="test-cards">Card numbers to try</h2>
+      <p>Any expiry date ahead, any CVV, any name.</p>
+      <table>
+        <tbody>
+          {TEST_CARDS.map(({ number, outcome }) => (
+            <tr>
+              <th scope="row">
+                <code>{number}</code>
+              </th>
+              <td>{outcome}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </aside>
+  );
+}

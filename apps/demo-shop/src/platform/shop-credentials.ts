@@ -1,0 +1,67 @@
+import { readFile, stat } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import { DemoShopConfig } from '../config.js';
+
+/** What the platform gave this merchant at on-boarding. */
+export interface Credentials {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+}
+
+/** A larger file is not one that the platform wrote. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** The shop's credentials: those of the first merchant's first site, from the file that `./svc up` writes. */
+@Injectable()
+export class ShopCredentials {
+  private known: { readonly version: string; readonly credentials: Credentials } | undefined;
+
+  constructor(@Inject(DemoShopConfig) private readonly config: DemoShopConfig) {}
+
+  /** @throws DomainError service.not-ready while the file is not there or not complete */
+  async get(): Promise<Credentials> {
+    const file = this.config.SVC_SHOP_CREDENTIALS_FILE;
+    try {
+      const { size, mtimeMs, ino } = await stat(file);
+      const version = `${ino}:${size}:${mtimeMs}`;
+      if (this.known?.version === version) return this.known.credentials;
+      if (size > FILE_BYTES_MAX) throw new Error(`${file} is larger than ${FILE_BYTES_MAX} bytes`);
+      const credentials = readCredentials(await readFile(file, 'utf8'));
+      this.known = { version, credentials };
+      return credentials;
+    } catch (cause) {
+      throw new DomainError('service.not-ready', {
+        message: 'The shop has not been given its keys yet. Try again in a moment.',
+        retryAfterSeconds: 1,
+        cause,
+      });
+    }
+  }
+}
+
+/** @throws Error that names what is missing, never what is there */
+export function readCredentials(json: string): Credentials {
+  const demo = JSON.parse(json) as { merchants?: { merchantId?: unknown; sites?: Record<string, unknown>[] }[] };
+  const merchant = demo.merchants?.[0];
+  const site = merchant?.sites?.[0];
+  return {
+    merchantId: number('merchantId', merchant?.merchantId),
+    siteId: number('siteId', site?.['siteId']),
+    apiKey: text('apiKey', site?.['apiKey']),
+    webhookSecret: text('webhookSecret', site?.['webhookSecret']),
+  };
+}
+
+function number(name: string, value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`${name} of the first site is missing in the credentials`);
+  return value as number;
+}
+
+function text(name: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '')
+    throw new Error(`${name} of the first site is missing in the credentials`);
+  return value;
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DomainError } from '@svc/kernel';
+import { inTransaction } from '@svc/persistence';
+import { assertExpectedPayment, type HostedPaymentNotification } from '@svc/sdk';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { DataSource } from 'typeorm';
+import { merchantOrderIdOf, orderNumberFrom, type Order } from '../orders/order.js';
+import { OrderRepository } from '../orders/order.repository.js';
+import { CURRENCY } from '../orders/products.js';
+
+/**
+ * What a verified notification changes. Notifications come at least once and in any order: each `webhook-id` is
+ * applied once, and an order becomes paid once, by the first success.
+ */
+@Injectable()
+export class RecordPayment {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(OrderRepository) private readonly orders: OrderRepository,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  /**
+   * @throws DomainError resource.not-found for an order that is not here: the platform keeps trying, which is right
+   *   while this shop's database is being restored, and visible to it otherwise
+   * @throws WebhookVerificationError when amount or currency are not the order's: it must not become paid
+   */
+  async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
+    const order = await this.orderOf(payment);
+    assertExpectedPayment(payment, {
+      merchantOrderId: merchantOrderIdOf(order),
+      amount: order.totalCents,
+      currencyISOCode: CURRENCY,
+    });
+    const { orderId } = order;
+    const { sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate } = payment;
+    const isSurplus = await inTransaction(this.dataSource, async (tx) => {
+      const webhook = { webhookId, orderId, sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate };
+      const isNew = await this.orders.keepWebhook(tx, webhook, this.clock.now());
+      if (!isNew || paymentStatus !== 'Success') return false;
+      return !(await this.orders.markPaid(tx, orderId, paymentReference, paymentUTCDate));
+    });
+    if (isSurplus) this.log.error({ orderId, paymentReference }, 'an order that is paid already was paid again');
+  }
+
+  private async orderOf(payment: HostedPaymentNotification): Promise<Order> {
+    const orderNumber = orderNumberFrom(payment.merchantOrderId);
+    const order = orderNumber === undefined ? undefined : await this.orders.findByNumber(orderNumber);
+    if (!order) throw new DomainError('resource.not-found', { message: 'There is no such order.' });
+    return order;
+  }
+}

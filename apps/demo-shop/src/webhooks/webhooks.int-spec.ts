@@ -1,0 +1,64 @@
+import { aPayment, startTestShop, type TestShop } from '../../test/shop.js';
+
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+
+describe('POST /webhooks/svc', () => {
+  let shop: TestShop;
+  beforeAll(async () => {
+    shop = await startTestShop();
+  });
+  afterAll(() => shop.stop());
+
+  const isPaid = async (orderPath: string): Promise<boolean> =>
+    (await shop.get(orderPath)).text.includes('data-state="paid"');
+
+  it('applies one notification once, however often it is delivered', async () => {
+    const order = await shop.order();
+    const deliveries = await Promise.all([1, 2, 3].map(() => shop.notify(aPayment(order), { webhookId: 'msg_1' })));
+
+    expect(deliveries.map(({ status }) => status)).toEqual([204, 204, 204]);
+    expect(await isPaid(order.orderPath)).toBe(true);
+    const rows = await shop.dataSource.query<unknown[]>(`SELECT 1 FROM received_webhooks WHERE webhook_id = 'msg_1'`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('keeps the first success of an order, and does not take it back for a failure that arrives later', async () => {
+    const order = await shop.order();
+    await shop.notify(aPayment(order, { paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.notify(aPayment(order, { paymentReference: '0BBBBBBBBBBBBBBBBB' }));
+    await shop.notify(aPayment(order, { paymentReference: '0CCCCCCCCCCCCCCCCC', paymentStatus: 'Failed' }));
+
+    const page = (await shop.get(order.orderPath)).text;
+    expect(page).toContain('0AAAAAAAAAAAAAAAAA');
+    expect(page).not.toContain('0BBBBBBBBBBBBBBBBB');
+    expect(page).toContain('data-state="paid"');
+  });
+
+  it.each([
+    ['another secret', { secret: OTHER_SECRET }],
+    ['a changed body', { tamper: (body: string) => body.replace('12345', '12346') }],
+    ['other white space', { tamper: (body: string) => `${body} ` }],
+    ['an old signature', { signedAt: new Date('2026-03-01T09:54:00.000Z') }],
+    ['a signature from the future', { signedAt: new Date('2026-03-01T10:06:00.000Z') }],
+  ])('does not believe one with %s', async (_, how) => {
+    const order = await shop.order();
+    expect((await shop.notify(aPayment(order), how)).status).toBe(400);
+    expect(await isPaid(order.orderPath)).toBe(false);
+  });
+
+  it.each([
+    ['amount', { amount: 12_344 }, 400],
+    ['currency', { currencyISOCode: 'USD' }, 400],
+    ['order', { merchantOrderId: 'ORDER-999999' }, 404],
+    ['order it never made', { merchantOrderId: '../1' }, 404],
+  ])('does not mark anything paid for another %s, though it is signed', async (_, changes, status) => {
+    const order = await shop.order();
+    expect((await shop.notify(aPayment(order, changes))).status).toBe(status);
+    expect(await isPaid(order.orderPath)).toBe(false);
+  });
+
+  it('does not believe one without a signature or a body', async () => {
+    expect((await shop.post('/webhooks/svc', { paid: 'yes' })).status).toBe(400);
+    expect((await shop.service.app.inject({ method: 'POST', url: '/webhooks/svc' })).statusCode).toBe(400);
+  });
+});

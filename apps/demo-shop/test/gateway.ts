@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceivedRequest {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Record<string, unknown>;
+}
+
+/** Stands in for the platform's gateway: the same requestId gives the same session, as the public API promises (C7). */
+export interface Gateway {
+  readonly url: string;
+  readonly requests: ReceivedRequest[];
+  /** From now on every call is answered with this status and no session. */
+  refuseWith(httpStatus: number): void;
+  stop(): Promise<void>;
+}
+
+export async function startGateway(): Promise<Gateway> {
+  const requests: ReceivedRequest[] = [];
+  const sessions = new Map<unknown, string>();
+  let refusal: number | undefined;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+    requests.push({ method: request.method, path: request.url, headers: request.headers, body });
+    response.setHeader('content-type', 'application/json');
+    if (refusal !== undefined) {
+      response.writeHead(refusal).end(JSON.stringify({ status: 'BadRequest', errors: [{ message: 'refused' }] }));
+      return;
+    }
+    const sessionId = sessions.get(body['requestId']) ?? randomUUID();
+    sessions.set(body['requestId'], sessionId);
+    const redirectUrl = `${url}/pay?sessionId=${sessionId}`;
+    response.writeHead(201).end(JSON.stringify({ sessionId, redirectUrl, status: 'Success', errors: [] }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    requests,
+    refuseWith: (httpStatus) => (refusal = httpStatus),
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

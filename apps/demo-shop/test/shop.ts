@@ -1,0 +1,125 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestService, type TestService } from '@svc/testing';
+import { demoShopService } from '../src/index.js';
+import { type Gateway, startGateway } from './gateway.js';
+
+export const SHOP_URL = 'http://127.0.0.1:7302';
+export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+export interface Answer {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** The shop on a database of its own, beside a stand-in for the gateway, and what customers and the platform do to it. */
+export interface TestShop extends TestService {
+  readonly gateway: Gateway;
+  readonly credentialsFile: string;
+  get(url: string): Promise<Answer>;
+  post(url: string, form?: Record<string, string>): Promise<Answer>;
+  /** Sends a notification as the platform would, signed at the shop's present time unless told otherwise. */
+  notify(payment: Record<string, unknown>, how?: Notifying): Promise<Answer>;
+  /** Checks out the first product once; the address of its order page and its session. */
+  order(): Promise<{ orderPath: string; sessionId: string; merchantOrderId: string }>;
+}
+
+export interface Notifying {
+  readonly webhookId?: string;
+  readonly secret?: string;
+  readonly signedAt?: Date;
+  /** Changes the body after it was signed. */
+  readonly tamper?: (body: string) => string;
+}
+
+export const CREDENTIALS = {
+  merchants: [{ merchantId: 1001, sites: [{ siteId: 5001, apiKey: 'sk_test_key', webhookSecret: WEBHOOK_SECRET }] }],
+};
+
+export async function startTestShop(): Promise<TestShop> {
+  const gateway = await startGateway();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-shop-'));
+  const credentialsFile = join(folder, 'demo.json');
+  await writeFile(credentialsFile, JSON.stringify(CREDENTIALS));
+  const started = await startTestService(demoShopService, {
+    env: { SVC_GATEWAY_URL: gateway.url, SVC_SHOP_URL: SHOP_URL, SVC_SHOP_CREDENTIALS_FILE: credentialsFile },
+  });
+
+  const call = async (method: 'GET' | 'POST', url: string, headers = {}, payload?: string): Promise<Answer> => {
+    const answer = await started.service.app.inject({
+      method,
+      url,
+      headers,
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return { status: answer.statusCode, location: answer.headers.location, headers: answer.headers, text: answer.body };
+  };
+  const post = (url: string, form: Record<string, string> = {}): Promise<Answer> =>
+    call('POST', url, { 'content-type': 'application/x-www-form-urlencoded' }, new URLSearchParams(form).toString());
+
+  return {
+    ...started,
+    gateway,
+    credentialsFile,
+    get: (url) => call('GET', url),
+    post,
+    notify: (
+      payment,
+      { webhookId = randomUUID(), secret = WEBHOOK_SECRET, signedAt = started.clock.now(), tamper } = {},
+    ) => {
+      const body = JSON.stringify(payment);
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': webhookId,
+        'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1000)),
+        'webhook-signature': signatureOf(webhookId, signedAt, body, secret),
+      };
+      return call('POST', '/webhooks/svc', headers, tamper ? tamper(body) : body);
+    },
+    order: async () => {
+      const { location } = await post('/orders', { checkoutId: randomUUID(), 'quantity-karoo-sunrise': '1' });
+      const { body } = gateway.requests.at(-1)!;
+      const orderId = new URL(String(body['returnUrl'])).searchParams.get('orderId');
+      return {
+        orderPath: `/orders/${orderId}`,
+        sessionId: new URL(location!).searchParams.get('sessionId')!,
+        merchantOrderId: String(body['merchantOrderId']),
+      };
+    },
+    stop: async () => {
+      await started.stop();
+      await gateway.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** A notification's body. */
+export function aPayment(
+  of: { sessionId: string; merchantOrderId: string },
+  changes: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    sessionId: of.sessionId,
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    merchantOrderId: of.merchantOrderId,
+    paymentReference: '0QX5M7Y2K9R4T6WABC',
+    paymentStatus: 'Success',
+    paymentUTCDate: '2026-03-01T10:00:05.000Z',
+    status: 'Success',
+    signature: 'a'.repeat(64),
+    ...changes,
+  };
+}
+
+/** A second reading of E4, apart from the library that both sides use. */
+function signatureOf(webhookId: string, signedAt: Date, body: string, secret: string): string {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signed = `${webhookId}.${Math.floor(signedAt.getTime() / 1000)}.${body}`;
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+}
