@@ -31,7 +31,11 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
           connectionsPerEndpoint: config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
         }),
     },
-    { provide: ADMIN_KEY, inject: [WebhookDispatcherConfig], useFactory: (config: WebhookDispatcherConfig) => config.SVC_ADMIN_KEY },
+    {
+      provide: ADMIN_KEY,
+      inject: [WebhookDispatcherConfig],
+      useFactory: (config: WebhookDispatcherConfig) => config.SVC_ADMIN_KEY,
+    },
   ],
 })
 export class AppModule {}

@@ -53,7 +53,9 @@ export class DispatcherUnderTest {
   private constructor(readonly test: TestService) {}
 
   static async start(env: Record<string, string> = {}): Promise<DispatcherUnderTest> {
-    return new DispatcherUnderTest(await startTestService(webhookDispatcherService, { env: { ...DISPATCHER_ENV, ...env } }));
+    return new DispatcherUnderTest(
+      await startTestService(webhookDispatcherService, { env: { ...DISPATCHER_ENV, ...env } }),
+    );
   }
 
   get clock(): TestService['clock'] {
@@ -72,7 +74,14 @@ export class DispatcherUnderTest {
   async secret(
     secretId: string,
     plaintext: string,
-    change: { purpose: 'api-key' | 'webhook-secret'; siteId?: number; mode?: Mode; primary?: boolean; revoked?: boolean; version?: number },
+    change: {
+      purpose: 'api-key' | 'webhook-secret';
+      siteId?: number;
+      mode?: Mode;
+      primary?: boolean;
+      revoked?: boolean;
+      version?: number;
+    },
   ): Promise<void> {
     const [published] = await this.test.published(SealingKeyPublishedV1);
     const { publicJwk } = published!.payload;
@@ -100,19 +109,25 @@ export class DispatcherUnderTest {
     await this.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId });
   }
 
-  payment(url: string, change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {}): PaymentSnapshot {
+  payment(
+    url: string,
+    change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {},
+  ): PaymentSnapshot {
     const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
     return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
   async paid(payment: PaymentSnapshot): Promise<void> {
-    await this.test.deliver(anEvent(payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, payment.paymentReference, 2, payment));
+    await this.test.deliver(
+      anEvent(payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, payment.paymentReference, 2, payment),
+    );
   }
 
   async rowOf({ paymentReference }: PaymentSnapshot): Promise<NotificationRow> {
-    const [row] = await this.test.dataSource.query<NotificationRow[]>(`SELECT * FROM notifications WHERE payment_reference = $1`, [
-      paymentReference,
-    ]);
+    const [row] = await this.test.dataSource.query<NotificationRow[]>(
+      `SELECT * FROM notifications WHERE payment_reference = $1`,
+      [paymentReference],
+    );
     if (!row) throw new Error(`No notification of ${paymentReference}.`);
     return row;
   }
@@ -124,8 +139,16 @@ export class DispatcherUnderTest {
     );
   }
 
-  async admin(method: 'GET' | 'POST', path: string, key: string | null = ADMIN_KEY): Promise<{ status: number; body: Record<string, unknown> }> {
-    const answer = await this.test.service.app.inject({ method, url: `/admin/v1/notifications${path}`, headers: key === null ? {} : { 'x-admin-key': key } });
+  async admin(
+    method: 'GET' | 'POST',
+    path: string,
+    key: string | null = ADMIN_KEY,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const answer = await this.test.service.app.inject({
+      method,
+      url: `/admin/v1/notifications${path}`,
+      headers: key === null ? {} : { 'x-admin-key': key },
+    });
     return { status: answer.statusCode, body: answer.body === '' ? {} : (answer.json() as Record<string, unknown>) };
   }
 }

@@ -7,7 +7,12 @@ export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 export function aPayment(
   paymentReference: string,
   url: string,
-  { state, sessionId, apiVersion, mode }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
+  {
+    state,
+    sessionId,
+    apiVersion,
+    mode,
+  }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
 ): PaymentSnapshot {
   const success = state === 'success';
   return {

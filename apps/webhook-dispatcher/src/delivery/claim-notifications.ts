@@ -74,7 +74,15 @@ export async function claimNotifications(dataSource: DataSource, claim: Claim): 
      RETURNING notifications.id, lease_id AS "leaseId", leased_until AS "leasedUntil", merchant_id AS "merchantId", site_id AS "siteId", mode,
                api_version AS "apiVersion", payment_status AS "paymentStatus", url, endpoint, fields,
                schedule_position AS "schedulePosition", created_at AS "createdAt"`,
-    [claim.now, claim.leasedUntil, claim.max, claim.maxPerEndpoint, [...claim.busy.keys()], [...claim.busy.values()], claim.leaseId],
+    [
+      claim.now,
+      claim.leasedUntil,
+      claim.max,
+      claim.maxPerEndpoint,
+      [...claim.busy.keys()],
+      [...claim.busy.values()],
+      claim.leaseId,
+    ],
   );
   return rows;
 }

@@ -62,9 +62,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     while (!this.stopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        // There may be more: look again as soon as this pass found something and has room left.
-        if ((await this.begin()).length > 0 && this.room() > 0) continue;
+        const begun = await this.begin();
         failures = 0;
+        // There may be more: look again as soon as this pass found something and has room left.
+        if (begun.length > 0 && this.room() > 0) continue;
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
@@ -97,7 +98,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const sending = this.sender
       .send(notification, this.config.SVC_DELIVERY_TIMEOUT_MS, this.interrupt.signal)
       // The lease runs out and it is sent again: the database may have been away.
-      .catch((error: unknown) => this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'))
+      .catch((error: unknown) =>
+        this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'),
+      )
       .finally(() => {
         this.inFlight.delete(sending);
         const left = this.busy.get(endpoint)! - 1;

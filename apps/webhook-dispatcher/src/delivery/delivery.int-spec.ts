@@ -57,7 +57,11 @@ describe('a notification', () => {
     const [first, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
     expect([second! - first!, third! - second!]).toEqual([6, 36]);
     for (const received of receiver.received) {
-      expect(verify(received)).toMatchObject({ paymentReference: payment.paymentReference, paymentStatus: 'Success', amount: 12_345 });
+      expect(verify(received)).toMatchObject({
+        paymentReference: payment.paymentReference,
+        paymentStatus: 'Success',
+        amount: 12_345,
+      });
       expect(received.path).toBe('/hooks?shop=1');
       expect(received.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' });
       expect(received.body).toBe(receiver.received[0]!.body);
@@ -155,14 +159,31 @@ describe('a notification', () => {
     await closed;
     expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
     const [attempt] = await dispatcher.attemptsOf(payment);
-    expect(attempt).toMatchObject({ outcome: 'acknowledged', status_code: 200, error_class: 'answer-too-large', answer: 'x'.repeat(2_000) });
+    expect(attempt).toMatchObject({
+      outcome: 'acknowledged',
+      status_code: 200,
+      error_class: 'answer-too-large',
+      answer: 'x'.repeat(2_000),
+    });
   });
 
   it.each([
     ['never answers', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
-    ['never ends its answer', (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'), { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' }],
-    ['hangs up', (response: import('node:http').ServerResponse) => response.destroy(), { outcome: 'unanswered', error_class: 'connection-reset' }],
-    ['answers with endless headers', (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(), { outcome: 'unanswered', error_class: 'answer-headers-too-large' }],
+    [
+      'never ends its answer',
+      (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'),
+      { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' },
+    ],
+    [
+      'hangs up',
+      (response: import('node:http').ServerResponse) => response.destroy(),
+      { outcome: 'unanswered', error_class: 'connection-reset' },
+    ],
+    [
+      'answers with endless headers',
+      (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
+      { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
+    ],
   ] as const)('is tried again when the endpoint %s', async (_, behaviour, attempt) => {
     receiver.behaves(behaviour as () => void, answers(200));
     const payment = dispatcher.payment(receiver.url);
@@ -183,7 +204,9 @@ describe('a notification', () => {
     const payment = dispatcher.payment(url);
     await dispatcher.paid(payment);
     await dispatcher.runOnce();
-    expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'unanswered', error_class: 'connection-refused' }]);
+    expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+      { outcome: 'unanswered', error_class: 'connection-refused' },
+    ]);
     await giveUp();
   });
 
@@ -196,7 +219,9 @@ describe('a notification', () => {
       const payment = dispatcher.payment(url);
       await dispatcher.paid(payment);
       await dispatcher.runOnce();
-      expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'unanswered', status_code: null, error_class: errorClass }]);
+      expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+        { outcome: 'unanswered', status_code: null, error_class: errorClass },
+      ]);
       expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 1 });
     }
     await giveUp();
@@ -215,21 +240,40 @@ describe('signing keys', () => {
     await dispatcher.paid(dispatcher.payment(receiver.url));
     await dispatcher.runOnce();
 
-    await dispatcher.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, primary: false, version: 2 });
+    await dispatcher.secret('site-key', SITE_API_KEY, {
+      purpose: 'api-key',
+      siteId: MERCHANT.siteId,
+      primary: false,
+      version: 2,
+    });
     await dispatcher.secret('site-key-2', secondKey, { purpose: 'api-key', siteId: MERCHANT.siteId });
     await dispatcher.secret('webhook-secret-2', second, { purpose: 'webhook-secret', siteId: MERCHANT.siteId });
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
 
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, revoked: true, version: 2 });
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      siteId: MERCHANT.siteId,
+      revoked: true,
+      version: 2,
+    });
     // An older event that comes late changes nothing.
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, version: 1 });
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      siteId: MERCHANT.siteId,
+      version: 1,
+    });
     dispatcher.clock.advance(36 * SECOND);
     await dispatcher.runOnce();
 
     const [before, during, after] = receiver.received;
-    const signed = (received: Received, key: string): boolean => signatureIn(received) === notificationSignature(JSON.parse(received.body), key);
-    expect([signed(before!, SITE_API_KEY), signed(during!, secondKey), signed(after!, secondKey)]).toEqual([true, true, true]);
+    const signed = (received: Received, key: string): boolean =>
+      signatureIn(received) === notificationSignature(JSON.parse(received.body), key);
+    expect([signed(before!, SITE_API_KEY), signed(during!, secondKey), signed(after!, secondKey)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(verify(before!)).toBeTruthy();
     expect(() => verify(before!, second)).toThrow('No matching signature');
     expect(verify(during!)).toBeTruthy();
@@ -238,8 +282,18 @@ describe('signing keys', () => {
     expect(verify(after!, second)).toBeTruthy();
 
     await dispatcher.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, version: 3 });
-    await dispatcher.secret('site-key-2', secondKey, { purpose: 'api-key', siteId: MERCHANT.siteId, primary: false, revoked: true, version: 2 });
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, version: 3 });
+    await dispatcher.secret('site-key-2', secondKey, {
+      purpose: 'api-key',
+      siteId: MERCHANT.siteId,
+      primary: false,
+      revoked: true,
+      version: 2,
+    });
+    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      siteId: MERCHANT.siteId,
+      version: 3,
+    });
   });
 
   it('of the payment’s mode are waited for, which is not a try', async () => {
@@ -247,16 +301,27 @@ describe('signing keys', () => {
     await dispatcher.paid(payment);
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 0, schedule_position: 0, lease_id: null });
+    expect(await dispatcher.rowOf(payment)).toMatchObject({
+      state: 'pending',
+      tries: 0,
+      schedule_position: 0,
+      lease_id: null,
+    });
 
     const liveKey = SITE_API_KEY.replace('test', 'live');
     const liveSecret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     await dispatcher.secret('live-key', liveKey, { purpose: 'api-key', siteId: MERCHANT.siteId, mode: 'live' });
-    await dispatcher.secret('live-secret', liveSecret, { purpose: 'webhook-secret', siteId: MERCHANT.siteId, mode: 'live' });
+    await dispatcher.secret('live-secret', liveSecret, {
+      purpose: 'webhook-secret',
+      siteId: MERCHANT.siteId,
+      mode: 'live',
+    });
     dispatcher.clock.advance(1 * SECOND);
     await dispatcher.runOnce();
     expect(verify(receiver.received[0]!, liveSecret)).toMatchObject({ paymentReference: payment.paymentReference });
-    expect(signatureIn(receiver.received[0]!)).toBe(notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey));
+    expect(signatureIn(receiver.received[0]!)).toBe(
+      notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey),
+    );
   });
 
   it('rest sealed: neither key nor secret is in a table in clear', async () => {
@@ -264,11 +329,14 @@ describe('signing keys', () => {
       `SELECT string_agg(s::text, '') || (SELECT string_agg(k::text, '') FROM sealing_keys k) AS dump FROM signing_secrets s`,
     );
     expect(rows[0]!.dump).toContain('webhook-secret');
-    for (const plain of [SITE_API_KEY, MERCHANT_API_KEY, WEBHOOK_SECRET, '"d":']) expect(rows[0]!.dump).not.toContain(plain);
+    for (const plain of [SITE_API_KEY, MERCHANT_API_KEY, WEBHOOK_SECRET, '"d":'])
+      expect(rows[0]!.dump).not.toContain(plain);
   });
 });
 
 /** What is still pending would be sent in the middle of the next test. */
 async function giveUp(): Promise<void> {
-  await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`);
+  await dispatcher.test.dataSource.query(
+    `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`,
+  );
 }

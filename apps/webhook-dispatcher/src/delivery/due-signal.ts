@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Signal } from '@svc/messaging';
-import { DataSource, type EntityManager, type EntitySubscriberInterface, EventSubscriber, type TransactionCommitEvent } from 'typeorm';
+import {
+  DataSource,
+  type EntityManager,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type TransactionCommitEvent,
+} from 'typeorm';
 
 const DUE = 'svc.webhooks.due';
 

@@ -5,7 +5,9 @@ const NOW = new Date('2026-03-01T10:00:00.000Z');
 
 describe('the retry schedule', () => {
   it('is the one merchants are told: 12 tries over about three days', () => {
-    expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400]);
+    expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([
+      0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400,
+    ]);
     const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);

@@ -37,7 +37,8 @@ export class SendNotification {
 
     const startedAt = this.clock.now();
     // A process that was frozen since its claim must not post when others may take over: a Success may be out by then.
-    if (startedAt.getTime() + tryMaxMs > notification.leasedUntil.getTime()) return giveBack(this.dataSource, notification, startedAt);
+    if (startedAt.getTime() + tryMaxMs > notification.leasedUntil.getTime())
+      return giveBack(this.dataSource, notification, startedAt);
 
     const { body, headers } = signNotification(notification.id, notification.fields, keys, startedAt);
     let answer;
@@ -49,9 +50,20 @@ export class SendNotification {
     }
 
     const now = this.clock.now();
-    const result = judgeTry(answer, { triesMade: notification.schedulePosition + 1, now, random: this.randomness.next() });
+    const result = judgeTry(answer, {
+      triesMade: notification.schedulePosition + 1,
+      now,
+      random: this.randomness.next(),
+    });
     const recorded = await recordTry(this.dataSource, notification, answer, result, startedAt, now);
-    const told = { notificationId: notification.id, outcome: result.outcome, state: result.state, statusCode: answer.statusCode, errorClass: answer.errorClass, ms: answer.durationMs };
+    const told = {
+      notificationId: notification.id,
+      outcome: result.outcome,
+      state: result.state,
+      statusCode: answer.statusCode,
+      errorClass: answer.errorClass,
+      ms: answer.durationMs,
+    };
     if (!recorded) this.log.warn(told, 'notification: the lease ended before the result was recorded');
     else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(told, 'notification given up');
     else this.log.info(told, 'notification tried');
@@ -61,6 +73,14 @@ export class SendNotification {
     const now = this.clock.now();
     const wait = waitForKeys(now.getTime() - notification.createdAt.getTime());
     await giveBack(this.dataSource, notification, wait === undefined ? undefined : new Date(now.getTime() + wait));
-    this.log.warn({ notificationId: notification.id, merchantId: notification.merchantId, siteId: notification.siteId, waitMs: wait }, 'notification: no usable signing key');
+    this.log.warn(
+      {
+        notificationId: notification.id,
+        merchantId: notification.merchantId,
+        siteId: notification.siteId,
+        waitMs: wait,
+      },
+      'notification: no usable signing key',
+    );
   }
 }

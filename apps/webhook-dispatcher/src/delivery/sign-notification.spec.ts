@@ -17,12 +17,19 @@ const succeeded: NotificationFields = {
   paymentUTCDate: '2026-03-01T09:59:58.123Z',
   status: 'Success',
 };
-const failed: NotificationFields = { ...succeeded, paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' };
+const failed: NotificationFields = {
+  ...succeeded,
+  paymentStatus: 'Failed',
+  userMessage: 'The card was declined by the bank.',
+};
 
 // Computed with Python's hashlib and hmac.
 const SIGNATURE_OF_SUCCEEDED = '0b9820e9ef75bed8debf77ddcaf2224c7389f85aa13625ac8cd85483cbb79545';
 const SIGNATURE_OF_FAILED = 'c215f22f1e240b239d150b5d075a9eecdf2b07e7ad9ab082eae3f2326220485c';
-const HEADER_SIGNATURES = ['v1,GjFe7i7Kd/tIGhxXEOOaFJHDVAtjTTe3cQ9D5phDXEM=', 'v1,YM5Nqof+g1zkee3nGjGbjG2mTBREcLSKFB9ItgGg3L0='];
+const HEADER_SIGNATURES = [
+  'v1,GjFe7i7Kd/tIGhxXEOOaFJHDVAtjTTe3cQ9D5phDXEM=',
+  'v1,YM5Nqof+g1zkee3nGjGbjG2mTBREcLSKFB9ItgGg3L0=',
+];
 
 describe('the signature inside the body', () => {
   it('is the SHA-256 of the nine parts joined by vertical bars', () => {
@@ -51,7 +58,9 @@ describe('a notification on the wire', () => {
   });
 
   it('carries the message of a failed payment', () => {
-    const body = JSON.parse(signNotification(ID, failed, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body) as unknown;
+    const body = JSON.parse(
+      signNotification(ID, failed, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body,
+    ) as unknown;
     expect(body).toEqual({ signature: SIGNATURE_OF_FAILED, ...failed });
   });
 
@@ -69,7 +78,9 @@ describe('a notification on the wire', () => {
     jest.spyOn(Date, 'now').mockReturnValue(AT.getTime());
     for (const secret of SECRETS) {
       expect(new Webhook(secret).verify(signed.body, signed.headers)).toEqual(JSON.parse(signed.body));
-      expect(() => new Webhook(secret).verify(signed.body.replace('12345', '12346'), signed.headers)).toThrow('No matching signature');
+      expect(() => new Webhook(secret).verify(signed.body.replace('12345', '12346'), signed.headers)).toThrow(
+        'No matching signature',
+      );
     }
     jest.restoreAllMocks();
   });

@@ -14,7 +14,12 @@ export interface SignedNotification {
  * One try of a notification as it goes on the wire: the body with the signature that existing receivers check (E3)
  * and the Standard Webhooks headers (E4). `id` stays the same at every try (E8), `at` is the time of this one.
  */
-export function signNotification(id: string, fields: NotificationFields, { apiKey, webhookSecrets }: SigningKeys, at: Date): SignedNotification {
+export function signNotification(
+  id: string,
+  fields: NotificationFields,
+  { apiKey, webhookSecrets }: SigningKeys,
+  at: Date,
+): SignedNotification {
   const body = JSON.stringify(onTheWire(fields, apiKey));
   return {
     body,

@@ -144,13 +144,22 @@ describe('in production', () => {
 describe('in development', () => {
   const canBeInDevelopment = new Set<AddressRefusal>(['loopback', 'protocol', 'port']);
 
-  it.each([...LOOPBACK, 'http://127.0.0.1:3000/', 'http://localhost:3000/', 'http://[::1]:3000/', 'https://shop.example:3000/'])('%s is accepted', (url) => {
+  it.each([
+    ...LOOPBACK,
+    'http://127.0.0.1:3000/',
+    'http://localhost:3000/',
+    'http://[::1]:3000/',
+    'https://shop.example:3000/',
+  ])('%s is accepted', (url) => {
     expect(checkUrl(url, DEVELOPMENT).refused).toBeUndefined();
   });
 
-  it.each(REFUSED.filter(([, refused]) => !canBeInDevelopment.has(refused)))('%s is refused as ever: %s', (url, refused) => {
-    expect(checkUrl(url, DEVELOPMENT)).toEqual({ refused });
-  });
+  it.each(REFUSED.filter(([, refused]) => !canBeInDevelopment.has(refused)))(
+    '%s is refused as ever: %s',
+    (url, refused) => {
+      expect(checkUrl(url, DEVELOPMENT)).toEqual({ refused });
+    },
+  );
 
   it.each<[string, AddressRefusal]>([
     ['ftp://localhost/', 'protocol'],

@@ -35,7 +35,8 @@ export type AddressRefusal =
   | 'metadata'
   | 'reserved';
 
-export type UrlVerdict = { readonly url: URL; readonly refused?: never } | { readonly url?: never; readonly refused: AddressRefusal };
+export type UrlVerdict =
+  { readonly url: URL; readonly refused?: never } | { readonly url?: never; readonly refused: AddressRefusal };
 
 const PORTS: ReadonlySet<string> = new Set(['', '443', '8443']);
 
@@ -64,7 +65,10 @@ export function hostOf(url: URL): string {
  * Why no connection may be made to this IP address, or undefined when one may. `plain`: without TLS, which only
  * loopback may be spoken to with.
  */
-export function checkAddress(address: string, { allowLoopback, plain }: AddressPolicy & { plain: boolean }): AddressRefusal | undefined {
+export function checkAddress(
+  address: string,
+  { allowLoopback, plain }: AddressPolicy & { plain: boolean },
+): AddressRefusal | undefined {
   if (isIP(address) === 0 || address.includes('%')) return 'unreadable';
   const ip = ipaddr.parse(address);
   const range: string = ip.range();

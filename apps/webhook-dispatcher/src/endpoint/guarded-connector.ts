@@ -26,12 +26,20 @@ export interface ConnectorSettings {
  * pass are the ones the socket is given, so a second answer of the name server (rebinding) has no say. One refused
  * address refuses the name, since whoever owns the name would choose which is used.
  */
-export function guardedConnector({ policy, connectTimeoutMs, resolve = resolvePublicly }: ConnectorSettings): buildConnector.connector {
+export function guardedConnector({
+  policy,
+  connectTimeoutMs,
+  resolve = resolvePublicly,
+}: ConnectorSettings): buildConnector.connector {
   const connectors = { plain: connector(true), tls: connector(false) };
 
   function connector(plain: boolean): buildConnector.connector {
     // HTTP/1.1 alone: the bounds on an answer are those of its parser.
-    return buildConnector({ timeout: connectTimeoutMs, allowH2: false, lookup: guardedLookup(resolve, { ...policy, plain }) });
+    return buildConnector({
+      timeout: connectTimeoutMs,
+      allowH2: false,
+      lookup: guardedLookup(resolve, { ...policy, plain }),
+    });
   }
 
   return (options, callback) => {
@@ -52,7 +60,11 @@ export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain:
         const [first] = addresses;
         if (first === undefined) return callback(new Error('The name has no address.'), '');
         if (refusal) return callback(new AddressRefused(refusal), '');
-        if (options.all) return callback(null, addresses.map((address) => ({ address, family: isIP(address) })));
+        if (options.all)
+          return callback(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          );
         return callback(null, first, isIP(first));
       },
       (error: NodeJS.ErrnoException) => callback(error, ''),

@@ -115,19 +115,31 @@ async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Pro
 
 /** PostgreSQL cannot store U+0000, and a cut may leave half a surrogate pair. */
 function textOf(chunks: readonly Buffer[]): string {
-  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\ufffd').slice(0, ANSWER_CHARACTERS_MAX).toWellFormed();
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replaceAll('\0', '\ufffd')
+    .slice(0, ANSWER_CHARACTERS_MAX)
+    .toWellFormed();
 }
 
 /** One word for why no answer came. Codes only: messages of errors change between versions and carry addresses. */
 export function errorClassOf(error: unknown): string {
   if (error instanceof AddressRefused) return `address-refused:${error.refusal}`;
-  if (error instanceof TryTimeout || error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) return 'timeout';
+  if (
+    error instanceof TryTimeout ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError
+  )
+    return 'timeout';
   if (error instanceof errors.ConnectTimeoutError) return 'connect-timeout';
   if (error instanceof errors.HeadersOverflowError) return 'answer-headers-too-large';
   const [first]: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const code = (first as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return 'unknown';
-  return CLASS_OF_CODE[code] ?? (/^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code) ? 'tls' : code.slice(0, 60));
+  return (
+    CLASS_OF_CODE[code] ??
+    (/^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code) ? 'tls' : code.slice(0, 60))
+  );
 }
 
 const CLASS_OF_CODE: Readonly<Record<string, string>> = {

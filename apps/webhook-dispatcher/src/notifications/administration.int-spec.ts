@@ -21,11 +21,16 @@ interface Summary {
   sessionId: string;
 }
 
-const listed = async (query: string): Promise<Summary[]> => (await dispatcher.admin('GET', query)).body['notifications'] as Summary[];
+const listed = async (query: string): Promise<Summary[]> =>
+  (await dispatcher.admin('GET', query)).body['notifications'] as Summary[];
 
 describe('administration', () => {
   it.each([null, 'another key'])('is for administrators: key %j is 401 with an empty body', async (key) => {
-    for (const [method, path] of [['GET', ''], ['GET', `/${randomUUID()}`], ['POST', `/${randomUUID()}/replay`]] as const) {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', `/${randomUUID()}`],
+      ['POST', `/${randomUUID()}/replay`],
+    ] as const) {
       expect(await dispatcher.admin(method, path, key)).toEqual({ status: 401, body: {} });
     }
   });
@@ -57,35 +62,65 @@ describe('administration', () => {
       deliveredAt: '2026-03-01T10:00:06.000Z',
       fields: { amount: 12_345, userMessage: 'The card was declined by the bank.' },
       attempts: [
-        { try: 2, startedAt: '2026-03-01T10:00:06.000Z', outcome: 'acknowledged', statusCode: 200, errorClass: null, answer: 'ok' },
-        { try: 1, startedAt: '2026-03-01T10:00:00.000Z', outcome: 'refused', statusCode: 500, errorClass: null, answer: 'out of order' },
+        {
+          try: 2,
+          startedAt: '2026-03-01T10:00:06.000Z',
+          outcome: 'acknowledged',
+          statusCode: 200,
+          errorClass: null,
+          answer: 'ok',
+        },
+        {
+          try: 1,
+          startedAt: '2026-03-01T10:00:00.000Z',
+          outcome: 'refused',
+          statusCode: 500,
+          errorClass: null,
+          answer: 'out of order',
+        },
       ],
     });
   });
 
   it('lists newest first, filters, and goes on after a page', async () => {
     const sessionId = randomUUID();
-    for (let i = 0; i < 52; i++) await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
+    for (let i = 0; i < 52; i++)
+      await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
     const first = await dispatcher.admin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
     const notifications = first.body['notifications'] as Summary[];
     expect(notifications).toHaveLength(50);
-    expect(notifications.map(({ id }) => id)).toEqual(notifications.map(({ id }) => id).toSorted().toReversed());
+    expect(notifications.map(({ id }) => id)).toEqual(
+      notifications
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    );
     const second = await dispatcher.admin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
     expect(second.body['notifications']).toHaveLength(2);
     expect(second.body['after']).toBeNull();
-    expect(new Set([...notifications, ...(second.body['notifications'] as Summary[])].map(({ id }) => id)).size).toBe(52);
+    expect(new Set([...notifications, ...(second.body['notifications'] as Summary[])].map(({ id }) => id)).size).toBe(
+      52,
+    );
 
     expect(await listed(`?merchantId=8`)).toEqual([]);
     expect(await listed(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
-    await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`, [sessionId]);
-    expect((await listed('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(true);
+    await dispatcher.test.dataSource.query(
+      `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`,
+      [sessionId],
+    );
+    expect((await listed('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(
+      true,
+    );
   });
 
-  it.each(['state=lost', 'state=pending&state=gone', 'merchantId=0', 'merchantId=7x', 'sessionId=1', 'after=1'])('refuses the query %s, naming the field', async (query) => {
-    const { status, body } = await dispatcher.admin('GET', `?${query}`);
-    expect(status).toBe(400);
-    expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
-  });
+  it.each(['state=lost', 'state=pending&state=gone', 'merchantId=0', 'merchantId=7x', 'sessionId=1', 'after=1'])(
+    'refuses the query %s, naming the field',
+    async (query) => {
+      const { status, body } = await dispatcher.admin('GET', `?${query}`);
+      expect(status).toBe(400);
+      expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
+    },
+  );
 
   it.each(['1', randomUUID()])('does not find %s', async (id) => {
     expect((await dispatcher.admin('GET', `/${id}`)).status).toBe(404);

@@ -62,7 +62,10 @@ export async function listNotifications(dataSource: DataSource, query: Notificat
   return { notifications, after: rows.length > PAGE ? notifications.at(-1)!.id : null };
 }
 
-function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): { conditions: string[]; parameters: unknown[] } {
+function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
+  conditions: string[];
+  parameters: unknown[];
+} {
   if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
     throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
   }
@@ -78,5 +81,8 @@ function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
     ['session_id =', sessionId],
     ['id <', after],
   ].filter(([, value]) => value !== undefined);
-  return { conditions: given.map(([condition], i) => `${condition} $${i + 1}`), parameters: given.map(([, value]) => value) };
+  return {
+    conditions: given.map(([condition], i) => `${condition} $${i + 1}`),
+    parameters: given.map(([, value]) => value),
+  };
 }

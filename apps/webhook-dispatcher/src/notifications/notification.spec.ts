@@ -4,7 +4,12 @@ import { endpointOf, notificationFields, replayRefusal } from './notification.js
 
 const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 const payment = (change: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
-  ...aPayment('1H2J3K4M5N6P7Q8R9S', 'https://shop.example/hooks', { state: 'success', sessionId: SESSION, apiVersion: 'v3.1', mode: 'test' }),
+  ...aPayment('1H2J3K4M5N6P7Q8R9S', 'https://shop.example/hooks', {
+    state: 'success',
+    sessionId: SESSION,
+    apiVersion: 'v3.1',
+    mode: 'test',
+  }),
   ...change,
 });
 
@@ -28,13 +33,21 @@ describe('what a merchant is told', () => {
       { errorReference: '10', message: 'The card was declined by the bank.' },
     ];
     const fields = notificationFields(payment({ state: 'failed', errors }));
-    expect(fields).toMatchObject({ paymentStatus: 'Failed', status: 'Success', userMessage: 'The card has insufficient funds.' });
+    expect(fields).toMatchObject({
+      paymentStatus: 'Failed',
+      status: 'Success',
+      userMessage: 'The card has insufficient funds.',
+    });
     expect(fields).not.toHaveProperty('errors');
   });
 
   it.each([
     ['the catalogue, when the error has no words', [{ errorReference: '12', message: ' ' }], 'The card has expired.'],
-    ['a general message, when the reference is unknown', [{ errorReference: '99', message: '' }], 'Something went wrong on our side.'],
+    [
+      'a general message, when the reference is unknown',
+      [{ errorReference: '99', message: '' }],
+      'Something went wrong on our side.',
+    ],
     ['a general message, when there is no error', [], 'Something went wrong on our side.'],
   ])('takes the message from %s', (_, errors, message) => {
     expect(notificationFields(payment({ state: 'failed', errors })).userMessage).toBe(message);
@@ -48,7 +61,9 @@ describe('what a merchant is told', () => {
   });
 
   it('writes dates with milliseconds and Z, and amounts as they are', () => {
-    const fields = notificationFields(payment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }));
+    const fields = notificationFields(
+      payment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }),
+    );
     expect(fields.paymentUTCDate).toBe('2026-03-01T09:59:58.000Z');
     expect(JSON.stringify(fields)).toContain('"amount":100000000000,');
   });
@@ -78,10 +93,15 @@ describe('a replay', () => {
     expect(replayRefusal({ ...candidate, state })).toBeUndefined();
   });
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a failure that is %s is possible while nobody paid', (state) => {
-    expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
-    expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain('was paid');
-  });
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
+    'of a failure that is %s is possible while nobody paid',
+    (state) => {
+      expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
+      expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
+        'was paid',
+      );
+    },
+  );
 
   it('is refused while it is being sent, and when it was superseded', () => {
     expect(replayRefusal({ ...candidate, state: 'pending', leased: true })).toContain('being sent');

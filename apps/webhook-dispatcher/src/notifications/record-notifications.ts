@@ -16,7 +16,11 @@ import { lockSessions } from './session-lock.js';
  *   and later finds it superseded.
  * - So a claim of the Success need only look for a lease that has not ended: see claim-notifications.ts.
  */
-export async function recordNotifications(tx: EntityManager, clock: Clock, payments: readonly PaymentSnapshot[]): Promise<void> {
+export async function recordNotifications(
+  tx: EntityManager,
+  clock: Clock,
+  payments: readonly PaymentSnapshot[],
+): Promise<void> {
   await lockSessions(
     tx,
     payments.map(({ source }) => source.sessionId),

@@ -20,10 +20,17 @@ interface ReplayRow {
  * The session's lock first: without it a success recorded at the same moment would not be seen, and the Failed that
  * is replayed would arrive after it (E2).
  */
-export async function replayNotification(dataSource: DataSource, clock: Clock, due: DueSignal, id: string): Promise<void> {
+export async function replayNotification(
+  dataSource: DataSource,
+  clock: Clock,
+  due: DueSignal,
+  id: string,
+): Promise<void> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   await inTransaction(dataSource, async (tx) => {
-    const [found] = await tx.query<{ session_id: string }[]>(`SELECT session_id FROM notifications WHERE id = $1`, [id]);
+    const [found] = await tx.query<{ session_id: string }[]>(`SELECT session_id FROM notifications WHERE id = $1`, [
+      id,
+    ]);
     if (!found) throw new DomainError('resource.not-found');
     await lockSessions(tx, [found.session_id]);
 

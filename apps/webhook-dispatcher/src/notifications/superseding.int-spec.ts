@@ -99,9 +99,10 @@ describe('once a session was paid', () => {
 
   it('an exhausted Failed can no longer come back', async () => {
     await dispatcher.paid(failed);
-    await dispatcher.test.dataSource.query(`UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`, [
-      failed.paymentReference,
-    ]);
+    await dispatcher.test.dataSource.query(
+      `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
+      [failed.paymentReference],
+    );
     await dispatcher.paid(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     await dispatcher.runOnce();
@@ -144,13 +145,10 @@ describe('while a Failed is on the wire', () => {
   it('the receiver itself never sees the two overlap', async () => {
     const seen: string[] = [];
     let release: () => void = () => undefined;
-    receiver.behaves(
-      (response, { body }) => {
-        seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
-        release = () => response.writeHead(500).end();
-      },
-      answers(200),
-    );
+    receiver.behaves((response, { body }) => {
+      seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
+      release = () => response.writeHead(500).end();
+    }, answers(200));
     await dispatcher.paid(failed);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
@@ -207,7 +205,10 @@ describe('when the two are recorded by transactions at the same moment', () => {
     await claiming.release();
     await recording;
 
-    expect(await dispatcher.rowOf(failed)).toMatchObject({ state: 'superseded', lease_id: expect.any(String) as string });
+    expect(await dispatcher.rowOf(failed)).toMatchObject({
+      state: 'superseded',
+      lease_id: expect.any(String) as string,
+    });
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(30 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
@@ -243,7 +244,9 @@ describe('when the two are recorded by transactions at the same moment', () => {
 
     const told = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
     for (const sessionId of sessions) {
-      const statuses = told.filter((notification) => notification.sessionId === sessionId).map(({ paymentStatus }) => paymentStatus);
+      const statuses = told
+        .filter((notification) => notification.sessionId === sessionId)
+        .map(({ paymentStatus }) => paymentStatus);
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
@@ -252,7 +255,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
 
 /** Until a connection of this database waits for such a lock. */
 async function untilWaiting(locktype: string): Promise<void> {
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
                        WHERE NOT l.granted AND l.locktype = $1 AND a.datname = current_database()) AS waiting`,

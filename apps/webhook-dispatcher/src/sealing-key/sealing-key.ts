@@ -60,7 +60,9 @@ export class SealingKey implements OnModuleInit {
       `SELECT kid, sealed_private_key FROM sealing_keys`,
     );
     try {
-      return new Map(rows.map((row) => [row.kid, openPrivateKey(row.kid, row.sealed_private_key, this.config.SVC_SEALING_KEY)]));
+      return new Map(
+        rows.map((row) => [row.kid, openPrivateKey(row.kid, row.sealed_private_key, this.config.SVC_SEALING_KEY)]),
+      );
     } catch (error) {
       throw new ConfigError('SVC_SEALING_KEY does not open the sealing key of this database.', { cause: error });
     }

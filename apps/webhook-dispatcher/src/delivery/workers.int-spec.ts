@@ -1,0 +1,245 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type PaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
+import { EmbeddedBroker } from '@svc/messaging';
+import { type RunningService, startService } from '@svc/service';
+import { anEvent, waitUntil } from '@svc/testing';
+import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { webhookDispatcherService } from '../index.js';
+import { claimNotifications } from './claim-notifications.js';
+import { DeliveryWorker } from './delivery-worker.js';
+import { recordTry } from './record-try.js';
+
+const SECOND = 1_000;
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  dispatcher = await DispatcherUnderTest.start({
+    SVC_DELIVERY_CONCURRENCY: '20',
+    SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '4',
+  });
+  await dispatcher.usualSecrets();
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  await dispatcher.test.stop();
+});
+
+/** Another process of the same service: same database, same time. */
+function replica(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<RunningService> {
+  const { url } = dispatcher.test.dataSource.options as { url: string };
+  const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: url, ...DISPATCHER_ENV };
+  return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
+}
+
+async function paid(count: number, url = receiver.url): Promise<PaymentSnapshot[]> {
+  const payments = Array.from({ length: count }, () => dispatcher.payment(url));
+  for (const payment of payments) await dispatcher.paid(payment);
+  return payments;
+}
+
+const idsReceived = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
+
+describe('workers', () => {
+  it('two at once send each notification once', async () => {
+    await paid(60);
+    const other = await replica();
+    const workers = [dispatcher.worker, other.app.get(DeliveryWorker)];
+    const counts = await Promise.all(
+      workers.map(async (worker) => {
+        let sent = 0;
+        for (let count = 1; count > 0; sent += count) count = await worker.runOnce();
+        return sent;
+      }),
+    );
+    expect(counts[0]! + counts[1]!).toBe(60);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    expect(idsReceived()).toHaveLength(60);
+    expect(new Set(idsReceived()).size).toBe(60);
+    await other.close();
+  });
+
+  it('that die between post and record are followed by the same webhook-id, and their late result is not taken', async () => {
+    const [payment] = await paid(1);
+    const { dataSource } = dispatcher.test;
+    const [claimed] = await claimNotifications(dataSource, {
+      now: dispatcher.clock.now(),
+      leaseId: randomUUID(),
+      leasedUntil: dispatcher.clock.later(30 * SECOND),
+      max: 1,
+      maxPerEndpoint: 1,
+      busy: new Map(),
+    });
+    await fetch(receiver.url, { method: 'POST', headers: { 'webhook-id': claimed!.id }, body: '{}' });
+
+    dispatcher.clock.advance(29 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(1 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    const { id } = await dispatcher.rowOf(payment!);
+    expect(idsReceived()).toEqual([id, id]);
+
+    const now = dispatcher.clock.now();
+    const late = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined } as const;
+    expect(await recordTry(dataSource, claimed!, { statusCode: 410, durationMs: 1 }, late, now, now)).toBe(false);
+    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
+  });
+
+  it('that were frozen since their claim do not post', async () => {
+    const [payment] = await paid(1);
+    // The clock jumps between claim and post: the claim's statement has just returned.
+    const claiming = jest.spyOn(dispatcher.clock, 'later').mockImplementationOnce((ms) => {
+      const until = new Date(dispatcher.clock.now().getTime() + ms);
+      dispatcher.clock.advance(25 * SECOND);
+      return until;
+    });
+    await dispatcher.runOnce();
+    claiming.mockRestore();
+    expect(receiver.received).toHaveLength(0);
+    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    await dispatcher.runOnce();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('leave room for others beside an endpoint that hangs, however much is due to it', async () => {
+    const slow = await Receiver.start();
+    const releases: (() => void)[] = [];
+    slow.behaves((response) => releases.push(() => response.writeHead(200).end()));
+    await paid(30, slow.url);
+    const allFour = (async () => {
+      while (slow.received.length < 4) await slow.nextRequest();
+    })();
+    const hanging = dispatcher.runOnce();
+    await allFour;
+
+    dispatcher.clock.advance(1);
+    await paid(5);
+    expect(await dispatcher.runOnce()).toBe(4);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(receiver.received).toHaveLength(5);
+    expect(slow.received).toHaveLength(4);
+
+    for (const release of releases) release();
+    expect(await hanging).toBe(4);
+    await slow.stop();
+  });
+
+  it('never have more on the wire than they are told', async () => {
+    let open = 0;
+    let most = 0;
+    const waiting: (() => void)[] = [];
+    receiver.behaves((response) => {
+      most = Math.max(most, ++open);
+      waiting.push(() => {
+        open--;
+        response.writeHead(200).end();
+      });
+      // Four at once, or the last of all.
+      if (waiting.length === 4 || receiver.received.length === 10) for (const answer of waiting.splice(0)) answer();
+    });
+    await paid(10);
+    while ((await dispatcher.runOnce()) > 0);
+    expect(receiver.received).toHaveLength(10);
+    expect(most).toBe(4);
+  });
+});
+
+describe('the loop', () => {
+  async function running(
+    pollMs: string,
+  ): Promise<{ service: RunningService; deliver: (payment: PaymentSnapshot) => Promise<void> }> {
+    const broker = new EmbeddedBroker();
+    const service = await replica({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: pollMs }, broker);
+    const deliver = (payment: PaymentSnapshot): Promise<void> =>
+      broker.targets()[0]!.deliver([anEvent(PaymentSucceededV1, payment.paymentReference, 2, payment)]);
+    return { service, deliver };
+  }
+
+  it('is woken by what is recorded', async () => {
+    const { service, deliver } = await running('60000');
+    for (let i = 1; i <= 2; i++) {
+      await deliver(dispatcher.payment(receiver.url));
+      await waitUntil('the notification', 5_000, async () => receiver.received.length === i);
+    }
+    await service.close();
+  });
+
+  it('finds what became due', async () => {
+    const { service, deliver } = await running('20');
+    receiver.behaves(answers(500), answers(200));
+    const payment = dispatcher.payment(receiver.url);
+    await deliver(payment);
+    await waitUntil('the first try', 5_000, async () => (await dispatcher.rowOf(payment)).tries === 1);
+    dispatcher.clock.advance(6 * SECOND);
+    await waitUntil('the second try', 5_000, async () => (await dispatcher.rowOf(payment)).state === 'delivered');
+    await service.close();
+  });
+
+  it('on shutdown lets what is on the wire finish, and claims nothing more', async () => {
+    const other = await replica();
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => {
+      release = () => response.writeHead(200).end();
+    }, answers(200));
+    const [payment] = await paid(1);
+    const arrived = receiver.nextRequest();
+    const sending = other.app.get(DeliveryWorker).runOnce();
+    await arrived;
+    const closing = other.close();
+    await paid(1);
+    expect(await other.app.get(DeliveryWorker).runOnce()).toBe(0);
+    release();
+    await Promise.all([sending, closing]);
+    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('on shutdown cuts off what does not finish and gives it back, uncounted', async () => {
+    const other = await replica({ SVC_DELIVERY_DRAIN_MS: '50' });
+    receiver.behaves(() => undefined, answers(200));
+    const [payment] = await paid(1);
+    const arrived = receiver.nextRequest();
+    const sending = other.app.get(DeliveryWorker).runOnce();
+    await arrived;
+    await other.close();
+    await sending;
+    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(new Set(idsReceived()).size).toBe(1);
+    expect((await dispatcher.rowOf(payment!)).state).toBe('delivered');
+  });
+});
+
+describe('a start', () => {
+  it('after the first publishes no second sealing key and opens what was sealed before', async () => {
+    const other = await replica();
+    expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
+    await paid(1);
+    expect(await other.app.get(DeliveryWorker).runOnce()).toBe(1);
+    expect(receiver.received).toHaveLength(1);
+    await other.close();
+  });
+
+  it('with another sealing key fails, naming the variable', async () => {
+    await expect(replica({ SVC_SEALING_KEY: randomBytes(32).toString('base64url') })).rejects.toThrow(
+      'SVC_SEALING_KEY',
+    );
+  });
+
+  it('in production refuses loopback as an endpoint', async () => {
+    const other = await replica({ SVC_ENVIRONMENT: 'production' });
+    const [plain] = await paid(1);
+    const [tls] = await paid(1, `https://127.0.0.1:${receiver.port}/`);
+    const [named] = await paid(1, 'https://localhost/');
+    while ((await other.app.get(DeliveryWorker).runOnce()) > 0);
+    expect(receiver.received).toHaveLength(0);
+    expect(await dispatcher.attemptsOf(plain!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
+    expect(await dispatcher.attemptsOf(tls!)).toMatchObject([{ error_class: 'address-refused:port' }]);
+    expect(await dispatcher.attemptsOf(named!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
+    await other.close();
+  });
+});

@@ -1,0 +1,69 @@
+import { AddressRefused, guardedConnector, guardedLookup, resolvePublicly } from './guarded-connector.js';
+
+const PRODUCTION = { allowLoopback: false, plain: false };
+
+type Found = string | { address: string; family: number }[];
+
+function lookUp(addresses: string[] | Error, all: boolean, policy = PRODUCTION): Promise<Found> {
+  const resolve = (): Promise<string[]> =>
+    addresses instanceof Error ? Promise.reject(addresses) : Promise.resolve(addresses);
+  return new Promise((found, failed) =>
+    guardedLookup(resolve, policy)('shop.example', { all }, (error, address) =>
+      error ? failed(error) : found(address as Found),
+    ),
+  );
+}
+
+describe('a name', () => {
+  it('leads to the addresses that were checked, and to no others', async () => {
+    expect(await lookUp(['8.8.8.8', '2606:4700::1'], true)).toEqual([
+      { address: '8.8.8.8', family: 4 },
+      { address: '2606:4700::1', family: 6 },
+    ]);
+    expect(await lookUp(['8.8.8.8', '2606:4700::1'], false)).toBe('8.8.8.8');
+  });
+
+  it.each([
+    [['127.0.0.1'], 'loopback'],
+    [['8.8.8.8', '10.0.0.1'], 'private'],
+    [['169.254.169.254', '8.8.8.8'], 'link-local'],
+    [['8.8.8.8', '::ffff:127.0.0.1'], 'ipv4-in-ipv6'],
+  ])('with the addresses %j is refused: %s', async (addresses, refusal) => {
+    for (const all of [true, false])
+      await expect(lookUp(addresses, all)).rejects.toMatchObject({ name: 'AddressRefused', refusal });
+  });
+
+  it('in development leads to loopback, and without TLS to nothing else', async () => {
+    expect(await lookUp(['127.0.0.1'], false, { allowLoopback: true, plain: true })).toBe('127.0.0.1');
+    await expect(lookUp(['8.8.8.8'], false, { allowLoopback: true, plain: true })).rejects.toBeInstanceOf(
+      AddressRefused,
+    );
+  });
+
+  it('without an address, or that cannot be asked for, leads nowhere', async () => {
+    await expect(lookUp([], true)).rejects.toThrow('no address');
+    await expect(
+      lookUp(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }), true),
+    ).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without asking anybody', async (name) => {
+    expect(await resolvePublicly(name)).toEqual(['127.0.0.1', '::1']);
+  });
+});
+
+describe('a connection to a literal address', () => {
+  it.each(['127.0.0.1', '::1', '[::1]', '10.0.0.1', '169.254.169.254'])(
+    '%s is refused though no name is looked up',
+    (hostname) => {
+      const connect = guardedConnector({
+        policy: { allowLoopback: false },
+        connectTimeoutMs: 1_000,
+        resolve: () => Promise.reject(new Error('not asked')),
+      });
+      const callback = jest.fn();
+      connect({ hostname, protocol: 'https:', port: '443' }, callback);
+      expect(callback).toHaveBeenCalledWith(expect.any(AddressRefused), null);
+    },
+  );
+});
