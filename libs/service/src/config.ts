@@ -43,10 +43,10 @@ export class ConfigError extends Error {
 
 /** Reads a configuration class from environment variables, or says everything that is wrong with them at once. */
 export function loadConfig<C extends object>(type: new () => C, env: Readonly<Record<string, string | undefined>>): C {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => name.startsWith(OURS) && value !== undefined && value !== ''),
+  const given = Object.entries(env).flatMap(([name, text]) =>
+    name.startsWith(OURS) && text !== undefined && text !== '' ? [[name, valueOf(type, name, text)] as const] : [],
   );
-  const config = plainToInstance(type, given, { enableImplicitConversion: true, exposeDefaultValues: true });
+  const config = plainToInstance(type, Object.fromEntries(given), { exposeDefaultValues: true });
   const problems = validateSync(config, { whitelist: true, forbidNonWhitelisted: true }).flatMap((problem) =>
     Object.values(problem.constraints ?? {}).map((text) =>
       text.replace(/^property (\S+) should not exist$/, '$1 is not a variable of this service'),
@@ -54,4 +54,15 @@ export function loadConfig<C extends object>(type: new () => C, env: Readonly<Re
   );
   if (problems.length > 0) throw new ConfigError(`The configuration is not usable: ${problems.join('; ')}.`);
   return Object.freeze(config);
+}
+
+/**
+ * A variable's text as the declared type. Text that is not plainly of that type stays as it is, so that validation
+ * names it: JavaScript's own conversions would take `false` for true and `1e3` for a port.
+ */
+function valueOf(type: new () => object, name: string, text: string): string | number | boolean {
+  const declared: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
+  if (declared === Number && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (declared === Boolean && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
 }

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Logger, pino, stdSerializers } from 'pino';
+import { type Logger, pino } from 'pino';
 import { DomainError } from '@svc/kernel';
-import { sqlState } from '@svc/persistence';
+import { loggableMessage, sqlState } from '@svc/persistence';
 
 export type ServiceLog = Logger;
 /** Injection token of the service's own logger. */
@@ -24,14 +24,19 @@ export function newLog(service: string, level: string): ServiceLog {
  */
 export function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
+  const message = loggableMessage(error);
   const state = sqlState(error);
+  const { code } = error as { code?: unknown };
   return {
     type: error.name,
-    message: error.message,
+    message,
     ...(error instanceof DomainError ? { code: error.code, fields: error.fields.map(({ field }) => field) } : {}),
+    // ECONNREFUSED and its like; errors of that kind may have no message at all.
+    ...(typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { code } : {}),
     ...(state ? { sqlState: state } : {}),
-    stack: stdSerializers.err(error).stack,
-    ...(error.cause && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
+    // Begins with the message.
+    stack: error.stack?.replace(error.message, message),
+    ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
   };
 }
 

@@ -1,0 +1,75 @@
+import { IsBoolean, IsOptional, Matches } from 'class-validator';
+import { ConfigError, loadConfig, ServiceConfig } from './config.js';
+
+class TillConfig extends ServiceConfig {
+  /** A secret: no default. */
+  @Matches(/^.{16,}$/)
+  SVC_TILL_SECRET: string;
+
+  @IsOptional()
+  @IsBoolean()
+  SVC_TILL_OPEN: boolean = true;
+}
+
+const env = {
+  SVC_ENVIRONMENT: 'development',
+  SVC_DATABASE_URL: 'postgres://role:password@127.0.0.1:5432/database',
+  SVC_TILL_SECRET: 'a secret of the till',
+};
+
+function problemsOf(given: Record<string, string>): string {
+  try {
+    loadConfig(TillConfig, given);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message;
+  }
+  throw new Error('was accepted');
+}
+
+test('what is given is converted, what is not has its default, and nothing can be changed later', () => {
+  const config = loadConfig(TillConfig, { ...env, SVC_PORT: '8080', PATH: '/bin', HOME: '/' });
+  expect(config).toEqual({
+    ...env,
+    SVC_PORT: 8080,
+    SVC_DATABASE_POOL_MAX: 10,
+    SVC_LOG_LEVEL: 'info',
+    SVC_TILL_OPEN: true,
+  });
+  expect(Object.isFrozen(config)).toBe(true);
+});
+
+test.each([
+  ['true', true],
+  ['false', false],
+])('SVC_TILL_OPEN=%s is %s', (text, value) => {
+  expect(loadConfig(TillConfig, { ...env, SVC_TILL_OPEN: text }).SVC_TILL_OPEN).toBe(value);
+});
+
+test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is no answer', (text) => {
+  expect(problemsOf({ ...env, SVC_TILL_OPEN: text })).toContain('SVC_TILL_OPEN');
+});
+
+test('a misspelt variable fails the start and is named', () => {
+  expect(problemsOf({ ...env, SVC_TILL_SECRETS: 'x' })).toContain('SVC_TILL_SECRETS is not a variable of this service');
+});
+
+test('a secret has no default, and an empty one is a missing one', () => {
+  expect(problemsOf({ ...env, SVC_TILL_SECRET: '' })).toContain('SVC_TILL_SECRET must match');
+});
+
+test('everything that is wrong is said at once, and no value is repeated', () => {
+  const problems = problemsOf({
+    SVC_ENVIRONMENT: 'prod',
+    SVC_DATABASE_URL: 'mysql://u:hidden@h/d',
+    SVC_PORT: '80x',
+    SVC_TILL_SECRET: 'short',
+  });
+  for (const name of ['SVC_ENVIRONMENT', 'SVC_DATABASE_URL', 'SVC_PORT', 'SVC_TILL_SECRET'])
+    expect(problems).toContain(name);
+  expect(problems).not.toMatch(/hidden|short/);
+});
+
+test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is no port', (port) => {
+  expect(problemsOf({ ...env, SVC_PORT: port })).toContain('SVC_PORT');
+});

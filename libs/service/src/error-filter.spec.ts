@@ -1,0 +1,67 @@
+import { HttpException, NotFoundException } from '@nestjs/common';
+import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
+import { QueryFailedError } from 'typeorm';
+import { asDomainError, problemBody } from './error-filter.js';
+
+const request = { id: 'a-request' } as FastifyRequest;
+const sql = (code: string): QueryFailedError =>
+  new QueryFailedError('SELECT secret', ['secret'], Object.assign(new Error('secret'), { code, detail: 'secret' }));
+
+test.each([
+  ['a DomainError', new DomainError('payable.paid'), 'payable.paid'],
+  ['a route that is not there', new NotFoundException(), 'resource.not-found'],
+  ['a status of the framework', new HttpException('', 413), 'request.too-large'],
+  ['an error of Fastify', Object.assign(new Error(), { statusCode: 415 }), 'request.unsupported-media-type'],
+  ['a status the catalogue has no word for', new HttpException('', 418), 'internal'],
+  ['a lost connection', new Error('Connection terminated unexpectedly'), 'service.not-ready'],
+  ['a shutdown of PostgreSQL', sql('57P01'), 'service.not-ready'],
+  ['a statement that took too long', sql('57014'), 'service.not-ready'],
+  ['a deadlock', sql('40P01'), 'service.not-ready'],
+  ['a broken constraint', sql('23505'), 'internal'],
+  ['something thrown that is no error', 'text', 'internal'],
+  ['nothing', undefined, 'internal'],
+])('%s', (_, exception, code) => {
+  expect(asDomainError(exception).code).toBe(code);
+});
+
+test('an error of the database never shows its text', () => {
+  for (const code of ['23505', '22P02', '57P01']) {
+    expect(JSON.stringify(problemBody(asDomainError(sql(code)), request))).not.toContain('secret');
+  }
+});
+
+test('every 401 has an empty body, whatever was wrong', () => {
+  const error = new DomainError('credentials.invalid', { message: 'the key was revoked' });
+  expect(problemBody(error, request).body).toBeUndefined();
+});
+
+test('every field is named, under the identifier of its error', () => {
+  const fields = [
+    { field: 'amount', message: 'amount must be positive' },
+    { field: 'customFields[0].key', message: 'customFields[0].key is too long' },
+  ];
+  expect(problemBody(new DomainError('request.invalid', { fields }), request)).toEqual({
+    contentType: 'application/problem+json',
+    body: {
+      type: 'about:blank',
+      title: ERROR_CATALOGUE['request.invalid'].message,
+      status: 400,
+      detail: ERROR_CATALOGUE['request.invalid'].message,
+      instance: 'a-request',
+      errors: fields.map((field) => ({ errorReference: '40', ...field })),
+    },
+  });
+});
+
+test.each(Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'credentials.invalid') as ErrorCode[])(
+  '%s says what it is',
+  (code) => {
+    const { httpStatus, errorReference, message } = ERROR_CATALOGUE[code];
+    expect(problemBody(new DomainError(code), request).body).toMatchObject({
+      status: httpStatus,
+      errors: [{ errorReference, message }],
+    });
+  },
+);
