@@ -27,10 +27,15 @@ async function answerReadiness(services: readonly RunningService[], response: Se
   const states = await Promise.all(
     services.map(async (service) => {
       const { statusCode, body } = await service.app.inject({ method: 'GET', url: '/health/ready' });
-      const state = statusCode === 200 ? 'ready' : ((JSON.parse(body) as { detail?: string; errors?: { message?: string }[] }).detail ?? 'not ready');
+      const state =
+        statusCode === 200
+          ? 'ready'
+          : ((JSON.parse(body) as { detail?: string; errors?: { message?: string }[] }).detail ?? 'not ready');
       return [service.name, state] as const;
     }),
   );
-  response.writeHead(states.every(([, state]) => state === 'ready') ? 200 : 503, { 'content-type': 'application/json' });
+  response.writeHead(states.every(([, state]) => state === 'ready') ? 200 : 503, {
+    'content-type': 'application/json',
+  });
   response.end(JSON.stringify({ services: Object.fromEntries(states) }));
 }

@@ -15,7 +15,9 @@ await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);
   const log = newLog('all-in-one', config.SVC_LOG_LEVEL);
   const broker = new EmbeddedBroker();
-  const services = await Promise.all(SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })));
+  const services = await Promise.all(
+    SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })),
+  );
   // Only now, when every consumer is there, so that none is taken for one that is not interested.
   await Promise.all(services.map((service) => service.startRelaying()));
 

@@ -54,7 +54,7 @@ export async function fetchState(sessionId: string, signal: AbortSignal): Promis
     if (!response.ok) return undefined;
     const { state, version } = await readObject(response);
     if (typeof state !== 'string') return undefined;
-    return { state, version: version === undefined || version === null ? undefined : String(version as string) };
+    return { state, version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined };
   } catch {
     return undefined;
   } finally {

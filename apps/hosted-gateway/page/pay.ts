@@ -9,7 +9,15 @@ import { readCard, type CardFieldTexts } from './card-fields.js';
 import { CardForm } from './card-form.js';
 import { byId } from './document-parts.js';
 import { fetchState, postPayment, type PaymentBody } from './gateway-calls.js';
-import { afterPoll, afterPost, isChanged, PaymentReference, settlesReference, type Waiting } from './payment-flow.js';
+import {
+  afterPoll,
+  afterPost,
+  isChanged,
+  PaymentReference,
+  type SessionState,
+  settlesReference,
+  type Waiting,
+} from './payment-flow.js';
 import { StatePoller } from './state-poller.js';
 
 const RETURN_AFTER_MS = 3000;
@@ -19,22 +27,6 @@ const FIRST_POLL_DURING_POST_MS = 1500;
 const data = document.querySelector('main')?.dataset ?? {};
 const sessionId = data['sessionId'] ?? '';
 const shown = { state: data['state'] ?? '', version: data['sessionVersion'] };
-
-switch (shown.state) {
-  case 'open':
-  case 'declined':
-    startForm();
-    break;
-  case 'processing':
-    startWaiting();
-    break;
-  case 'succeeded':
-    showLocalTime();
-    followReturn();
-    break;
-  case 'already-paid':
-    showLocalTime();
-}
 
 // Coming back with the browser's button shows a document from memory, with a state of long ago.
 window.addEventListener('pageshow', (event) => {
@@ -47,78 +39,91 @@ function startForm(): void {
     cardForm.showMessage(formErrors.insecure);
     return;
   }
-  const tryNumber = Number(data['try']);
-  const reference = new PaymentReference(storageIfAllowed(), sessionId, tryNumber, () => crypto.randomUUID());
-  let body: PaymentBody | undefined;
-  let waiting: Waiting = 'answer';
-  let unchangedPolls = 0;
-  let sends = 0;
+  const press = new PressOfPay(cardForm);
+  cardForm.start((texts) => void press.pay(texts));
+  document.getElementById('decline')?.focus();
+  window.addEventListener('pagehide', () => cardForm.clear());
+  watchWhileIdle(() => press.isIdle);
+}
 
-  const poller = pollerFor((polled) => {
-    unchangedPolls = isChanged(polled, shown) ? 0 : unchangedPolls + 1;
-    const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
-    if (step === 'reload') reload();
-    else if (step === 'send-again') void send();
-    else if (step === 'give-back') giveBack(formErrors.notSent);
-  });
+/** From the press of Pay until the server has another page to show, or the form is given back. */
+class PressOfPay {
+  private readonly tryNumber = Number(data['try']);
+  private readonly reference = new PaymentReference(storageIfAllowed(), sessionId, this.tryNumber, () =>
+    crypto.randomUUID(),
+  );
+  private readonly poller = pollerFor((polled) => this.onState(polled));
+  private body: PaymentBody | undefined;
+  private waiting: Waiting = 'answer';
+  private unchangedPolls = 0;
+  private sends = 0;
 
-  async function pay(texts: CardFieldTexts): Promise<void> {
-    cardForm.enable(false);
-    sends = 0;
+  constructor(private readonly cardForm: CardForm) {}
+
+  get isIdle(): boolean {
+    return this.body === undefined;
+  }
+
+  async pay(texts: CardFieldTexts): Promise<void> {
+    this.cardForm.enable(false);
+    this.sends = 0;
     try {
       const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: tryNumber, expiresAt: data['expiresAt'] ?? '' };
+      const binding = { sessionId, try: this.tryNumber, expiresAt: data['expiresAt'] ?? '' };
       const encryptedCard = await encryptCard({ card: readCard(texts, new Date()), binding, publicJwk });
-      body = { reference: reference.get(), try: tryNumber, encryptedCard };
+      this.body = { reference: this.reference.get(), try: this.tryNumber, encryptedCard };
     } catch {
-      giveBack(formErrors.cannotEncrypt);
+      this.giveBack(formErrors.cannotEncrypt);
       return;
     }
     showProcessing(true);
-    poller.start(FIRST_POLL_DURING_POST_MS);
-    await send();
+    this.poller.start(FIRST_POLL_DURING_POST_MS);
+    await this.send(this.body);
   }
 
-  async function send(): Promise<void> {
-    if (!body) return;
-    waiting = 'answer';
-    unchangedPolls = 0;
-    sends++;
+  private async send(body: PaymentBody): Promise<void> {
+    this.waiting = 'answer';
+    this.unchangedPolls = 0;
+    this.sends++;
     const outcome = await postPayment(sessionId, body);
-    if (settlesReference(outcome)) reference.settle();
+    if (settlesReference(outcome)) this.reference.settle();
     const step = afterPost(outcome);
     if (step.do === 'reload') return reload();
     if (step.do === 'correct') {
-      poller.stop();
+      this.poller.stop();
       // Refused perhaps because this page is out of date: then the payer needs the new one, not this one's form.
       const current = await fetchState(sessionId, new AbortController().signal);
       if (current && isChanged(current, shown)) return reload();
-      return giveBack(step.message ?? formErrors[step.problem]);
+      return this.giveBack(step.message ?? formErrors[step.problem]);
     }
-    waiting = step.sent;
+    this.waiting = step.sent;
     if (step.sent === 'unknown') sayStillChecking();
-    else poller.pollNow();
+    else this.poller.pollNow();
   }
 
-  function giveBack(message: string): void {
-    poller.stop();
-    body = undefined;
+  private onState(polled: SessionState): void {
+    this.unchangedPolls = isChanged(polled, shown) ? 0 : this.unchangedPolls + 1;
+    const { waiting, unchangedPolls, sends } = this;
+    const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
+    if (step === 'reload') reload();
+    else if (step === 'send-again' && this.body) void this.send(this.body);
+    else if (step === 'give-back') this.giveBack(formErrors.notSent);
+  }
+
+  private giveBack(message: string): void {
+    this.poller.stop();
+    this.body = undefined;
     showProcessing(false);
-    cardForm.enable(true);
-    cardForm.showMessage(message);
+    this.cardForm.enable(true);
+    this.cardForm.showMessage(message);
   }
+}
 
-  function showProcessing(isProcessing: boolean): void {
-    byId('pay-view').hidden = isProcessing;
-    byId('processing-view').hidden = !isProcessing;
-    byId('processing-note').textContent = processing.note;
-    if (isProcessing) byId('processing-heading').focus();
-  }
-
-  cardForm.start((texts) => void pay(texts));
-  document.getElementById('decline')?.focus();
-  window.addEventListener('pagehide', () => cardForm.clear());
-  watchWhileIdle(() => body === undefined);
+function showProcessing(isProcessing: boolean): void {
+  byId('pay-view').hidden = isProcessing;
+  byId('processing-view').hidden = !isProcessing;
+  byId('processing-note').textContent = processing.note;
+  if (isProcessing) byId('processing-heading').focus();
 }
 
 /** A payment was already running when the page was loaded. */
@@ -182,4 +187,21 @@ function storageIfAllowed(): Storage | undefined {
   } catch {
     return undefined;
   }
+}
+
+// Last, because a class is there only after its definition.
+switch (shown.state) {
+  case 'open':
+  case 'declined':
+    startForm();
+    break;
+  case 'processing':
+    startWaiting();
+    break;
+  case 'succeeded':
+    showLocalTime();
+    followReturn();
+    break;
+  case 'already-paid':
+    showLocalTime();
 }

@@ -19,6 +19,8 @@ const answered = (httpStatus: number, state?: string, message?: string): PostOut
   ...(message === undefined ? {} : { message }),
 });
 
+const unreachable: PostOutcome = { kind: 'unreachable' };
+
 describe('afterPost', () => {
   it.each([
     [answered(200, 'succeeded'), { do: 'reload' }],
@@ -35,7 +37,7 @@ describe('afterPost', () => {
     [answered(408), { do: 'poll', sent: 'unknown' }],
     [answered(500), { do: 'poll', sent: 'unknown' }],
     [answered(503), { do: 'poll', sent: 'unknown' }],
-    [{ kind: 'unreachable' } as PostOutcome, { do: 'poll', sent: 'unknown' }],
+    [unreachable, { do: 'poll', sent: 'unknown' }],
   ])('%j leads to %j', (outcome, step) => expect(afterPost(outcome)).toEqual(step));
 
   it('never gives the form back unless the server refused the payment', () => {

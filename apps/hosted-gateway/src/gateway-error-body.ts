@@ -4,7 +4,10 @@ import type { ErrorBody } from '@svc/service';
 /** Errors of the hosted gateway: `{status, errors: [{message}]}` (H1, C5). */
 export const gatewayErrorBody: ErrorBody = (error) => {
   const messages = error.fields.length > 0 ? error.fields.map(({ message }) => message) : [error.message];
-  const body: HostedErrorResponse = { status: statusOf(error.entry.httpStatus), errors: messages.map((message) => ({ message })) };
+  const body: HostedErrorResponse = {
+    status: statusOf(error.entry.httpStatus),
+    errors: messages.map((message) => ({ message })),
+  };
   return { contentType: 'application/json', body };
 };
 

@@ -33,7 +33,11 @@ export interface Merchant {
 export interface Gateway extends TestService {
   /** A merchant with one site, as identity would publish them; a fresh one for each test. */
   aMerchant(site?: { requireApiKey?: boolean; allowedHosts?: string[] }): Promise<Merchant>;
-  call(method: 'GET' | 'POST' | 'DELETE', url: string, options?: { headers?: Record<string, string>; payload?: unknown }): Promise<Answer>;
+  call(
+    method: 'GET' | 'POST' | 'DELETE',
+    url: string,
+    options?: { headers?: Record<string, string>; payload?: unknown },
+  ): Promise<Answer>;
   createSession(merchant: Merchant, over?: Record<string, unknown>, version?: string): Promise<string>;
   payableOf(sessionId: string): Promise<PayableDescriptor>;
   /** Stands in for payment-processor: answers charges with what `answer` makes of them. */
@@ -50,15 +54,27 @@ export interface Answer {
 
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
   execFileSync(process.execPath, [join(import.meta.dirname, '../page/build.ts')]);
-  const test = await startTestService(hostedGatewayService, { env: { SVC_GATEWAY_URL: 'https://pay.example', ...env } });
+  const test = await startTestService(hostedGatewayService, {
+    env: { SVC_GATEWAY_URL: 'https://pay.example', ...env },
+  });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
   let nextId = 1001;
   let answering: { close(): Promise<void> } | undefined;
 
   const call: Gateway['call'] = async (method, url, { headers = {}, payload } = {}) => {
-    const answer = await test.service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload: payload as object }) });
+    const answer = await test.service.app.inject({
+      method,
+      url,
+      headers,
+      ...(payload === undefined ? {} : { payload: payload as object }),
+    });
     const json = String(answer.headers['content-type']).includes('json');
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: json ? JSON.parse(answer.body) : undefined };
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      body: json ? JSON.parse(answer.body) : undefined,
+    };
   };
   return {
     ...test,
@@ -66,19 +82,42 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     aMerchant: async ({ requireApiKey = true, allowedHosts = [] } = {}) => {
       const [merchantId, siteId] = [nextId++, nextId++];
       const [siteKey, merchantKey] = [newApiKey('site', 'test'), newApiKey('merchant', 'test')];
-      const site = { merchantId, siteId, merchantName: 'Karoo Books', siteReference: 'web', name: 'Web shop', requireApiKey, allowedHosts, keylessMode: 'test' as const };
+      const site = {
+        merchantId,
+        siteId,
+        merchantName: 'Karoo Books',
+        siteReference: 'web',
+        name: 'Web shop',
+        requireApiKey,
+        allowedHosts,
+        keylessMode: 'test' as const,
+      };
       const key = { merchantId, mode: 'test' as const, revoked: false };
       const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
       await test.deliver(
         anEvent(SiteChangedV1, String(siteId), 1, site),
-        anEvent(ApiKeyChangedV1, siteKeyId, 1, { ...key, keyId: siteKeyId, kind: 'site', siteId, hash: hashApiKey(siteKey) }),
-        anEvent(ApiKeyChangedV1, merchantKeyId, 1, { ...key, keyId: merchantKeyId, kind: 'merchant', hash: hashApiKey(merchantKey) }),
+        anEvent(ApiKeyChangedV1, siteKeyId, 1, {
+          ...key,
+          keyId: siteKeyId,
+          kind: 'site',
+          siteId,
+          hash: hashApiKey(siteKey),
+        }),
+        anEvent(ApiKeyChangedV1, merchantKeyId, 1, {
+          ...key,
+          keyId: merchantKeyId,
+          kind: 'merchant',
+          hash: hashApiKey(merchantKey),
+        }),
       );
       const headers = { merchantid: String(merchantId), merchantsiteid: String(siteId), 'x-api-key': siteKey };
       return { merchantId, siteId, siteKey, merchantKey, headers };
     },
     createSession: async (merchant, over = {}, version = 'v3.1') => {
-      const { status, body, text } = await call('POST', `/api/${version}/sessions`, { headers: merchant.headers, payload: aSessionRequest(over) });
+      const { status, body, text } = await call('POST', `/api/${version}/sessions`, {
+        headers: merchant.headers,
+        payload: aSessionRequest(over),
+      });
       if (status !== 201) throw new Error(`No session: ${status} ${text}`);
       return body.sessionId as string;
     },
@@ -89,7 +128,9 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     },
     charges: async (answer) => {
       await answering?.close();
-      answering = await test.broker.respond(ChargeCardV1.name, (command) => Promise.resolve(answer(command as ChargeCard)));
+      answering = await test.broker.respond(ChargeCardV1.name, (command) =>
+        Promise.resolve(answer(command as ChargeCard)),
+      );
     },
   };
 }
@@ -111,7 +152,10 @@ export function aSessionRequest(over: Record<string, unknown> = {}): Record<stri
 }
 
 /** A payment of a session as payment-processor would report it; `version` is the payable's. */
-export function aPayment(payable: PayableDescriptor, over: Partial<PaymentSnapshot> & { version: number; tries?: number }): PaymentSnapshot {
+export function aPayment(
+  payable: PayableDescriptor,
+  over: Partial<PaymentSnapshot> & { version: number; tries?: number },
+): PaymentSnapshot {
   const { version, tries = 1, ...rest } = over;
   const state = rest.state ?? 'success';
   return {
@@ -132,7 +176,12 @@ export function aPayment(payable: PayableDescriptor, over: Partial<PaymentSnapsh
     paymentMethodLabel: '**** 4242',
     errors: state === 'failed' ? [paymentError('card.insufficient-funds')] : [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: state === 'success' ? 'paid' : state === 'failed' ? 'open' : 'reserved', version, tries },
+    payable: {
+      payableId: payable.payableId,
+      state: state === 'success' ? 'paid' : state === 'failed' ? 'open' : 'reserved',
+      version,
+      tries,
+    },
     ...rest,
   };
 }

@@ -28,7 +28,11 @@ import { RecoverAttempts } from './payments/recover-attempts.js';
       useFactory: (config: PaymentProcessorConfig) =>
         new SimulatedAcquirer(new SimulatedAcquirerStore(config.SVC_ACQUIRER_STORE), config.SVC_ACQUIRER_LATENCY_MS),
     },
-    { provide: ADMIN_KEY, inject: [PaymentProcessorConfig], useFactory: (config: PaymentProcessorConfig) => config.SVC_ADMIN_KEY },
+    {
+      provide: ADMIN_KEY,
+      inject: [PaymentProcessorConfig],
+      useFactory: (config: PaymentProcessorConfig) => config.SVC_ADMIN_KEY,
+    },
   ],
 })
 export class PaymentProcessorModule {}

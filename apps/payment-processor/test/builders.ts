@@ -13,7 +13,13 @@ export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescript
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:30:00.000Z',
     triesMax: 5,
-    source: { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-1', notificationUrl: 'https://shop.example/hook' },
+    source: {
+      kind: 'session',
+      sessionId,
+      apiVersion: 'v3.1',
+      merchantOrderId: 'order-1',
+      notificationUrl: 'https://shop.example/hook',
+    },
     ...over,
   };
 }

@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CardKeyPublishedV1, type ChargeCard, ChargeCardV1, type PayableDescriptor, type PaymentSnapshot, type PublicKeyJwk } from '@svc/contracts';
+import {
+  CardKeyPublishedV1,
+  type ChargeCard,
+  ChargeCardV1,
+  type PayableDescriptor,
+  type PaymentSnapshot,
+  type PublicKeyJwk,
+} from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { startTestService, type TestService } from '@svc/testing';
 import type { ChargeRecord } from '../src/acquirers/simulated-acquirer-store.js';
@@ -49,7 +56,11 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         payable,
         reference,
         try: nth,
-        encryptedCard: await encryptedCard(cardKey!.payload.publicJwk, { sessionId: payable.payableId, try: nth }, card ? { cardNumber: card } : {}),
+        encryptedCard: await encryptedCard(
+          cardKey!.payload.publicJwk,
+          { sessionId: payable.payableId, try: nth },
+          card ? { cardNumber: card } : {},
+        ),
         deadline: test.clock.later(15_000).toISOString(),
         ...command,
       }),
@@ -59,7 +70,9 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         const record = JSON.parse(line) as ChargeRecord;
         last.set(record.key, record);
       }
-      return [...last.values()].filter(({ outcome }) => outcome === 'approved').map(({ paymentReference }) => paymentReference);
+      return [...last.values()]
+        .filter(({ outcome }) => outcome === 'approved')
+        .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
     stop: async () => {

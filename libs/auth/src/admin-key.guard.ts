@@ -16,7 +16,8 @@ export class AdminKeyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const given = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-admin-key'];
-    if (typeof given !== 'string' || !timingSafeEqual(digest(given), this.expected)) throw new DomainError('credentials.invalid');
+    if (typeof given !== 'string' || !timingSafeEqual(digest(given), this.expected))
+      throw new DomainError('credentials.invalid');
     return true;
   }
 }

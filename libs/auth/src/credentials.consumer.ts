@@ -1,5 +1,11 @@
 import { Controller } from '@nestjs/common';
-import { type ApiKeyChanged, ApiKeyChangedV1, type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
+import {
+  type ApiKeyChanged,
+  ApiKeyChangedV1,
+  type EventEnvelope,
+  type SiteChanged,
+  SiteChangedV1,
+} from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps this service's copy of sites and key hashes. Replay: the highest version of each row stays. */

@@ -23,14 +23,20 @@ export async function newSealedKeyPair(kid: string, sealingKey: string): Promise
 }
 
 /** Opens the private half, for `jose`. Throws when the sealing key is another one or the row was tampered with. */
-export function openPrivateKey(kid: string, sealedPrivateKey: string, sealingKey: string): ReturnType<typeof createPrivateKey> {
+export function openPrivateKey(
+  kid: string,
+  sealedPrivateKey: string,
+  sealingKey: string,
+): ReturnType<typeof createPrivateKey> {
   const sealed = Buffer.from(sealedPrivateKey, 'base64');
   // The length is named because Node.js would otherwise accept a tag that somebody cut short, which is easier to forge.
-  const decipher = createDecipheriv('aes-256-gcm', wrappingKey(sealingKey), sealed.subarray(0, 12), { authTagLength: 16 })
+  const decipher = createDecipheriv('aes-256-gcm', wrappingKey(sealingKey), sealed.subarray(0, 12), {
+    authTagLength: 16,
+  })
     .setAAD(Buffer.from(kid))
     .setAuthTag(sealed.subarray(12, 28));
   const jwk = JSON.parse(Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString()) as JWK;
-  return createPrivateKey({ key: jwk as Record<string, unknown>, format: 'jwk' });
+  return createPrivateKey({ key: jwk, format: 'jwk' });
 }
 
 function wrappingKey(sealingKey: string): Buffer {

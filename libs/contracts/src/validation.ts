@@ -22,7 +22,10 @@ export function IsText(maxLength: number, options?: ValidationOptions): Property
       target: target.constructor,
       propertyName: propertyKey as string,
       constraints: [maxLength],
-      options: { message: `$property must be text of 1 to ${maxLength} characters without control characters`, ...options },
+      options: {
+        message: `$property must be text of 1 to ${maxLength} characters without control characters`,
+        ...options,
+      },
       validator: { validate: (value: unknown) => isText(value, maxLength) },
     });
 }
@@ -33,7 +36,7 @@ export function isText(value: unknown, maxLength: number): value is string {
     value.trim().length > 0 &&
     value.length <= maxLength &&
     value.isWellFormed() &&
-    // eslint-disable-next-line no-control-regex -- control characters are what is refused
+     
     !/[\u0000-\u001f\u007f-\u009f]/.test(value)
   );
 }

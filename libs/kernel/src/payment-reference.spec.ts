@@ -30,6 +30,9 @@ test('references of later seconds sort later', () => {
   expect(earlier < later).toBe(true);
 });
 
-test.each(['', 'x', 'I00000000000000000', '0'.repeat(17), '0'.repeat(19), 'ﬀ'.repeat(9)])('%j cannot be one', (text) => {
-  expect(parsePaymentReference(text)).toBeUndefined();
-});
+test.each(['', 'x', 'I00000000000000000', '0'.repeat(17), '0'.repeat(19), 'ﬀ'.repeat(9)])(
+  '%j cannot be one',
+  (text) => {
+    expect(parsePaymentReference(text)).toBeUndefined();
+  },
+);

@@ -22,7 +22,9 @@ export class CardKey extends ReadinessCheck {
   }
 
   private async find(): Promise<PublicKeyJwk | undefined> {
-    const [row] = await this.dataSource.query<{ jwk: PublicKeyJwk }[]>(`SELECT public_jwk AS jwk FROM card_keys WHERE name = 'card-key'`);
+    const [row] = await this.dataSource.query<{ jwk: PublicKeyJwk }[]>(
+      `SELECT public_jwk AS jwk FROM card_keys WHERE name = 'card-key'`,
+    );
     return row?.jwk;
   }
 }

@@ -19,7 +19,10 @@ export class PayOnPage {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(sessionId: string, press: { reference: string; try: number; encryptedCard: string }): Promise<PaymentSnapshot> {
+  async execute(
+    sessionId: string,
+    press: { reference: string; try: number; encryptedCard: string },
+  ): Promise<PaymentSnapshot> {
     const session = isUuid(sessionId) ? await this.sessions.findForPayer(sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     const payment = await this.commands.request(ChargeCardV1, {

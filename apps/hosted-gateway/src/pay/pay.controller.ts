@@ -1,4 +1,17 @@
-import { Body, Controller, Get, Header, HttpStatus, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpStatus,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import { DomainError, isUuid } from '@svc/kernel';
 import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
@@ -38,7 +51,11 @@ export class PayController {
   ) {}
 
   @Get()
-  async page(@Query('sessionId') sessionId: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async page(
+    @Query('sessionId') sessionId: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const model: PayPageModel = isUuid(sessionId)
       ? await this.showPage.model(sessionId, localeOf(request.headers['accept-language']))
       : { state: 'not-found' };
@@ -58,12 +75,17 @@ export class PayController {
   async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const asset = this.assets.find(file);
     if (!asset) throw new DomainError('resource.not-found');
-    await reply.header('cache-control', 'public, max-age=31536000, immutable').type(asset.contentType).send(asset.content);
+    await reply
+      .header('cache-control', 'public, max-age=31536000, immutable')
+      .type(asset.contentType)
+      .send(asset.content);
   }
 
   @Get(':sessionId/state')
   @Header('cache-control', 'no-store')
-  state(@Param('sessionId') sessionId: string): Promise<{ state: string; version: number | string | undefined; redirectUrl?: string }> {
+  state(
+    @Param('sessionId') sessionId: string,
+  ): Promise<{ state: string; version: number | string | undefined; redirectUrl?: string }> {
     return this.showPage.state(sessionId);
   }
 

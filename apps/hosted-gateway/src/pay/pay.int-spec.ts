@@ -10,11 +10,18 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const page = async (sessionId: string): Promise<string> => (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
+const page = async (sessionId: string): Promise<string> =>
+  (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
 const press = (sessionId: string, over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
-  gateway.call('POST', `/pay/${sessionId}/payments`, { headers, payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...over } });
+  gateway.call('POST', `/pay/${sessionId}/payments`, {
+    headers,
+    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...over },
+  });
 const endsWith = (over: Partial<PaymentSnapshot> & { version: number }): Promise<void> =>
-  gateway.charges(({ payable, reference, try: tries }) => ({ ok: true, reply: aPayment(payable, { reference, tries, ...over }) }));
+  gateway.charges(({ payable, reference, try: tries }) => ({
+    ok: true,
+    reply: aPayment(payable, { reference, tries, ...over }),
+  }));
 
 test('the page of an open session: the form, its key, a strict policy and nothing that may be kept', async () => {
   const sessionId = await gateway.createSession(merchant);
@@ -24,7 +31,16 @@ test('the page of an open session: the form, its key, a strict policy and nothin
   expect(headers['cache-control']).toBe('no-store');
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   expect(headers['content-security-policy']).not.toContain('unsafe');
-  for (const shown of ['Karoo Books', 'order-17', 'R 123.45', 'The Story of an African Farm', 'Card number', 'Expiry date', 'CVV', 'Name on card']) {
+  for (const shown of [
+    'Karoo Books',
+    'order-17',
+    'R 123.45',
+    'The Story of an African Farm',
+    'Card number',
+    'Expiry date',
+    'CVV',
+    'Name on card',
+  ]) {
     expect(text).toContain(shown);
   }
   expect(text).not.toMatch(/<script(?![^>]*\bsrc=)/);
@@ -53,7 +69,9 @@ test('paid: the merchant can read it before the page is answered, and the page l
   await endsWith({ state: 'success', version: 3 });
   const { status, body } = await press(sessionId);
   expect([status, body]).toEqual([200, { state: 'succeeded', version: 3, redirectUrl: expect.any(String) }]);
-  const { payments } = (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body;
+  const { payments } = (
+    await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })
+  ).body;
   expect(payments).toHaveLength(1);
   const back = new URL(body.redirectUrl as string);
   expect(Object.fromEntries(back.searchParams)).toEqual({
@@ -78,7 +96,13 @@ test('the charge carries the debt as the session has it, and a deadline', async 
   });
   const reference = randomUUID();
   await press(sessionId, { reference, amount: 1, payable: { amount: 1 } });
-  expect(seen).toEqual({ payable: await gateway.payableOf(sessionId), reference, try: 1, encryptedCard: 'a.b.c', deadline: '2026-03-01T10:00:15.000Z' });
+  expect(seen).toEqual({
+    payable: await gateway.payableOf(sessionId),
+    reference,
+    try: 1,
+    encryptedCard: 'a.b.c',
+    deadline: '2026-03-01T10:00:15.000Z',
+  });
 });
 
 test('declined: the form again with the reason, and the next try', async () => {
@@ -100,7 +124,13 @@ test('not known yet: 202, and the page says so after a reload', async () => {
 
 test('refused: another payer is first', async () => {
   const sessionId = await gateway.createSession(merchant);
-  await gateway.charges(() => ({ ok: false, code: 'payment.in-progress', message: 'A payment is already in progress.', fields: [], retryAfterSeconds: 2 }));
+  await gateway.charges(() => ({
+    ok: false,
+    code: 'payment.in-progress',
+    message: 'A payment is already in progress.',
+    fields: [],
+    retryAfterSeconds: 2,
+  }));
   const { status, headers, body } = await press(sessionId);
   expect([status, headers['retry-after'], body.status]).toEqual([409, '2', 'BadRequest']);
 });
@@ -118,7 +148,13 @@ test('expired: nothing can be paid, but a payment that was under way is still wa
 test('only our own page may press Pay, and only with what it sends', async () => {
   const sessionId = await gateway.createSession(merchant);
   expect((await press(sessionId, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-  for (const bad of [{ reference: 'x' }, { try: 0 }, { try: '1' }, { encryptedCard: 'x'.repeat(5000) }, { encryptedCard: 7 }]) {
+  for (const bad of [
+    { reference: 'x' },
+    { try: 0 },
+    { try: '1' },
+    { encryptedCard: 'x'.repeat(5000) },
+    { encryptedCard: 7 },
+  ]) {
     const { status, body } = await press(sessionId, bad);
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(Object.keys(bad)[0]!)]);
   }

@@ -20,12 +20,21 @@ export class ShowPage {
       this.sessions.paymentsOf(sessionId),
       this.cardKey.get(),
     ]);
-    return session ? pageModel({ session, payments, encryptionKey, locale, now: this.clock.now() }) : { state: 'not-found' };
+    return session
+      ? pageModel({ session, payments, encryptionKey, locale, now: this.clock.now() })
+      : { state: 'not-found' };
   }
 
-  async state(sessionId: string): Promise<{ state: string; version: number | string | undefined; redirectUrl?: string }> {
+  async state(
+    sessionId: string,
+  ): Promise<{ state: string; version: number | string | undefined; redirectUrl?: string }> {
     const model: PayPageModel = isUuid(sessionId) ? await this.model(sessionId, 'en') : { state: 'not-found' };
-    if (model.state === 'not-found') throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    return { state: model.state, version: model.sessionVersion, ...('returnUrl' in model ? { redirectUrl: model.returnUrl } : {}) };
+    if (model.state === 'not-found')
+      throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    return {
+      state: model.state,
+      version: model.sessionVersion,
+      ...('returnUrl' in model ? { redirectUrl: model.returnUrl } : {}),
+    };
   }
 }

@@ -16,7 +16,10 @@ export class PaymentsController {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
   @Get()
-  async list(@CallingSite() site: AuthenticatedSite, @Query('sessionId') sessionId: unknown): Promise<HostedPaymentList> {
+  async list(
+    @CallingSite() site: AuthenticatedSite,
+    @Query('sessionId') sessionId: unknown,
+  ): Promise<HostedPaymentList> {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
     const session = isUuid(sessionId) ? await this.sessions.findOwned(site, sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
@@ -28,7 +31,8 @@ export class PaymentsController {
   async get(@CallingSite() site: AuthenticatedSite, @Param('paymentReference') text: string): Promise<HostedPayment> {
     const paymentReference = parsePaymentReference(text);
     const payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
-    if (!payment || !isFinal(payment)) throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
+    if (!payment || !isFinal(payment))
+      throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
     return asHostedPayment(payment);
   }
 }

@@ -24,7 +24,9 @@ async function paidSession(): Promise<{ sessionId: string; failed: string; paid:
 
 test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, failed ones included', async (version) => {
   const { sessionId, failed, paid } = await paidSession();
-  const { status, body } = await gateway.call('GET', `/api/${version}/payments?sessionId=${sessionId}`, { headers: merchant.headers });
+  const { status, body } = await gateway.call('GET', `/api/${version}/payments?sessionId=${sessionId}`, {
+    headers: merchant.headers,
+  });
   expect(status).toBe(200);
   expect(body).toEqual({
     status: 'Success',
@@ -41,7 +43,11 @@ test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, failed
         status: 'Success',
         paymentMethod: '**** 4242',
       },
-      expect.objectContaining({ paymentReference: failed, paymentStatus: 'Failed', userMessage: 'The card has insufficient funds.' }),
+      expect.objectContaining({
+        paymentReference: failed,
+        paymentStatus: 'Failed',
+        userMessage: 'The card has insufficient funds.',
+      }),
     ],
   });
 });
@@ -49,7 +55,9 @@ test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, failed
 test('one payment, its reference in either case', async () => {
   const { paid } = await paidSession();
   for (const reference of [paid, paid.toLowerCase()]) {
-    const { status, body } = await gateway.call('GET', `/api/v3.1/payments/${reference}`, { headers: merchant.headers });
+    const { status, body } = await gateway.call('GET', `/api/v3.1/payments/${reference}`, {
+      headers: merchant.headers,
+    });
     expect([status, body.paymentReference]).toEqual([200, paid]);
   }
 });
@@ -73,7 +81,9 @@ test('what is not there, malformed or of somebody else is a 404', async () => {
 });
 
 test('without sessionId: a 400 that names it; without credentials: 401 first', async () => {
-  expect((await gateway.call('GET', '/api/v3.1/payments', { headers: merchant.headers })).body.errors[0].message).toContain('sessionId');
+  expect(
+    (await gateway.call('GET', '/api/v3.1/payments', { headers: merchant.headers })).body.errors[0].message,
+  ).toContain('sessionId');
   expect((await gateway.call('GET', '/api/v3.1/payments')).status).toBe(401);
 });
 
@@ -81,6 +91,12 @@ test('a payment that is not final is not shown', async () => {
   const sessionId = await gateway.createSession(merchant);
   const processing = aPayment(await gateway.payableOf(sessionId), { state: 'processing', version: 2 });
   await gateway.service.app.get(SessionRepository).keepPayments(gateway.dataSource, [processing]);
-  expect((await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body.payments).toEqual([]);
-  expect((await gateway.call('GET', `/api/v3.1/payments/${processing.paymentReference}`, { headers: merchant.headers })).status).toBe(404);
+  expect(
+    (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body
+      .payments,
+  ).toEqual([]);
+  expect(
+    (await gateway.call('GET', `/api/v3.1/payments/${processing.paymentReference}`, { headers: merchant.headers }))
+      .status,
+  ).toBe(404);
 });

@@ -19,7 +19,11 @@ export class CreateSession {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  async execute(site: AuthenticatedSite, apiVersion: HostedApiVersion, request: CreateSessionRequest): Promise<{ session: Session; replayed: boolean }> {
+  async execute(
+    site: AuthenticatedSite,
+    apiVersion: HostedApiVersion,
+    request: CreateSessionRequest,
+  ): Promise<{ session: Session; replayed: boolean }> {
     this.checkAddresses(site, request);
     const now = this.clock.now();
     const session: Session = {
@@ -50,7 +54,9 @@ export class CreateSession {
 
     const first = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
     if (first?.fingerprint !== fingerprint) {
-      throw new DomainError('request.idempotency-conflict', { message: 'requestId was used before with different content.' });
+      throw new DomainError('request.idempotency-conflict', {
+        message: 'requestId was used before with different content.',
+      });
     }
     return { session: first, replayed: true };
   }
@@ -60,7 +66,9 @@ export class CreateSession {
       allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development',
       ...(site.keyless ? { allowedHosts: site.allowedHosts } : {}),
     };
-    const fields = (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).flatMap((field) => merchantUrlProblem(field, request[field], rules) ?? []);
+    const fields = (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).flatMap(
+      (field) => merchantUrlProblem(field, request[field], rules) ?? [],
+    );
     if (fields.length > 0) throw new DomainError('request.invalid', { fields });
   }
 }

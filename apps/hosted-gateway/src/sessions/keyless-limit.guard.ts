@@ -15,7 +15,10 @@ export class KeylessLimit extends ThrottlerGuard {
     return Promise.resolve(request.ip);
   }
 
-  protected override throwThrottlingException(_: ExecutionContext, { timeToExpire }: ThrottlerLimitDetail): Promise<void> {
+  protected override throwThrottlingException(
+    _: ExecutionContext,
+    { timeToExpire }: ThrottlerLimitDetail,
+  ): Promise<void> {
     throw new DomainError('request.rate-limited', { retryAfterSeconds: Math.max(1, Math.ceil(timeToExpire)) });
   }
 }

@@ -16,9 +16,11 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   if (!URL.canParse(text)) return problem('must be an absolute URL');
   const url = new URL(text);
   if (url.username || url.password) return problem('must not contain credentials');
-  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
+  const secure =
+    url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
   if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
-  if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname)) return problem('must be on one of the hosts this site may use without an API key');
+  if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname))
+    return problem('must be on one of the hosts this site may use without an API key');
   return undefined;
 }
 

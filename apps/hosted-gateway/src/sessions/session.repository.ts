@@ -28,7 +28,12 @@ export class SessionRepository {
   /** Session and event in one statement, one round trip. False when the site has used this requestId before. */
   async create(session: Session, fingerprint: string): Promise<boolean> {
     const event = this.events.statement('$22', [
-      { type: SessionCreatedV1, aggregateId: session.sessionId, aggregateVersion: 1, payload: { payable: payableOf(session) } },
+      {
+        type: SessionCreatedV1,
+        aggregateId: session.sessionId,
+        aggregateVersion: 1,
+        payload: { payable: payableOf(session) },
+      },
     ]);
     const made = await this.dataSource.query<unknown[]>(
       `WITH made AS (
@@ -74,7 +79,11 @@ export class SessionRepository {
   }
 
   /** The session a site made under this requestId, and the fingerprint of the request that made it. */
-  async findByRequestId(owner: SessionOwner, apiVersion: string, requestId: string): Promise<(Session & { fingerprint: string }) | undefined> {
+  async findByRequestId(
+    owner: SessionOwner,
+    apiVersion: string,
+    requestId: string,
+  ): Promise<(Session & { fingerprint: string }) | undefined> {
     const [row] = await this.dataSource.query<(Session & { fingerprint: string })[]>(
       `SELECT ${COLUMNS}, fingerprint FROM sessions
         WHERE site_id = $1 AND mode = $2 AND api_version = $3 AND request_id = $4 AND merchant_id = $5`,
@@ -93,7 +102,9 @@ export class SessionRepository {
 
   /** For the payer, who owns nothing but the session's unguessable id. */
   async findForPayer(sessionId: string): Promise<Session | undefined> {
-    const [row] = await this.dataSource.query<Session[]>(`SELECT ${COLUMNS} FROM sessions WHERE session_id = $1`, [sessionId]);
+    const [row] = await this.dataSource.query<Session[]>(`SELECT ${COLUMNS} FROM sessions WHERE session_id = $1`, [
+      sessionId,
+    ]);
     return row;
   }
 

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { CreateSessionRequest, CustomField, HostedApiVersion, Mode, PayableDescriptor, PayableState } from '@svc/contracts';
+import type {
+  CreateSessionRequest,
+  CustomField,
+  HostedApiVersion,
+  Mode,
+  PayableDescriptor,
+  PayableState,
+} from '@svc/contracts';
 
 /** A session lives this long (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;

@@ -41,7 +41,9 @@ export class SessionsConsumer {
   @EventPattern(CardKeyPublishedV1)
   async onCardKey(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { aggregateId, aggregateVersion, payload } of events) {
-      await upsertIfNewer(tx, 'card_keys', { name: aggregateId }, aggregateVersion, { public_jwk: JSON.stringify(payload.publicJwk) });
+      await upsertIfNewer(tx, 'card_keys', { name: aggregateId }, aggregateVersion, {
+        public_jwk: JSON.stringify(payload.publicJwk),
+      });
     }
   }
 

@@ -1,7 +1,12 @@
 import { Body, Controller, Delete, HttpCode, Inject, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
-import { CreateSessionRequest, type CreateSessionResponse, type HostedApiVersion, type HostedErrorResponse } from '@svc/contracts';
+import {
+  CreateSessionRequest,
+  type CreateSessionResponse,
+  type HostedApiVersion,
+  type HostedErrorResponse,
+} from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
@@ -39,7 +44,10 @@ export class SessionsController {
 
   @Delete(':sessionId')
   @HttpCode(200)
-  async cancel(@CallingSite() site: AuthenticatedSite, @Param('sessionId') sessionId: string): Promise<HostedErrorResponse> {
+  async cancel(
+    @CallingSite() site: AuthenticatedSite,
+    @Param('sessionId') sessionId: string,
+  ): Promise<HostedErrorResponse> {
     await this.cancelSession.execute(site, sessionId);
     return { status: 'Success', errors: [] };
   }

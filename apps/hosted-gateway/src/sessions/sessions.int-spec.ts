@@ -15,12 +15,18 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.stop());
 
-const create = (payload: unknown, headers = merchant.headers, version = 'v3.1') => gateway.call('POST', `/api/${version}/sessions`, { headers, payload });
+const create = (payload: unknown, headers = merchant.headers, version = 'v3.1') =>
+  gateway.call('POST', `/api/${version}/sessions`, { headers, payload });
 
 test('a session: 201 with its page, and one event that carries the whole debt', async () => {
   const { status, body, headers } = await create(aSessionRequest());
   expect(status).toBe(201);
-  expect(body).toEqual({ sessionId: expect.any(String), redirectUrl: `https://pay.example/pay?sessionId=${body.sessionId}`, status: 'Success', errors: [] });
+  expect(body).toEqual({
+    sessionId: expect.any(String),
+    redirectUrl: `https://pay.example/pay?sessionId=${body.sessionId}`,
+    status: 'Success',
+    errors: [],
+  });
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   const payable = await gateway.payableOf(body.sessionId as string);
   expect(payable).toEqual({
@@ -32,7 +38,13 @@ test('a session: 201 with its page, and one event that carries the whole debt', 
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:30:00.000Z',
     triesMax: 5,
-    source: { kind: 'session', sessionId: body.sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', notificationUrl: 'https://shop.example/hook' },
+    source: {
+      kind: 'session',
+      sessionId: body.sessionId,
+      apiVersion: 'v3.1',
+      merchantOrderId: 'order-17',
+      notificationUrl: 'https://shop.example/hook',
+    },
   });
 });
 
@@ -58,7 +70,13 @@ test('the same requestId with another body is refused, fields we do not know do 
   const request = aSessionRequest();
   const first = await create(request);
   expect((await create({ ...request, somethingNew: 1 })).body.sessionId).toBe(first.body.sessionId);
-  for (const change of [{ amount: 1 }, { merchantOrderId: 'other' }, { returnUrl: 'https://shop.example/x' }, { customFields: [] }, { siteName: undefined }]) {
+  for (const change of [
+    { amount: 1 },
+    { merchantOrderId: 'other' },
+    { returnUrl: 'https://shop.example/x' },
+    { customFields: [] },
+    { siteName: undefined },
+  ]) {
     const { status, body } = await create({ ...request, ...change });
     expect([status, body.status]).toEqual([409, 'BadRequest']);
   }
@@ -72,7 +90,16 @@ test('the same requestId at another site is another session', async () => {
   expect(theirs.body.sessionId).not.toBe(mine.body.sessionId);
 });
 
-const required = ['requestId', 'merchantOrderId', 'amount', 'currencyISOCode', 'notificationUrl', 'returnUrl', 'cancelUrl', 'origin'];
+const required = [
+  'requestId',
+  'merchantOrderId',
+  'amount',
+  'currencyISOCode',
+  'notificationUrl',
+  'returnUrl',
+  'cancelUrl',
+  'origin',
+];
 test.each(required)('without %s: a 400 that names it', async (field) => {
   const { status, body } = await create(aSessionRequest({ [field]: undefined }));
   expect([status, body.status]).toEqual([400, 'BadRequest']);
@@ -115,24 +142,38 @@ test.each([
 
 test('several bad fields are all named', async () => {
   const { body } = await create(aSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
-  expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual(['amount', 'origin', 'returnUrl']);
+  expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual([
+    'amount',
+    'origin',
+    'returnUrl',
+  ]);
 });
 
 test('http to this machine is accepted in development only', async () => {
-  const local = { notificationUrl: 'http://127.0.0.1:8080/hook', returnUrl: 'http://localhost/x', cancelUrl: 'http://[::1]/x' };
+  const local = {
+    notificationUrl: 'http://127.0.0.1:8080/hook',
+    returnUrl: 'http://localhost/x',
+    cancelUrl: 'http://[::1]/x',
+  };
   expect((await create(aSessionRequest(local))).status).toBe(201);
   const production = await startGateway({ SVC_ENVIRONMENT: 'production' });
   const theirs = await production.aMerchant();
-  const { status, body } = await production.call('POST', '/api/v3.1/sessions', { headers: theirs.headers, payload: aSessionRequest(local) });
+  const { status, body } = await production.call('POST', '/api/v3.1/sessions', {
+    headers: theirs.headers,
+    payload: aSessionRequest(local),
+  });
   expect([status, body.errors.length]).toEqual([400, 3]);
   await production.stop();
 });
 
 describe('who may call (A8)', () => {
-  const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(merchant.headers).filter(([key]) => key !== name));
+  const without = (name: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(merchant.headers).filter(([key]) => key !== name));
 
   test('the site key and the merchant key are let in', async () => {
-    expect((await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status).toBe(201);
+    expect((await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status).toBe(
+      201,
+    );
   });
 
   test('no key, a wrong key, another merchant or site: 401, before the body is looked at', async () => {
@@ -158,10 +199,15 @@ describe('who may call (A8)', () => {
   test('a site that needs no key takes the two documented headers, for addresses on its hosts only', async () => {
     merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     expect((await create(aSessionRequest(), without('x-api-key'))).status).toBe(201);
-    const { status, body } = await create(aSessionRequest({ notificationUrl: 'https://evil.example/hook' }), without('x-api-key'));
+    const { status, body } = await create(
+      aSessionRequest({ notificationUrl: 'https://evil.example/hook' }),
+      without('x-api-key'),
+    );
     expect([status, body.errors]).toEqual([400, [{ message: expect.stringContaining('notificationUrl') }]]);
     expect((await create(aSessionRequest({ notificationUrl: 'https://elsewhere.example/hook' }))).status).toBe(201);
-    expect((await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': newApiKey('site', 'test') })).status).toBe(401);
+    expect(
+      (await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': newApiKey('site', 'test') })).status,
+    ).toBe(401);
   });
 
   test('without a key one address may not call without end', async () => {
@@ -187,7 +233,8 @@ test('bodies that are no JSON object are a 400, too large ones a 413, in our env
 });
 
 describe('cancelling (H2)', () => {
-  const cancel = (sessionId: string, headers = merchant.headers) => gateway.call('DELETE', `/api/v3.1/sessions/${sessionId}`, { headers });
+  const cancel = (sessionId: string, headers = merchant.headers) =>
+    gateway.call('DELETE', `/api/v3.1/sessions/${sessionId}`, { headers });
 
   test('closes the payable and shows in the session; not for others', async () => {
     const sessionId = await gateway.createSession(merchant);
@@ -207,7 +254,12 @@ describe('cancelling (H2)', () => {
   test('is refused while a payment is processing', async () => {
     const sessionId = await gateway.createSession(merchant);
     const answering = await gateway.broker.respond(ClosePayableV1.name, () =>
-      Promise.resolve({ ok: false, code: 'payment.in-progress', message: 'A payment is already in progress.', fields: [] }),
+      Promise.resolve({
+        ok: false,
+        code: 'payment.in-progress',
+        message: 'A payment is already in progress.',
+        fields: [],
+      }),
     );
     expect((await cancel(sessionId)).status).toBe(409);
     await answering.close();
@@ -219,6 +271,12 @@ test('an older report of a payment never replaces a newer one', async () => {
   const payable = await gateway.payableOf(sessionId);
   const paid = aPayment(payable, { version: 3 });
   await gateway.deliver(anEvent(PaymentSucceededV1, 'p', 2, paid));
-  await gateway.deliver(anEvent(PaymentSucceededV1, 'p', 1, { ...paid, state: 'processing', payable: { ...paid.payable, state: 'reserved', version: 2 } }));
+  await gateway.deliver(
+    anEvent(PaymentSucceededV1, 'p', 1, {
+      ...paid,
+      state: 'processing',
+      payable: { ...paid.payable, state: 'reserved', version: 2 },
+    }),
+  );
   expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded', version: 3 });
 });

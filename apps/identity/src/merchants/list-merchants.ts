@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
-import { DataSource, In, MoreThan } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { showSite, type SiteView } from '../sites/site.js';
-import { SiteRow } from '../sites/site.row.js';
+import { sitesOfMerchants } from '../sites/site.repository.js';
 import { MerchantRow } from './merchant.row.js';
 
 /** A merchant as the administration API shows it. */
@@ -40,10 +40,8 @@ export class ListMerchants {
   }
 
   private async withSites(merchants: MerchantRow[]): Promise<MerchantView[]> {
-    const sites = await this.dataSource.manager.find(SiteRow, {
-      where: { merchantId: In(merchants.map(({ merchantId }) => merchantId)) },
-      order: { siteId: 'ASC' },
-    });
+    const ids = merchants.map(({ merchantId }) => merchantId);
+    const sites = await sitesOfMerchants(this.dataSource.manager, ids);
     const sitesOf = Map.groupBy(sites, ({ merchantId }) => merchantId);
     return merchants.map(({ merchantId, name, createdAt }) => ({
       merchantId,

@@ -6,7 +6,6 @@ import { numericId } from '../path-ids.js';
 import { CreateMerchant } from './create-merchant.js';
 import { ListMerchants, MERCHANT_PAGE_SIZE, type MerchantView } from './list-merchants.js';
 import { MerchantRequest } from './merchant.requests.js';
-import type { MerchantRow } from './merchant.row.js';
 import { RenameMerchant } from './rename-merchant.js';
 
 /** Answer to a change of a merchant. */
@@ -58,6 +57,7 @@ export class MerchantsController {
   }
 }
 
-function answer({ merchantId, name, createdAt }: MerchantRow): MerchantAnswer {
+function answer(merchant: { merchantId: number; name: string; createdAt: Date }): MerchantAnswer {
+  const { merchantId, name, createdAt } = merchant;
   return { merchantId, name, createdUTCDate: createdAt.toISOString() };
 }

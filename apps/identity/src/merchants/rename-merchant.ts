@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { siteChanged } from '../sites/site.js';
-import { SiteRow } from '../sites/site.row.js';
+import { advanceSitesOf } from '../sites/site.repository.js';
 import { lockMerchant } from './merchant.repository.js';
 import { MerchantRow } from './merchant.row.js';
 
@@ -24,8 +24,7 @@ export class RenameMerchant {
       if (before.name === name) return before;
       const merchant = { ...before, name };
       await tx.update(MerchantRow, { merchantId }, { name });
-      await tx.increment(SiteRow, { merchantId }, 'version', 1);
-      const sites = await tx.findBy(SiteRow, { merchantId });
+      const sites = await advanceSitesOf(tx, merchantId);
       await this.events.append(tx, ...sites.map((site) => siteChanged(merchant, site)));
       await this.auditLog.append(tx, author, {
         action: 'merchant.renamed',

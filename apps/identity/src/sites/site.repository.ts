@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { SiteRow } from './site.row.js';
 
 /** Throws `resource.not-found`, also for a site of another merchant. */
@@ -8,6 +8,17 @@ export async function getSite(tx: EntityManager, merchantId: number, siteId: num
   const site = await tx.findOneBy(SiteRow, { merchantId, siteId });
   if (!site) throw new DomainError('resource.not-found');
   return site;
+}
+
+/** Sites of these merchants, in the order of their ids. */
+export function sitesOfMerchants(tx: EntityManager, merchantIds: readonly number[]): Promise<SiteRow[]> {
+  return tx.find(SiteRow, { where: { merchantId: In([...merchantIds]) }, order: { siteId: 'ASC' } });
+}
+
+/** Gives each site of a merchant its next version, to be published again. */
+export async function advanceSitesOf(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
+  await tx.increment(SiteRow, { merchantId }, 'version', 1);
+  return tx.findBy(SiteRow, { merchantId });
 }
 
 /** Says which rule of the table was broken, to somebody who can do something about it. */

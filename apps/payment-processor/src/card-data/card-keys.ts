@@ -37,7 +37,12 @@ export class CardKeys implements OnModuleInit {
         [kid, publicJwk, sealedPrivateKey, this.clock.now()],
       );
       if (made.length > 0) {
-        await this.events.append(tx, { type: CardKeyPublishedV1, aggregateId: 'card-key', aggregateVersion: 1, payload: { publicJwk } });
+        await this.events.append(tx, {
+          type: CardKeyPublishedV1,
+          aggregateId: 'card-key',
+          aggregateVersion: 1,
+          payload: { publicJwk },
+        });
       }
     });
   }
@@ -65,7 +70,10 @@ export class CardKeys implements OnModuleInit {
   private async privateKey(kid: string): Promise<KeyObject> {
     const kept = this.opened.get(kid);
     if (kept) return kept;
-    const [row] = await this.dataSource.query<{ sealed_private_key: string }[]>(`SELECT sealed_private_key FROM card_keys WHERE kid = $1`, [kid]);
+    const [row] = await this.dataSource.query<{ sealed_private_key: string }[]>(
+      `SELECT sealed_private_key FROM card_keys WHERE kid = $1`,
+      [kid],
+    );
     if (!row) throw unreadable();
     const key = openPrivateKey(kid, row.sealed_private_key, this.config.SVC_SEALING_KEY);
     this.opened.set(kid, key);

@@ -11,13 +11,17 @@ export function checkOpenedCard(opened: unknown, expected: { sessionId: string; 
   const { sessionId, try: boundTry, expiresAt } = asRecord(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
   if (sessionId !== expected.sessionId || boundTry !== expected.try || !(expiry > now.getTime())) {
-    throw new DomainError('request.invalid', { message: 'The card was encrypted for another page. Reload the page and try again.' });
+    throw new DomainError('request.invalid', {
+      message: 'The card was encrypted for another page. Reload the page and try again.',
+    });
   }
   const given = asRecord(card) as Partial<Record<keyof Card, unknown>>;
   const problems: FieldProblem[] = [];
   const require = (ok: boolean, field: string, message: string): void => void (ok || problems.push({ field, message }));
   const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
-  require(typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber) && isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
+  require(typeof cardNumber === 'string' &&
+    /^\d{12,19}$/.test(cardNumber) &&
+    isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
   require(typeof cvv === 'string' && /^\d{3,4}$/.test(cvv), 'cvv', 'The CVV has 3 or 4 digits.');
   require(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
   require(isExpiryAhead(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');

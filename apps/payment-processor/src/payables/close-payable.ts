@@ -23,7 +23,12 @@ export class ClosePayable {
     switch (standing?.state) {
       case 'closed':
       case 'refused':
-        return { payableId: standing.payableId, state: standing.state, version: standing.version, tries: standing.tries };
+        return {
+          payableId: standing.payableId,
+          state: standing.state,
+          version: standing.version,
+          tries: standing.tries,
+        };
       case 'paid':
         throw new DomainError('payable.paid');
       default:

@@ -49,14 +49,21 @@ export class PayableRepository {
 
   /** `open → closed`, with its event. Undefined when it was not open: the caller looks why. */
   async close(tx: EntityManager, payableId: string): Promise<PayableSnapshot | undefined> {
-    const [rows] = await tx.query<[{ payableId: string; state: PayableState; version: number; tries: number }[], number]>(
+    const [rows] = await tx.query<
+      [{ payableId: string; state: PayableState; version: number; tries: number }[], number]
+    >(
       `UPDATE payables SET state = 'closed', version = version + 1, modified_at = $2
         WHERE payable_id = $1 AND state = 'open' RETURNING payable_id AS "payableId", state, version, tries`,
       [payableId, this.clock.now()],
     );
     const closed = rows[0];
     if (!closed) return undefined;
-    await this.events.append(tx, { type: PayableClosedV1, aggregateId: payableId, aggregateVersion: closed.version, payload: closed });
+    await this.events.append(tx, {
+      type: PayableClosedV1,
+      aggregateId: payableId,
+      aggregateVersion: closed.version,
+      payload: closed,
+    });
     return closed;
   }
 }

@@ -1,5 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
-import { ClosePayableV1, type EventEnvelope, type PayableDescriptor, type PayableSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import {
+  ClosePayableV1,
+  type EventEnvelope,
+  type PayableDescriptor,
+  type PayableSnapshot,
+  SessionCreatedV1,
+} from '@svc/contracts';
 import { type ConsumerContext, EventPattern, MessagePattern } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
 import { PayableRepository } from './payable.repository.js';

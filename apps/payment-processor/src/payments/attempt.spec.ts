@@ -4,7 +4,9 @@ const startedAt = new Date('2026-03-01T10:00:00.000Z');
 const after = (milliseconds: number): Date => new Date(startedAt.getTime() + milliseconds);
 
 test('is asked about after 2 s, 10 s, 1 min and 5 min, and reversed at 15 min', () => {
-  expect(ASK_AFTER_MS.map((_, asked) => nextAskAt(startedAt, asked, startedAt))).toEqual([2_000, 10_000, 60_000, 300_000].map(after));
+  expect(ASK_AFTER_MS.map((_, asked) => nextAskAt(startedAt, asked, startedAt))).toEqual(
+    [2_000, 10_000, 60_000, 300_000].map(after),
+  );
   expect(nextAskAt(startedAt, 4, after(300_000))).toEqual(after(900_000));
 });
 
@@ -20,7 +22,16 @@ test('nothing is concluded from an unknown outcome or an unconfirmed reversal', 
 
 test('only an approval is a success', () => {
   expect(endOf({ kind: 'approved', acquirerReference: 'a' })?.settlement).toEqual({ state: 'success' });
-  expect(endOf({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })?.settlement).toEqual({ state: 'failed', error: 'card.expired' });
-  expect(endOf({ kind: 'neverCharged' })).toEqual({ state: 'notAttempted', settlement: { state: 'failed', error: 'acquirer.unavailable' } });
-  expect(endOf({ kind: 'reversed' })).toEqual({ state: 'reversed', settlement: { state: 'failed', error: 'acquirer.outcome-unknown' } });
+  expect(endOf({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })?.settlement).toEqual({
+    state: 'failed',
+    error: 'card.expired',
+  });
+  expect(endOf({ kind: 'neverCharged' })).toEqual({
+    state: 'notAttempted',
+    settlement: { state: 'failed', error: 'acquirer.unavailable' },
+  });
+  expect(endOf({ kind: 'reversed' })).toEqual({
+    state: 'reversed',
+    settlement: { state: 'failed', error: 'acquirer.outcome-unknown' },
+  });
 });

@@ -44,7 +44,11 @@ export function endOf(outcome: ChargeOutcome | ReversalOutcome): AttemptEnd | un
     case 'approved':
       return { state: 'approved', acquirerReference: outcome.acquirerReference, settlement: { state: 'success' } };
     case 'declined':
-      return { state: 'declined', acquirerReference: outcome.acquirerReference, settlement: { state: 'failed', error: outcome.reason } };
+      return {
+        state: 'declined',
+        acquirerReference: outcome.acquirerReference,
+        settlement: { state: 'failed', error: outcome.reason },
+      };
     case 'notAttempted':
     case 'neverCharged':
       return { state: 'notAttempted', settlement: { state: 'failed', error: 'acquirer.unavailable' } };

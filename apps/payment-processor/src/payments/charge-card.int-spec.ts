@@ -10,7 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const transfersOf = (payment: PaymentSnapshot): Promise<{ kind: string; debit_account: string; credit_account: string; amount: number }[]> =>
+const transfersOf = (
+  payment: PaymentSnapshot,
+): Promise<{ kind: string; debit_account: string; credit_account: string; amount: number }[]> =>
   processor.dataSource.query(
     `SELECT kind, debit_account, credit_account, t.amount FROM transfers t JOIN payments USING (payment_id) WHERE payment_reference = $1`,
     [payment.paymentReference],
@@ -30,11 +32,21 @@ test('an approved card: one charge, one payment, one transfer, two events', asyn
   });
   expect(processor.charged()).toContain(payment.paymentReference);
   expect(await transfersOf(payment)).toEqual([
-    { kind: 'capture', debit_account: 'test:acquirer:simulated:receivable', credit_account: 'test:merchant:1001:payable', amount: 12345 },
+    {
+      kind: 'capture',
+      debit_account: 'test:acquirer:simulated:receivable',
+      credit_account: 'test:merchant:1001:payable',
+      amount: 12345,
+    },
   ]);
-  const published = [...(await processor.published(PaymentProcessingV1)), ...(await processor.published(PaymentSucceededV1))];
+  const published = [
+    ...(await processor.published(PaymentProcessingV1)),
+    ...(await processor.published(PaymentSucceededV1)),
+  ];
   const ofThis = published.filter((event) => event.payload.paymentReference === payment.paymentReference);
-  expect(ofThis.map(({ type, aggregateVersion, payload }) => [type, aggregateVersion, payload.payable.version])).toEqual([
+  expect(
+    ofThis.map(({ type, aggregateVersion, payload }) => [type, aggregateVersion, payload.payable.version]),
+  ).toEqual([
     ['payment.processing.v1', 1, 2],
     ['payment.succeeded.v1', 2, 3],
   ]);
@@ -49,9 +61,16 @@ test.each([
 ])('%s is declined with %s, moves no money and can be tried again', async (card, errorReference) => {
   const payable = aPayable();
   const failed = await processor.pay(payable, { card });
-  expect(failed).toMatchObject({ state: 'failed', processedAmount: 0, errors: [{ errorReference }], payable: { state: 'open', tries: 1 } });
+  expect(failed).toMatchObject({
+    state: 'failed',
+    processedAmount: 0,
+    errors: [{ errorReference }],
+    payable: { state: 'open', tries: 1 },
+  });
   expect(await transfersOf(failed)).toEqual([]);
-  expect((await processor.published(PaymentFailedV1)).map(({ payload }) => payload.paymentReference)).toContain(failed.paymentReference);
+  expect((await processor.published(PaymentFailedV1)).map(({ payload }) => payload.paymentReference)).toContain(
+    failed.paymentReference,
+  );
 
   const paid = await processor.pay(payable, { try: 2 });
   expect(paid).toMatchObject({ state: 'success', payable: { state: 'paid', tries: 2 } });
@@ -81,20 +100,30 @@ test('twenty payers at once: one is charged, the others are told that a payment 
   const paid = results.filter((result) => result.status === 'fulfilled');
   expect(paid).toHaveLength(1);
   for (const result of results) {
-    if (result.status === 'rejected') expect((result.reason as { code: string }).code).toMatch(/^(payment\.in-progress|payable\.paid)$/);
+    if (result.status === 'rejected')
+      expect((result.reason as { code: string }).code).toMatch(/^(payment\.in-progress|payable\.paid)$/);
   }
-  const [{ count }] = await processor.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM payments WHERE payable_id = $1`, [payable.payableId]);
+  const [{ count }] = await processor.dataSource.query<[{ count: number }]>(
+    `SELECT count(*) FROM payments WHERE payable_id = $1`,
+    [payable.payableId],
+  );
   expect(count).toBe(1);
 });
 
 test('what is expired, paid, or of another amount is refused before anything is charged or recorded', async () => {
   const before = processor.charged().length;
-  await expect(processor.pay(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({ code: 'payable.expired' });
+  await expect(processor.pay(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({
+    code: 'payable.expired',
+  });
 
   const payable = aPayable();
   await processor.pay(payable, { card: CARDS.declined });
-  await expect(processor.pay({ ...payable, amount: 1 }, { try: 2 })).rejects.toMatchObject({ code: 'payable.mismatch' });
-  await expect(processor.pay({ ...payable, merchantId: 1002 }, { try: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
+  await expect(processor.pay({ ...payable, amount: 1 }, { try: 2 })).rejects.toMatchObject({
+    code: 'payable.mismatch',
+  });
+  await expect(processor.pay({ ...payable, merchantId: 1002 }, { try: 2 })).rejects.toMatchObject({
+    code: 'payment.in-progress',
+  });
 
   const paid = aPayable();
   await processor.pay(paid);
@@ -104,23 +133,32 @@ test('what is expired, paid, or of another amount is refused before anything is 
 
 test('a charge whose deadline has passed must not begin', async () => {
   const payable = aPayable();
-  await expect(processor.pay(payable, { command: { deadline: '2026-03-01T10:00:00.000Z' } })).rejects.toMatchObject({ code: 'service.not-ready' });
+  await expect(processor.pay(payable, { command: { deadline: '2026-03-01T10:00:00.000Z' } })).rejects.toMatchObject({
+    code: 'service.not-ready',
+  });
   expect(await processor.pay(payable)).toMatchObject({ state: 'success' });
 });
 
 test('a card opens only for the session and try it was encrypted for, and only in time', async () => {
   const payable = aPayable();
-  const charge = async (encrypted: string, nth = 1): Promise<unknown> => processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } });
+  const charge = async (encrypted: string, nth = 1): Promise<unknown> =>
+    processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } });
   const refused = { code: 'request.invalid' };
 
   await expect(charge('not.a.jwe')).rejects.toMatchObject(refused);
   await expect(charge('x'.repeat(10_000))).rejects.toMatchObject(refused);
-  await expect(charge(await encryptedCard(processor.cardKey, { sessionId: randomUUID(), try: 1 }))).rejects.toMatchObject(refused);
-  await expect(charge(await encryptedCard(processor.cardKey, { sessionId: payable.payableId, try: 2 }))).rejects.toMatchObject(refused);
+  await expect(
+    charge(await encryptedCard(processor.cardKey, { sessionId: randomUUID(), try: 1 })),
+  ).rejects.toMatchObject(refused);
+  await expect(
+    charge(await encryptedCard(processor.cardKey, { sessionId: payable.payableId, try: 2 })),
+  ).rejects.toMatchObject(refused);
   const late = { sessionId: payable.payableId, try: 1, expiresAt: '2026-03-01T10:00:00.000Z' };
   await expect(charge(await encryptedCard(processor.cardKey, late))).rejects.toMatchObject(refused);
   const ofAnotherKey = { ...processor.cardKey, kid: randomUUID() };
-  await expect(charge(await encryptedCard(ofAnotherKey, { sessionId: payable.payableId, try: 1 }))).rejects.toMatchObject(refused);
+  await expect(
+    charge(await encryptedCard(ofAnotherKey, { sessionId: payable.payableId, try: 1 })),
+  ).rejects.toMatchObject(refused);
 
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
@@ -129,9 +167,16 @@ test('a card that cannot be one is refused by field, without using up a try', as
   const payable = aPayable();
   const binding = { sessionId: payable.payableId, try: 1 };
   const bad = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };
-  const error: unknown = await processor.pay(payable, { command: { encryptedCard: await encryptedCard(processor.cardKey, binding, bad) } }).catch((e: unknown) => e);
+  const error: unknown = await processor
+    .pay(payable, { command: { encryptedCard: await encryptedCard(processor.cardKey, binding, bad) } })
+    .catch((e: unknown) => e);
   expect(error).toMatchObject({ code: 'request.invalid' });
-  expect((error as { fields: { field: string }[] }).fields.map(({ field }) => field)).toEqual(['cardNumber', 'cvv', 'holderName', 'expiryDate']);
+  expect((error as { fields: { field: string }[] }).fields.map(({ field }) => field)).toEqual([
+    'cardNumber',
+    'cvv',
+    'holderName',
+    'expiryDate',
+  ]);
   expect(JSON.stringify(error)).not.toContain('4242');
   expect(await processor.pay(payable)).toMatchObject({ payable: { tries: 1 } });
 });
@@ -139,11 +184,16 @@ test('a card that cannot be one is refused by field, without using up a try', as
 test('card data stands in no table', async () => {
   const payable = aPayable();
   await processor.pay(payable, { card: '5555555555554444' });
-  const tables = await processor.dataSource.query<{ name: string }[]>(`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`);
+  const tables = await processor.dataSource.query<{ name: string }[]>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`,
+  );
   const containing = async (text: string): Promise<string[]> => {
     const found: string[] = [];
     for (const { name } of tables) {
-      const rows = await processor.dataSource.query<unknown[]>(`SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`, [text]);
+      const rows = await processor.dataSource.query<unknown[]>(
+        `SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`,
+        [text],
+      );
       if (rows.length > 0) found.push(name);
     }
     return found;

@@ -36,7 +36,10 @@ export class ChargeCard {
 
   async execute(command: ChargeCardCommand): Promise<PaymentSnapshot> {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
-    const card = await this.cardKeys.openCard(command.encryptedCard, { sessionId: command.payable.payableId, try: command.try });
+    const card = await this.cardKeys.openCard(command.encryptedCard, {
+      sessionId: command.payable.payableId,
+      try: command.try,
+    });
     const open = await this.accept(command, card);
     if ('state' in open) return open;
 
@@ -52,7 +55,8 @@ export class ChargeCard {
 
   private async accept(command: ChargeCardCommand, card: Card): Promise<OpenAttempt | PaymentSnapshot> {
     const now = this.clock.now();
-    if (!(now.getTime() < Date.parse(command.deadline))) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    if (!(now.getTime() < Date.parse(command.deadline)))
+      throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     const payment = acceptedPayment({
       payable: command.payable,
       reference: command.reference,
@@ -63,7 +67,11 @@ export class ChargeCard {
       now,
     });
     const open = await this.payments.accept(command.payable, payment, this.acquirer.name);
-    return open ?? (await this.payments.find(command.payable.payableId, command.reference)) ?? (await this.refuse(command.payable));
+    return (
+      open ??
+      (await this.payments.find(command.payable.payableId, command.reference)) ??
+      (await this.refuse(command.payable))
+    );
   }
 
   /** Says why the payable could not be had. */
@@ -73,7 +81,8 @@ export class ChargeCard {
     if (standing?.state === 'refused') throw new DomainError('payable.refused');
     if (standing?.state === 'closed') throw new DomainError('payable.closed');
     if (Date.parse(payable.expiresAt) <= this.clock.now().getTime()) throw new DomainError('payable.expired');
-    if (standing && (standing.amount !== payable.amount || standing.currency !== payable.currencyISOCode)) throw new DomainError('payable.mismatch');
+    if (standing && (standing.amount !== payable.amount || standing.currency !== payable.currencyISOCode))
+      throw new DomainError('payable.mismatch');
     // Reserved by another payer, or a page that does not know of the latest try yet.
     throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
   }

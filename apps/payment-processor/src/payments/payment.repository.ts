@@ -47,7 +47,11 @@ export class PaymentRepository {
    * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
    * need not be known yet: the payment may have overtaken `session.created`.
    */
-  async accept(payable: PayableDescriptor, payment: PaymentSnapshot, acquirer: string): Promise<OpenAttempt | undefined> {
+  async accept(
+    payable: PayableDescriptor,
+    payment: PaymentSnapshot,
+    acquirer: string,
+  ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     const startedAt = this.clock.now();
     const event = this.events.statement('$18', [
@@ -116,7 +120,9 @@ export class PaymentRepository {
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
     const success = settled.state === 'success';
     const type = success ? PaymentSucceededV1 : PaymentFailedV1;
-    const event = this.events.statement('$14', [{ type, aggregateId: open.paymentId, aggregateVersion: 2, payload: settled }]);
+    const event = this.events.statement('$14', [
+      { type, aggregateId: open.paymentId, aggregateVersion: 2, payload: settled },
+    ]);
     const accounts = captureAccounts(open.payment, open.acquirer);
     const [row] = await this.dataSource.query<unknown[]>(
       `WITH target AS (

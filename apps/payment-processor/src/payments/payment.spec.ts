@@ -7,7 +7,13 @@ const now = new Date('2026-03-01T10:00:00.123Z');
 const later = new Date('2026-03-01T10:00:02.000Z');
 
 function accepted(tries = 1): PaymentSnapshot {
-  const given = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: tries, payableVersion: 2 };
+  const given = {
+    reference: 'r',
+    paymentReference: 'p',
+    paymentMethodLabel: '**** 4242',
+    try: tries,
+    payableVersion: 2,
+  };
   return acceptedPayment({ payable: aPayable(), now, ...given });
 }
 
@@ -20,7 +26,12 @@ test('success and failed are final', () => {
 
 test('a success processes amount and tip, and pays the payable', () => {
   const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
-  expect(paid).toMatchObject({ state: 'success', processedAmount: 12345, errors: [], payable: { state: 'paid', version: 3 } });
+  expect(paid).toMatchObject({
+    state: 'success',
+    processedAmount: 12345,
+    errors: [],
+    payable: { state: 'paid', version: 3 },
+  });
   expect(paid.paymentUTCDate).toBe('2026-03-01T10:00:00.123Z');
   expect(paid.modifiedUTCDate).toBe('2026-03-01T10:00:02.000Z');
 });
@@ -38,5 +49,7 @@ test('a failure processes nothing, says why, and frees the payable until the las
 
 test('what is final cannot be settled again', () => {
   const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
-  expect(() => settledPayment(paid, { state: 'failed', error: 'card.declined' }, 5, later)).toThrow('cannot go from success to failed');
+  expect(() => settledPayment(paid, { state: 'failed', error: 'card.declined' }, 5, later)).toThrow(
+    'cannot go from success to failed',
+  );
 });

@@ -1,4 +1,10 @@
-import { type ErrorCode, type PayableDescriptor, type PaymentSnapshot, type PaymentState, paymentError } from '@svc/contracts';
+import {
+  type ErrorCode,
+  type PayableDescriptor,
+  type PaymentSnapshot,
+  type PaymentState,
+  paymentError,
+} from '@svc/contracts';
 
 /**
  * A payment: one press of Pay (P1). Which state may follow which; the same list stands in a trigger of the table,
@@ -54,8 +60,14 @@ export function acceptedPayment({ payable, now, ...given }: NewPayment): Payment
 }
 
 /** The payment and its payable after the acquirer's answer. A failed one frees the payable, or refuses it for good. */
-export function settledPayment(payment: PaymentSnapshot, settlement: Settlement, triesMax: number, now: Date): PaymentSnapshot {
-  if (!mayFollow(payment.state, settlement.state)) throw new Error(`A payment cannot go from ${payment.state} to ${settlement.state}.`);
+export function settledPayment(
+  payment: PaymentSnapshot,
+  settlement: Settlement,
+  triesMax: number,
+  now: Date,
+): PaymentSnapshot {
+  if (!mayFollow(payment.state, settlement.state))
+    throw new Error(`A payment cannot go from ${payment.state} to ${settlement.state}.`);
   const success = settlement.state === 'success';
   return {
     ...payment,

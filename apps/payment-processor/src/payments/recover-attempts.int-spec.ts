@@ -37,7 +37,10 @@ test('charged, but the answer was lost: still processing, then found out and rec
 });
 
 /** The process dies between committing the attempt and hearing the answer. */
-async function payAndDie(payable = aPayable(), { reachesTheAcquirer }: { reachesTheAcquirer: boolean }): Promise<string> {
+async function payAndDie(
+  payable = aPayable(),
+  { reachesTheAcquirer }: { reachesTheAcquirer: boolean },
+): Promise<string> {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
@@ -67,12 +70,22 @@ test('died before the charge: not concluded while the call may be on its way, th
   processor.clock.advance(8_000);
   await processor.recover();
   expect(await stateOf(payable.payableId)).toEqual({ attempt: 'notAttempted', payment: 'failed', payable: 'open' });
-  expect((await processor.published(PaymentFailedV1))[0]!.payload.errors).toEqual([{ errorReference: '30', message: expect.any(String) }]);
+  expect((await processor.published(PaymentFailedV1))[0]!.payload.errors).toEqual([
+    { errorReference: '30', message: expect.any(String) },
+  ]);
   expect(processor.charged()).toEqual([]);
 
   const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
-  const late = { idempotencyKey: key, paymentReference: 'x', amount: 1, currencyISOCode: 'ZAR', card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 } };
-  expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({ kind: 'declined' });
+  const late = {
+    idempotencyKey: key,
+    paymentReference: 'x',
+    amount: 1,
+    currencyISOCode: 'ZAR',
+    card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 },
+  };
+  expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({
+    kind: 'declined',
+  });
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
@@ -101,5 +114,7 @@ test('an acquirer that stays silent: asked four times, reversed at 15 minutes un
 test('two recovery jobs at once ask about an attempt once', async () => {
   await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
   processor.clock.advance(2_000);
-  expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([0, 0, 1]);
+  expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([
+    0, 0, 1,
+  ]);
 });

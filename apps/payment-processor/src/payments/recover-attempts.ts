@@ -51,7 +51,11 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     const end = endOf(outcome);
     if (end) {
       const settled = await this.payments.settle(attempt, end);
-      if (settled) this.log.info({ paymentReference: settled.paymentReference, state: settled.state, asked: attempt.asked }, 'attempt recovered');
+      if (settled)
+        this.log.info(
+          { paymentReference: settled.paymentReference, state: settled.state, asked: attempt.asked },
+          'attempt recovered',
+        );
       return;
     }
     await this.payments.markUnknown(attempt.attemptId, nextAskAt(attempt.startedAt, attempt.asked, this.clock.now()));

@@ -15,7 +15,13 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 /** Tries every pair of states on a row of its own and returns those the database let through. */
-async function allowedByDatabase<S extends string>(table: string, id: string, states: readonly S[], update: string, setUp: (state: S) => Promise<string>): Promise<string[]> {
+async function allowedByDatabase<S extends string>(
+  table: string,
+  id: string,
+  states: readonly S[],
+  update: string,
+  setUp: (state: S) => Promise<string>,
+): Promise<string[]> {
   const allowed: string[] = [];
   for (const from of states) {
     for (const to of states.filter((state) => state !== from)) {
@@ -60,14 +66,18 @@ async function anAttemptRow(state: AttemptState): Promise<string> {
 test('the database lets exactly the listed transitions of a payment through', async () => {
   const states = Object.keys(PAYMENT_TRANSITIONS) as PaymentState[];
   const update = `state = $2, processed_amount = CASE WHEN $2 = 'success' THEN 100 ELSE 0 END, errors = CASE WHEN $2 = 'failed' THEN '[1]'::jsonb ELSE '[]' END`;
-  expect((await allowedByDatabase('payments', 'payment_id', states, update, aPaymentRow)).sort()).toEqual(listed(PAYMENT_TRANSITIONS).sort());
+  expect((await allowedByDatabase('payments', 'payment_id', states, update, aPaymentRow)).sort()).toEqual(
+    listed(PAYMENT_TRANSITIONS).sort(),
+  );
 });
 
 test('the database lets exactly the listed transitions of an attempt through', async () => {
   const states = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
   const open = `$2 IN ('started', 'unknown')`;
   const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_ask_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
-  expect((await allowedByDatabase('attempts', 'attempt_id', states, update, anAttemptRow)).sort()).toEqual(listed(ATTEMPT_TRANSITIONS).sort());
+  expect((await allowedByDatabase('attempts', 'attempt_id', states, update, anAttemptRow)).sort()).toEqual(
+    listed(ATTEMPT_TRANSITIONS).sort(),
+  );
 });
 
 test('the ledger takes no change', async () => {
@@ -85,9 +95,15 @@ type Step = { kind: 'pay'; card: string } | { kind: 'recover' } | { kind: 'pass'
  */
 test('whatever payers do, a payable is charged at most once and the books agree', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('pay' as const), card: fc.constantFrom(...Object.values(CARDS)) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('pay' as const), card: fc.constantFrom(...Object.values(CARDS)) }),
+    },
     { weight: 2, arbitrary: fc.constant({ kind: 'recover' as const }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 2, 10, 60, 900) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 2, 10, 60, 900) }),
+    },
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -116,13 +132,17 @@ test('whatever payers do, a payable is charged at most once and the books agree'
 async function payOnce(payable: ReturnType<typeof aPayable>, card: string, nth: number): Promise<void> {
   const binding = { sessionId: payable.payableId, try: nth, expiresAt: '2999-01-01T00:00:00.000Z' };
   const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
-  await processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } }).catch((error: { code?: string }) => {
-    expect(error.code).toMatch(/^(payment\.in-progress|payable\.(paid|refused))$/);
-  });
+  await processor
+    .pay(payable, { try: nth, command: { encryptedCard: encrypted } })
+    .catch((error: { code?: string }) => {
+      expect(error.code).toMatch(/^(payment\.in-progress|payable\.(paid|refused))$/);
+    });
 }
 
 async function look(payableId: string) {
-  const [row] = await processor.dataSource.query<{ payable: string; tries: number; successes: number; underWay: number; transfers: number; references: string[] }[]>(
+  const [row] = await processor.dataSource.query<
+    { payable: string; tries: number; successes: number; underWay: number; transfers: number; references: string[] }[]
+  >(
     `SELECT y.state AS payable, y.tries, count(*) FILTER (WHERE p.state = 'success') AS successes,
             count(*) FILTER (WHERE p.state = 'processing') AS "underWay", count(t.transfer_id) AS transfers, array_agg(p.payment_reference) AS references
        FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1 GROUP BY y.state, y.tries`,
