@@ -14,7 +14,7 @@ export interface Finished {
 export function runProgram(
   file: string,
   args: readonly string[],
-  options: { cwd: string; env?: NodeJS.ProcessEnv; logFile?: string },
+  options: { cwd: string; env?: NodeJS.ProcessEnv; logFile?: string; killedBy?: AbortSignal },
 ): Promise<Finished> {
   const log = options.logFile === undefined ? undefined : openLog(options.logFile);
   const output = log?.handle ?? 'inherit';
@@ -24,11 +24,14 @@ export function runProgram(
     stdio: [log === undefined ? 'inherit' : 'ignore', output, output],
   });
   running.add(child);
+  const kill = () => child.kill('SIGKILL');
+  options.killedBy?.addEventListener('abort', kill);
   return new Promise<Finished>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve({ code: code ?? 1 }));
   }).finally(() => {
     running.delete(child);
+    options.killedBy?.removeEventListener('abort', kill);
     if (log !== undefined) closeSync(log.handle);
   });
 }

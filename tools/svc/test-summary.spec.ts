@@ -37,6 +37,11 @@ describe('the sum of a test run', () => {
     expect(summarise(report([]), 0)).toMatchObject({ failed: 1 });
   });
 
+  it('counts a run that had to be ended, and says why', () => {
+    expect(summarise(report(['passed']), 1, 'left open')).toEqual({ passed: 1, failed: 1, complaints: ['left open'] });
+    expect(summarise(undefined, 1, 'took too long')).toEqual({ passed: 0, failed: 1, complaints: ['took too long'] });
+  });
+
   it('closes with one plain line', () => {
     expect(closingLine([summarise(report(['passed', 'passed']), 0), summarise(report(['passed', 'failed']), 1)])).toBe(
       '3 passed, 1 failed',

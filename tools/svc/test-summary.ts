@@ -22,11 +22,11 @@ export interface Summary {
 
 /**
  * Adds up one run. A test that was not run (skipped, todo) counts as failed: nothing is left out silently. So does a
- * file that could not be run, and a run that wrote no report or ended badly without any failed test.
+ * file that could not be run, a run that had to be ended (`stuck` says why), and one that wrote no report or ended badly without any failed test.
  */
-export function summarise(report: JestReport | undefined, exitCode: number): Summary {
+export function summarise(report: JestReport | undefined, exitCode: number, stuck?: string): Summary {
   if (report === undefined)
-    return { passed: 0, failed: 1, complaints: [`Jest wrote no report (exit code ${exitCode})`] };
+    return { passed: 0, failed: 1, complaints: [stuck ?? `Jest wrote no report (exit code ${exitCode})`] };
   const notRun = report.testResults.flatMap((file) =>
     file.assertionResults
       .filter(({ status }) => status !== 'passed' && status !== 'failed')
@@ -35,7 +35,7 @@ export function summarise(report: JestReport | undefined, exitCode: number): Sum
   const broken = report.testResults
     .filter((file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'))
     .map((file) => `could not be run: ${file.name}`);
-  const complaints = [...notRun, ...broken];
+  const complaints = [...notRun, ...broken, ...(stuck === undefined ? [] : [stuck])];
   const failed = report.numFailedTests + complaints.length;
   if (failed > 0 || (exitCode === 0 && report.numPassedTests > 0))
     return { passed: report.numPassedTests, failed, complaints };

@@ -15,12 +15,17 @@ import { SvcError } from './svc-error.ts';
 import { findFreePort } from './taken-ports.ts';
 import { closingLine, summarise } from './test-summary.ts';
 import type { JestReport, Summary } from './test-summary.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** What a selection of tests needs beside Node.js. */
 interface Needs {
   readonly database: boolean;
   readonly browser: boolean;
 }
+
+/** A whole run takes a few minutes; one that takes this long hangs. */
+const LONGEST_RUN_SECONDS = 1200;
+const EXIT_SECONDS = 20;
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
@@ -85,16 +90,30 @@ async function runAll(settings: Settings, args: readonly string[], env: Record<s
 async function runJest(settings: Settings, args: string[], env: Record<string, string>): Promise<Summary> {
   const report = join(settings.dataDir, 'test', 'report.json');
   rmSync(report, { force: true });
+  const ended = new AbortController();
+  const stuck = new AbortController();
+  const reason = watchForStuck(report, ended.signal).then((found) => {
+    if (found !== undefined) stuck.abort();
+    return found;
+  });
   const { code } = await runProgram(
     process.execPath,
     [...jest(settings), '--json', `--outputFile=${report}`, ...args],
-    {
-      cwd: settings.root,
-      env: environmentFor(env),
-    },
+    { cwd: settings.root, env: environmentFor(env), killedBy: stuck.signal },
   );
+  ended.abort();
   const content = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as JestReport) : undefined;
-  return summarise(content, code);
+  return summarise(content, code, await reason);
+}
+
+/** Jest waits for ever for a connection or a timer that a test has left open. Says so; undefined when it ended. */
+async function watchForStuck(report: string, ended: AbortSignal): Promise<string | undefined> {
+  const isOver = () => (ended.aborted ? 'ended' : existsSync(report) ? 'reported' : undefined);
+  const state = await waitUntil(isOver, { withinSeconds: LONGEST_RUN_SECONDS, everyMilliseconds: 200 });
+  if (state === undefined) return `the tests were ended after ${LONGEST_RUN_SECONDS} s`;
+  const hasEnded = () => (ended.aborted ? true : undefined);
+  if ((await waitUntil(hasEnded, { withinSeconds: EXIT_SECONDS, everyMilliseconds: 200 })) === true) return undefined;
+  return `Jest did not end within ${EXIT_SECONDS} s of the last test: a test has left something open`;
 }
 
 function listTests(settings: Settings, args: readonly string[]): string[] {
