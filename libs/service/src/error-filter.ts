@@ -30,11 +30,20 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.entry.httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
-    const { contentType, body } = this.errorBody(error, request);
-    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-    reply.status(error.entry.httpStatus);
-    return body === undefined ? reply.send() : reply.type(contentType).send(JSON.stringify(body));
+    return answerError(reply, request, error, this.errorBody);
   }
+}
+
+export function answerError(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  error: DomainError,
+  errorBody: ErrorBody,
+): FastifyReply {
+  const { contentType, body } = errorBody(error, request);
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  reply.status(error.entry.httpStatus);
+  return body === undefined ? reply.send() : reply.type(contentType).send(JSON.stringify(body));
 }
 
 export function asDomainError(exception: unknown): DomainError {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import { answerError, asDomainError, type ErrorBody, problemBody } from './error-filter.js';
 import type { ServiceLog } from './logging.js';
 import { readJsonBodies } from './request-validation.js';
 
@@ -9,13 +10,22 @@ export const BODY_BYTES_MAX = 256 * 1024;
 
 /** How every service accepts HTTP: bounds, request ids, one log line a request, security headers. */
 export const acceptRequests = {
-  options: ({ paramLengthMax = 200 }: { paramLengthMax?: number | undefined }): FastifyServerOptions => ({
+  options: (
+    { paramLengthMax = 200, errorBody = problemBody }: { paramLengthMax?: number; errorBody?: ErrorBody },
+    log: ServiceLog,
+  ): FastifyServerOptions => ({
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: paramLengthMax },
     requestTimeout: 30_000,
     // C8: every answer has an x-request-id of ours, which finds the log line.
     genReqId: () => randomUUID(),
     logger: false,
+    // An address that no router can read: the hooks below are not run for it.
+    frameworkErrors: (error, request, reply) => {
+      log.info({ requestId: request.id, code: error.code }, 'address refused');
+      reply.header('x-request-id', request.id);
+      answerError(reply, request, asDomainError(error), errorBody);
+    },
   }),
 
   configure(fastify: FastifyInstance, log: ServiceLog): void {
@@ -29,6 +39,16 @@ export const acceptRequests = {
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
       done();
+    });
+    // The last answer on a connection says so, or the shutdown would wait for the client to let go of it.
+    let closing = false;
+    fastify.addHook('preClose', (done) => {
+      closing = true;
+      done();
+    });
+    fastify.addHook('onSend', (_request, reply, payload, done) => {
+      if (closing) reply.header('connection', 'close');
+      done(null, payload);
     });
     // Written from an allow-list: never addresses with their query, never headers, never bodies.
     fastify.addHook('onResponse', (request, reply, done) => {

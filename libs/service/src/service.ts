@@ -54,6 +54,9 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
+/** Longest that a shutdown waits for requests under way. */
+const CLOSE_MS_MAX = 10_000;
+
 /** Creates a service, ready to answer requests (through `app.inject`, a listener, or a front), not yet listening. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
@@ -80,8 +83,8 @@ export async function startService<C extends ServiceConfig>(
       { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
       { provide: APP_PIPE, useClass: RequestValidation },
     ]),
-    new FastifyAdapter(acceptRequests.options(definition)),
-    { logger: nestLog(log), abortOnError: false, bodyParser: false, forceCloseConnections: true },
+    new FastifyAdapter(acceptRequests.options(definition, log)),
+    { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
   acceptRequests.configure(app.getHttpAdapter().getInstance(), log);
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
@@ -97,7 +100,9 @@ export async function startService<C extends ServiceConfig>(
     stopRelaying: () => relay.stop(),
     close: async () => {
       await relay.stop();
-      await app.close();
+      // Idle connections are closed and requests under way completed; a client that does not read holds up no shutdown.
+      const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
+      await app.close().finally(() => clearTimeout(lastCall));
       await dataSource.destroy();
     },
   };
