@@ -38,7 +38,7 @@ describe('the environment files', () => {
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
     expect(having('SVC_SEALING_KEY')).toEqual(['payment-processor', 'webhook-dispatcher']);
-    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
+    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
   });
 
   it.each([

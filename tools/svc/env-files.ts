@@ -39,7 +39,7 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
       SVC_ACQUIRER_STORE: paths.acquirerStore,
     },
-    'hosted-gateway': { ...service('hosted-gateway'), SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,

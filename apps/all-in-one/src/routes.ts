@@ -12,11 +12,20 @@ export interface Route {
 /** Which app answers what: the only place that says so. */
 export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/auth', app: 'identity' },
-  { host: 'gateway', path: '/', app: 'hosted-gateway' },
+  { host: 'api', path: '/health', app: 'identity' },
+  { host: 'gateway', path: '/api', app: 'hosted-gateway' },
+  { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
+  { host: 'gateway', path: '/health', app: 'hosted-gateway' },
   { host: 'shop', path: '/', app: 'demo-shop' },
+  { host: 'admin', path: '/health', app: 'identity' },
   { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
+  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher'].map((app) => ({
+    host: 'admin' as const,
+    path: `/admin/v1/dead-letters/${app}`,
+    app,
+  })),
 ];
 
 /** The app that answers a path on a host, or undefined. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { CredentialsConsumer, SiteCredentials } from '@svc/auth';
+import { ADMIN_KEY, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
 import { CardKey } from './pay/card-key.js';
@@ -25,7 +25,14 @@ import { SessionsController } from './sessions/sessions.controller.js';
       ],
     }),
   ],
-  controllers: [SessionsController, PaymentsController, PayController, SessionsConsumer, CredentialsConsumer],
+  controllers: [
+    SessionsController,
+    PaymentsController,
+    PayController,
+    SessionsConsumer,
+    CredentialsConsumer,
+    deadLettersOf('hosted-gateway'),
+  ],
   providers: [
     CancelSession,
     CardKey,
@@ -36,6 +43,11 @@ import { SessionsController } from './sessions/sessions.controller.js';
     SiteCredentials,
     { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
     { provide: ReadinessCheck, useExisting: CardKey },
+    {
+      provide: ADMIN_KEY,
+      inject: [HostedGatewayConfig],
+      useFactory: (config: HostedGatewayConfig) => config.SVC_ADMIN_KEY,
+    },
   ],
   exports: [ReadinessCheck],
 })

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY } from '@svc/auth';
+import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -27,6 +27,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     ApiKeysController,
     WebhookSecretsController,
     AuditLogController,
+    deadLettersOf('identity'),
     SealingKeyConsumer,
   ],
   providers: [

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY } from '@svc/auth';
+import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
 import { SimulatedAcquirer } from './acquirers/simulated-acquirer.js';
 import { SimulatedAcquirerStore } from './acquirers/simulated-acquirer-store.js';
@@ -14,7 +14,7 @@ import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { RecoverAttempts } from './payments/recover-attempts.js';
 
 @Module({
-  controllers: [PayablesConsumer, PaymentsConsumer],
+  controllers: [PayablesConsumer, PaymentsConsumer, deadLettersOf('payment-processor')],
   providers: [
     CardKeys,
     ChargeCard,

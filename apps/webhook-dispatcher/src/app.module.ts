@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY } from '@svc/auth';
+import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
@@ -12,7 +12,12 @@ import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consum
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
 
 @Module({
-  controllers: [SigningSecretsConsumer, NotificationsConsumer, NotificationsController],
+  controllers: [
+    SigningSecretsConsumer,
+    NotificationsConsumer,
+    NotificationsController,
+    deadLettersOf('webhook-dispatcher'),
+  ],
   providers: [
     SealingKey,
     SigningSecrets,

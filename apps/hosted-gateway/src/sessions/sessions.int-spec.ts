@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { newApiKey } from '@svc/auth';
-import { aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { ADMIN_KEY, aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 
@@ -279,4 +279,28 @@ test('an older report of a payment never replaces a newer one', async () => {
     }),
   );
   expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded', version: 3 });
+});
+
+test('what this service gave up on is shown to administrators and can be replayed', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
+  const poison = anEvent(PaymentSucceededV1, 'p', 2, { ...paid, source: { ...paid.source, sessionId: 'no uuid' } });
+  await gateway.deliver(poison);
+
+  const dead = '/admin/v1/dead-letters/hosted-gateway';
+  const headers = { 'x-admin-key': ADMIN_KEY };
+  expect((await gateway.call('GET', dead)).status).toBe(401);
+  expect((await gateway.call('GET', dead, { headers })).body.deadLetters).toEqual([
+    expect.objectContaining({ messageId: poison.id, type: 'payment.succeeded.v1' }),
+  ]);
+  expect((await gateway.call('POST', `${dead}/${poison.id}/replay`, { headers })).status).toBe(500);
+  expect((await gateway.call('POST', `${dead}/${randomUUID()}/replay`, { headers })).status).toBe(404);
+
+  await gateway.dataSource.query(
+    `UPDATE dead_letters SET envelope = jsonb_set(envelope, '{payload,source,sessionId}', to_jsonb($1::text))`,
+    [sessionId],
+  );
+  expect((await gateway.call('POST', `${dead}/${poison.id}/replay`, { headers })).status).toBe(204);
+  expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded' });
+  expect((await gateway.call('GET', dead, { headers })).body.deadLetters).toEqual([]);
 });

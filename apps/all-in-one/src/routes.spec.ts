@@ -1,0 +1,17 @@
+import { appFor, type Host } from './routes.js';
+
+test.each<[Host, string, string | undefined]>([
+  ['api', '/v1/auth/service/login', 'identity'],
+  ['api', '/v1/authors', undefined],
+  ['api', '/admin/v1/merchants', undefined],
+  ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],
+  ['gateway', '/pay', 'hosted-gateway'],
+  ['gateway', '/pay/assets/pay.js', 'hosted-gateway'],
+  ['gateway', '/admin/v1/dead-letters/hosted-gateway', undefined],
+  ['shop', '/', 'demo-shop'],
+  ['shop', '/orders/1', 'demo-shop'],
+  ['admin', '/admin/v1/merchants/1001/sites', 'identity'],
+  ['admin', '/admin/v1/notifications', 'webhook-dispatcher'],
+  ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
+  ['admin', '/', undefined],
+])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path)).toBe(app));
