@@ -1,0 +1,68 @@
+/** A real Chromium, and a record of everything it complained about. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { waitUntil } from '@svc/testing';
+
+const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
+
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = process.env['SVC_CHROMIUM'];
+  if (!executablePath) throw new Error('No browser: run the tests with ./svc test, or set SVC_CHROMIUM.');
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** Errors, refusals of the content security policy and requests that failed, in all tabs of a context. */
+export function complaintsOf(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  context.on('page', (page) => {
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()}: ${new URL(response.url()).pathname}`);
+    });
+  });
+  return complaints;
+}
+
+/** Keeps a picture of what the payer sees, for people. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** Fills in the card form, by the labels a payer reads. */
+export async function fillCard(page: Page, cardNumber: string): Promise<void> {
+  await page.getByLabel('Card number').fill(cardNumber);
+  await page.getByLabel('Expiry date').fill('12 / 35');
+  await page.getByLabel('CVV').fill('123');
+  await page.getByLabel('Name on card').fill('Thandi Nkosi');
+}
+
+export function payButton(page: Page): ReturnType<Page['getByRole']> {
+  return page.getByRole('button', { name: /^Pay/ });
+}
+
+/** Waits for a heading, over any reloads in between. */
+export async function seesHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
+  await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs });
+}
+
+/** Waits until the tab is at an address, over redirects and reloads. */
+export function isAt(page: Page, what: string, test: (url: URL) => boolean, deadlineMs = 30_000): Promise<unknown> {
+  return waitUntil(what, deadlineMs, () => Promise.resolve(test(new URL(page.url()))));
+}

@@ -1,0 +1,137 @@
+/** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(180_000);
+
+/** Long enough to reload the page while the bank is being asked. */
+const LATENCY_MS = 2_500;
+
+describe('paying at the demo shop', () => {
+  let platform: Platform;
+  let browser: Browser;
+  let context: BrowserContext;
+  let complaints: string[];
+  let page: Page;
+
+  beforeAll(async () => {
+    platform = await Platform.start('main-job', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 1024, height: 768 } });
+    complaints = complaintsOf(context);
+    page = await context.newPage();
+  });
+  // Nothing the browser had to refuse, and no error, in any step of any test.
+  afterEach(async () => {
+    await context?.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const checkOut = async (): Promise<string> => {
+    await page.goto(platform.demo.shopUrl);
+    await page.getByRole('button', { name: 'Check out' }).click();
+    await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
+    return page.url();
+  };
+  const orderState = (): Promise<string | null> => page.locator('#order-state').getAttribute('data-state');
+  const seesOrderPaid = (): Promise<void> =>
+    page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+  const chargesOf = (paymentReference: string): number =>
+    platform.charges().filter((line) => line.paymentReference === paymentReference && line.outcome === 'approved')
+      .length;
+
+  it('takes 4242…, tells the truth over a reload, and the webhook turns the order paid', async () => {
+    await page.goto(platform.demo.shopUrl);
+    await screenshot(page, 'approved-1-shop');
+    await page.getByLabel('Quantity of Enamel Mug').fill('2');
+    await page.getByRole('button', { name: 'Check out' }).click();
+    await seesHeading(page, 'Pay by card');
+    const paymentPage = page.url();
+    expect(paymentPage).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/pay\\?sessionId=`));
+    const shown = await page.locator('main').innerText();
+    expect(shown).toContain('Karoo Roastery');
+    expect(shown).toContain('R 321.45');
+    expect(shown).toContain('2 × R 99.00');
+    await screenshot(page, 'approved-2-payment-page');
+
+    await fillCard(page, '4242 4242 4242 4242');
+    expect(await payButton(page).innerText()).toContain('R 321.45');
+    await screenshot(page, 'approved-3-filled-in');
+    await payButton(page).click();
+    await seesHeading(page, 'Confirming with your bank…');
+    await screenshot(page, 'approved-4-processing');
+    await page.reload();
+    await seesHeading(page, 'Confirming with your bank…');
+    expect(await payButton(page).count()).toBe(0);
+    await screenshot(page, 'approved-5-processing-after-reload');
+
+    await seesHeading(page, 'Payment successful');
+    await screenshot(page, 'approved-6-receipt');
+    const receipt = await page.locator('main').innerText();
+    const paymentReference = /[0-9A-HJKMNP-TV-Z]{18}/.exec(receipt)?.[0] ?? 'none on the receipt';
+
+    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await seesOrderPaid();
+    await screenshot(page, 'approved-7-order-paid');
+    expect(await page.locator('#payment-reference').innerText()).toBe(paymentReference);
+    expect(chargesOf(paymentReference)).toBe(1);
+
+    // Later, the page says that there is nothing left to pay.
+    await platform.sql(
+      `UPDATE hosted_gateway.hosted_payments
+       SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE payment_reference = $1`,
+      [paymentReference, new Date(Date.now() - 600_000).toISOString()],
+    );
+    await page.goto(paymentPage);
+    await seesHeading(page, 'This order is already paid');
+    expect(await payButton(page).count()).toBe(0);
+    await screenshot(page, 'approved-8-already-paid');
+  });
+
+  it('tells of a decline, and takes a second try on the same page', async () => {
+    await checkOut();
+    await fillCard(page, '4000 0000 0000 0002');
+    await payButton(page).click();
+    await seesHeading(page, 'Pay by card', 30_000);
+    await page.getByText('Your bank declined the payment').waitFor({ state: 'visible', timeout: 30_000 });
+    await page.getByText('4 of 5 tries left.').waitFor({ state: 'visible' });
+    await screenshot(page, 'declined-1-payment-page');
+
+    await page.getByRole('link', { name: 'Back to store' }).click();
+    await page.locator('.failed-tries').waitFor({ state: 'visible', timeout: 30_000 });
+    expect(await orderState()).toBe('awaiting-payment');
+    await screenshot(page, 'declined-2-order');
+    await page.getByRole('button', { name: 'Go to payment' }).click();
+
+    await seesHeading(page, 'Pay by card');
+    await fillCard(page, '4242 4242 4242 4242');
+    await payButton(page).click();
+    await seesHeading(page, 'Payment successful');
+    await screenshot(page, 'declined-3-second-try-receipt');
+    await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click();
+    await seesOrderPaid();
+    await screenshot(page, 'declined-4-order-paid');
+  });
+
+  it('shows that a session has expired, and leads back to the store', async () => {
+    const sessionId = new URL(await checkOut()).searchParams.get('sessionId');
+    const past = new Date(Date.now() - 1_000);
+    await platform.sql('UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1', [sessionId, past]);
+
+    await page.reload();
+    await seesHeading(page, 'This payment page has expired');
+    await screenshot(page, 'expired-1-payment-page');
+    await page.getByRole('link', { name: 'Back to store' }).click();
+    await isAt(page, 'the order', (url) => url.origin === platform.demo.shopUrl && url.pathname.startsWith('/orders/'));
+    expect(await orderState()).toBe('awaiting-payment');
+    await screenshot(page, 'expired-2-order');
+  });
+});

@@ -1,0 +1,85 @@
+/** A merchant's own server, as far as webhooks are concerned: real HTTP on loopback, verified with the SDK. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type HostedPaymentNotification, verifyWebhook } from '@svc/sdk';
+
+export interface Delivery {
+  readonly webhookId: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Already verified. */
+  readonly payment: HostedPaymentNotification;
+  /** Whether it was answered with a 2xx. */
+  acknowledged: boolean;
+}
+
+/** What to do with a delivery: the status to answer with, or `hold` to leave it without an answer. */
+export type Answer = number | 'hold';
+
+export class MerchantEndpoint {
+  readonly deliveries: Delivery[] = [];
+  /** Deliveries whose signature was wrong, with the reason; none is expected, ever. */
+  readonly forged: unknown[] = [];
+  private readonly held: ServerResponse[] = [];
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  /** @param answer asked for each delivery; `before` counts those of the same payment that came earlier */
+  static async start(
+    secret: string,
+    answer: (delivery: Delivery, before: number) => Answer,
+  ): Promise<MerchantEndpoint> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = new MerchantEndpoint(
+      server,
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    );
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        try {
+          endpoint.receive(request.headers, Buffer.concat(chunks), secret, response, answer);
+        } catch (error) {
+          endpoint.forged.push(error);
+          response.writeHead(400).end();
+        }
+      });
+    });
+    return endpoint;
+  }
+
+  of(paymentReference: string): Delivery[] {
+    return this.deliveries.filter(({ payment }) => payment.paymentReference === paymentReference);
+  }
+
+  async stop(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, 'close');
+  }
+
+  private receive(
+    headers: IncomingHttpHeaders,
+    rawBody: Buffer,
+    secret: string,
+    response: ServerResponse,
+    answer: (delivery: Delivery, before: number) => Answer,
+  ): void {
+    const payment = verifyWebhook({ headers, rawBody, secret });
+    const delivery: Delivery = { webhookId: String(headers['webhook-id']), headers, payment, acknowledged: false };
+    const status = answer(delivery, this.of(payment.paymentReference).length);
+    this.deliveries.push(delivery);
+    if (status === 'hold') {
+      this.held.push(response);
+      return;
+    }
+    delivery.acknowledged = status >= 200 && status < 300;
+    response.writeHead(status).end();
+  }
+}

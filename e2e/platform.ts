@@ -1,0 +1,188 @@
+/**
+ * The real platform, started exactly as people start it: `./svc up -d` with a data folder and ports of its own, read
+ * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { waitUntil } from '@svc/testing';
+import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
+
+export const ROOT = join(import.meta.dirname, '..');
+
+/** A line of the simulated acquirer's books; the last one of a key counts. */
+export interface ChargeLine {
+  readonly key: string;
+  readonly outcome: 'approved' | 'declined' | 'reversed';
+  /** Cents. */
+  readonly amount: number;
+  readonly paymentReference: string;
+}
+
+export interface Ran {
+  readonly code: number | null;
+  /** Output and errors, as a person sees them. */
+  readonly output: string;
+}
+
+/** Offsets from the first port that `./svc` listens on. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 32];
+const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
+
+export class Platform {
+  private constructor(
+    readonly dataDir: string,
+    private readonly portBase: number,
+    private readonly settings: Readonly<Record<string, string>>,
+  ) {}
+
+  /**
+   * @param name of the data folder below .data/e2e, made anew
+   * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
+   */
+  static async start(name: string, settings: Readonly<Record<string, string>> = {}): Promise<Platform> {
+    const dataDir = join(ROOT, '.data', 'e2e', name);
+    const left = new Platform(dataDir, PORT_BASES.first, settings);
+    await left.svc('down'); // of a run that was killed
+    rmSync(dataDir, { recursive: true, force: true });
+    const platform = new Platform(dataDir, await findFreePortBase(), settings);
+    await platform.up();
+    return platform;
+  }
+
+  async up(): Promise<void> {
+    const { code, output } = await this.svc('up', '-d');
+    if (code !== 0) throw new Error(`./svc up -d failed (${code}):\n${output}`);
+  }
+
+  /** Stops everything; logs and what the acquirer charged stay for whoever looks into a failure. */
+  async stop(): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    rmSync(join(this.dataDir, 'postgres'), { recursive: true, force: true });
+  }
+
+  svc(...args: string[]): Promise<Ran> {
+    return run(join(ROOT, 'svc'), args, this.env());
+  }
+
+  /** What a person's shell would have: our data folder and ports, no other setting of ./svc. */
+  env(): NodeJS.ProcessEnv {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+    return {
+      ...Object.fromEntries(own),
+      SVC_DATA_DIR: this.dataDir,
+      SVC_PORT_BASE: String(this.portBase),
+      ...this.settings,
+    };
+  }
+
+  get demo(): Demo {
+    return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
+  }
+
+  /** @param siteIndex 0: needs its key; 1: does without, for addresses on this machine */
+  site(merchantIndex: number, siteIndex: number): DemoSite & { readonly merchant: DemoMerchant } {
+    const merchant = this.demo.merchants[merchantIndex];
+    const site = merchant?.sites[siteIndex];
+    if (!merchant || !site) throw new Error(`demo.json has no site ${siteIndex} of merchant ${merchantIndex}`);
+    return { ...site, merchant };
+  }
+
+  /** What the simulated acquirer has done, the last line of each key. */
+  charges(): ChargeLine[] {
+    const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
+    // The last line may be under way.
+    const complete = lines.slice(0, -1).filter((line) => line !== '');
+    return [
+      ...new Map(complete.map((line) => JSON.parse(line) as ChargeLine).map((line) => [line.key, line])).values(),
+    ];
+  }
+
+  get servicesPid(): number {
+    return (JSON.parse(readFileSync(join(this.dataDir, 'run', 'services.json'), 'utf8')) as { pid: number }).pid;
+  }
+
+  get postgresPid(): number {
+    return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** Ends a process of this platform without warning, and waits until it is gone. */
+  async kill(pid: number, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    process.kill(pid, signal);
+    await waitUntil(`the end of process ${pid}`, 30_000, () => Promise.resolve(isGone(pid)));
+  }
+
+  /** As PostgreSQL's superuser, over all schemas. */
+  async sql<Row extends object>(statement: string, parameters: unknown[] = [], database = 'svc'): Promise<Row[]> {
+    const client = await this.sqlClient(database);
+    try {
+      return (await client.query(statement, parameters)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async sqlClient(database = 'svc'): Promise<pg.Client> {
+    const { postgresPassword } = JSON.parse(readFileSync(join(this.dataDir, 'secrets.json'), 'utf8')) as {
+      postgresPassword: string;
+    };
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: this.portBase + 32,
+      user: 'postgres',
+      password: postgresPassword,
+      database,
+    });
+    // A server that is killed tells idle clients, too; the next query reports it.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+}
+
+/** Runs a program to its end. */
+export async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  // Not `close`: what was started in the background must not be waited for.
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, output };
+}
+
+/** A process that this machine has lost may stay as a zombie: it answers signals, and does nothing any more. */
+function isGone(pid: number): boolean {
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+async function findFreePortBase(): Promise<number> {
+  const { first, last, step } = PORT_BASES;
+  for (let look = 0; look < 50; look++) {
+    const base = first + step * Math.floor((Math.random() * (last - first)) / step);
+    const free = await Promise.all(PORTS_OF_SVC.map((offset) => isFree(base + offset)));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('No free ports were found.');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

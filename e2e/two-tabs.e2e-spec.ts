@@ -1,0 +1,65 @@
+/** One person, two tabs, Pay pressed in both at the same moment: the money moves once, and both tabs say so. */
+import type { Browser, BrowserContext } from 'playwright-core';
+import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { clientOf } from './merchant.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(180_000);
+
+describe('two tabs', () => {
+  let platform: Platform;
+  let browser: Browser;
+  let context: BrowserContext;
+
+  beforeAll(async () => {
+    platform = await Platform.start('two-tabs', { SVC_ACQUIRER_LATENCY_MS: '1000' });
+    browser = await startBrowser();
+    context = await browser.newContext({ locale: 'en-ZA' });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+
+  it('that pay at once make one charge, and end on the same truth', async () => {
+    const complaints = complaintsOf(context);
+    const first = await context.newPage();
+    await first.goto(platform.demo.shopUrl);
+    await first.getByRole('button', { name: 'Check out' }).click();
+    await seesHeading(first, 'Pay by card');
+    const second = await context.newPage();
+    await second.goto(first.url());
+    const sessionId = new URL(first.url()).searchParams.get('sessionId')!;
+    const tabs = [first, second];
+    await Promise.all(tabs.map((tab) => fillCard(tab, '4242 4242 4242 4242')));
+
+    const presses: string[] = [];
+    context.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith(`/pay/${sessionId}/payments`))
+        presses.push(request.postData() ?? '');
+    });
+    // Both in one go: a click through the test driver would wait for the other tab's page first.
+    await Promise.all(tabs.map((tab) => tab.evaluate("document.getElementById('pay-form').requestSubmit()")));
+
+    const shop = platform.demo.shopUrl;
+    await Promise.all(tabs.map((tab) => isAt(tab, 'the shop, in both tabs', (url) => url.origin === shop, 60_000)));
+    await Promise.all(
+      tabs.map((tab) => tab.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 })),
+    );
+    await screenshot(second, 'two-tabs-second');
+    const references = await Promise.all(tabs.map((tab) => tab.locator('#payment-reference').innerText()));
+    expect(references[0]).toBe(references[1]);
+
+    // Two payments were really sent: two references, not one press repeated.
+    expect(new Set(presses.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
+    expect(platform.charges()).toEqual([
+      expect.objectContaining({ outcome: 'approved', amount: 12_345, paymentReference: references[0] }),
+    ]);
+    const payments = await clientOf(platform).listPayments(sessionId);
+    expect(payments.map(({ paymentReference, paymentStatus }) => [paymentReference, paymentStatus])).toEqual([
+      [references[0], 'Success'],
+    ]);
+    expect(complaints.filter((complaint) => !complaint.includes('409'))).toEqual([]);
+    expect(await payButton(second).count()).toBe(0);
+  });
+});
