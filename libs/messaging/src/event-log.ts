@@ -37,7 +37,8 @@ export class EventLog {
 
   /**
    * For the hot paths, where row and event are one statement: the FROM item that turns parameter `placeholder` into
-   * rows of the log, and the value of that parameter. Call {@link committed} afterwards.
+   * rows of the log, and the value of that parameter: `INSERT INTO event_log ${columns} SELECT event.* FROM …, ${rows}`.
+   * Call {@link committed} afterwards.
    */
   statement(placeholder: string, events: NewEvent[]): { columns: string; rows: string; parameter: string } {
     return {

@@ -1,0 +1,177 @@
+import type { EventEnvelope } from '@svc/contracts';
+import { eventType } from '@svc/contracts';
+import { newDataSource } from '@svc/persistence';
+import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from './index.js';
+
+// How a relay behaves towards a target; what becomes of the events is in contract/.
+
+const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
+const DEADLINE_MS = 8_000;
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let events: EventLog;
+const clock = new ManualClock();
+
+beforeEach(async () => {
+  database = await newTestDatabase();
+  dataSource = await newDataSource({
+    url: database.url,
+    applicationName: 'relay test',
+    migrations: messagingMigrations,
+  }).initialize();
+  await dataSource.runMigrations({ transaction: 'each' });
+  events = new EventLog(dataSource, clock);
+});
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+function append(...texts: string[]): Promise<void> {
+  return dataSource.transaction((tx) => events.append(tx, ...texts.map(thing)));
+}
+
+function thing(text: string) {
+  return { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: { text } };
+}
+
+function recordingLog(): { log: MessagingLog; lines: string[] } {
+  const lines: string[] = [];
+  const write = (_: object, message: string): number => lines.push(message);
+  return { log: { info: write, warn: write, error: write }, lines };
+}
+
+/** A broker with one target, which takes batches as the test says. */
+async function brokerWith(deliver: (batch: readonly EventEnvelope[]) => Promise<void>): Promise<EmbeddedBroker> {
+  const broker = new EmbeddedBroker();
+  await broker.subscribe({ name: 'target', types: new Set([ThingHappenedV1.name]), deliver });
+  return broker;
+}
+
+test('a batch is bounded by count and by bytes; an event over the bound goes alone', async () => {
+  const batches: number[] = [];
+  const broker = await brokerWith((batch) => Promise.resolve(void batches.push(batch.length)));
+  const settings = { ...RELAY_DEFAULTS, batchMax: 3, batchBytesMax: 1_000 };
+  const relay = new Relay(dataSource, broker, clock, recordingLog().log, settings);
+
+  await append(...Array.from({ length: 7 }, () => 'x'));
+  expect(await relay.runOnce()).toBe(7);
+  await append(...Array.from({ length: 4 }, () => 'x'.repeat(600)), 'x'.repeat(5_000), 'x');
+  expect(await relay.runOnce()).toBe(6);
+  expect(batches).toEqual([3, 3, 1, 2, 2, 1, 1]);
+});
+
+test('a target that always fails is tried ever less often, said ever less often, and then goes on', async () => {
+  const tries: number[] = [];
+  let mended = false;
+  const broker = await brokerWith(() => {
+    tries.push(performance.now());
+    return mended ? Promise.resolve() : Promise.reject(new Error('broken'));
+  });
+  const { log, lines } = recordingLog();
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  await append('a');
+  await relay.start();
+  // Commits go on meanwhile; they must not hurry it.
+  await waitUntil('six tries', DEADLINE_MS, () => (relay.nudge(), Promise.resolve(tries.length >= 6)));
+  mended = true;
+  await waitUntil('the log to be handed over', DEADLINE_MS, () => relay.isCaughtUp());
+  await waitUntil('the last line', DEADLINE_MS, () => Promise.resolve(lines.length >= 4));
+  await relay.stop();
+  const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
+  for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
+  const failed = 'relay: hand-over failed, will be repeated';
+  expect(lines).toEqual([failed, failed, failed, 'relay: hands over again']);
+});
+
+test('while an older transaction is open, the relay looks again ever less often', async () => {
+  const broker = await brokerWith(() => Promise.resolve());
+  const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
+  events.onCommitted = () => relay.nudge();
+  const open = dataSource.createQueryRunner();
+  await open.startTransaction();
+  await open.query('SELECT pg_current_xact_id()');
+  await relay.start();
+  const query = jest.spyOn(dataSource, 'query');
+  await append('a');
+  const from = performance.now();
+  await waitUntil('a second to pass', DEADLINE_MS, () => Promise.resolve(performance.now() - from > 1_000));
+  // 2, 4, 8, … 64, then each poll: not hundreds.
+  expect(query.mock.calls.length).toBeLessThan(50);
+  await open.commitTransaction();
+  await open.release();
+  await waitUntil('the log to be handed over', DEADLINE_MS, () => relay.isCaughtUp());
+  await relay.stop();
+});
+
+test('a stop does not wait for the pause after a failure', async () => {
+  const broker = await brokerWith(() => Promise.reject(new Error('broken')));
+  const { log, lines } = recordingLog();
+  const relay = new Relay(dataSource, broker, clock, log, RELAY_DEFAULTS);
+  await append('a');
+  await relay.start();
+  await waitUntil('the fourth failure', DEADLINE_MS, () => Promise.resolve(lines.length >= 3));
+  const from = performance.now();
+  await relay.stop();
+  expect(performance.now() - from).toBeLessThan(300);
+});
+
+test('a target that leaves is forgotten without a failure', async () => {
+  const broker = new EmbeddedBroker();
+  const delivered: string[] = [];
+  const subscriber = {
+    name: 'target',
+    types: new Set([ThingHappenedV1.name]),
+    deliver: (batch: readonly EventEnvelope[]) =>
+      Promise.resolve(void delivered.push(...batch.map(({ payload }) => (payload as { text: string }).text))),
+  };
+  const { log, lines } = recordingLog();
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  events.onCommitted = () => relay.nudge();
+  await relay.start();
+  const subscription = await broker.subscribe(subscriber);
+  await append('a');
+  await waitUntil('the first event', DEADLINE_MS, () => Promise.resolve(delivered.length === 1));
+  await subscription.close();
+  await append('b');
+  await broker.subscribe(subscriber);
+  await waitUntil('the second event', DEADLINE_MS, () => Promise.resolve(delivered.length === 2));
+  await relay.stop();
+  expect(delivered).toEqual(['a', 'b']);
+  expect(lines).toEqual([]);
+});
+
+test('row and event can be one statement', async () => {
+  await dataSource.query('CREATE TABLE things (id text PRIMARY KEY)');
+  const { columns, rows, parameter } = events.statement('$2', [thing('a'), thing('b')]);
+  const sql = `WITH made AS (INSERT INTO things VALUES ($1) RETURNING id)
+    INSERT INTO event_log ${columns} SELECT event.* FROM made, ${rows}`;
+  await dataSource.query(sql, ['t', parameter]);
+  await expect(dataSource.query(sql, ['t', parameter])).rejects.toThrow('duplicate key');
+  const delivered: unknown[] = [];
+  const broker = await brokerWith((batch) => Promise.resolve(void delivered.push(...batch)));
+  await new Relay(dataSource, broker, clock, recordingLog().log).runOnce();
+  expect(delivered).toEqual(
+    ['a', 'b'].map((text) => ({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      type: 'thing.happened.v1',
+      aggregateId: 'a',
+      aggregateVersion: 1,
+      occurredAt: '2026-03-01T10:00:00.000Z',
+      payload: { text },
+    })),
+  );
+});
+
+test('a savepoint wakes nobody; the commit around it does', async () => {
+  let wakes = 0;
+  events.onCommitted = () => wakes++;
+  await dataSource.transaction(async (tx) => {
+    await tx.transaction((inner) => events.append(inner, thing('a')));
+    expect(wakes).toBe(0);
+  });
+  expect(wakes).toBe(1);
+});

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { newDataSource } from '@svc/persistence';
+import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import { upsertIfNewer } from './upsert-if-newer.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await newTestDatabase();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'upsert test' }).initialize();
+  await dataSource.query(
+    `CREATE TABLE states (owner bigint, id bigint, state text NOT NULL, version bigint NOT NULL, PRIMARY KEY (owner, id))`,
+  );
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const change = fc.record({ id: fc.integer({ min: 1, max: 3 }), version: fc.integer({ min: 1, max: 9 }) });
+const history = fc.array(change, { minLength: 1, maxLength: 25 });
+
+test('events in any order, any number of times, in any batches, end the same', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(history, fc.integer({ min: 1, max: 6 }), async (deliveries, batchSize) => {
+      const owner = ++run;
+      for (let from = 0; from < deliveries.length; from += batchSize) {
+        await dataSource.transaction(async (tx) => {
+          for (const { id, version } of deliveries.slice(from, from + batchSize)) {
+            await upsertIfNewer(tx, 'states', { owner, id }, version, { state: `state ${version}` });
+          }
+        });
+      }
+      const newest = new Map<number, number>();
+      for (const { id, version } of deliveries) newest.set(id, Math.max(version, newest.get(id) ?? 0));
+      const rows = await dataSource.query('SELECT id, state, version FROM states WHERE owner = $1 ORDER BY id', [
+        owner,
+      ]);
+      expect(rows).toEqual(
+        [...newest].sort(([a], [b]) => a - b).map(([id, version]) => ({ id, state: `state ${version}`, version })),
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('it says whether the row changed', async () => {
+  const keep = (version: number): Promise<boolean> =>
+    dataSource.transaction((tx) => upsertIfNewer(tx, 'states', { owner: 0, id: 0 }, version, { state: 'x' }));
+  expect(await keep(2)).toBe(true);
+  expect(await keep(2)).toBe(false);
+  expect(await keep(1)).toBe(false);
+  expect(await keep(3)).toBe(true);
+});
