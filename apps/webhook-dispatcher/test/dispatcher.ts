@@ -149,6 +149,6 @@ export class DispatcherUnderTest {
       url: `/admin/v1/notifications${path}`,
       headers: key === null ? {} : { 'x-admin-key': key },
     });
-    return { status: answer.statusCode, body: answer.body === '' ? {} : (answer.json() as Record<string, unknown>) };
+    return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json<Record<string, unknown>>() };
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 
 export interface Received {
   readonly path: string;
@@ -66,3 +67,17 @@ export class Receiver {
     await new Promise((resolve) => this.server.close(resolve));
   }
 }
+
+/** As a merchant does it, at the time the request was received. */
+export function verify({ body, headers }: Received, secret: string): unknown {
+  const at = Number(headers['webhook-timestamp']) * 1000;
+  const now = jest.spyOn(Date, 'now').mockReturnValue(at);
+  try {
+    return new Webhook(secret).verify(body, headers as Record<string, string>);
+  } finally {
+    now.mockRestore();
+  }
+}
+
+/** The signature inside the body (E3). */
+export const signatureIn = ({ body }: Received): string => (JSON.parse(body) as { signature: string }).signature;

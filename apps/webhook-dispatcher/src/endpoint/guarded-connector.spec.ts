@@ -9,7 +9,7 @@ function lookUp(addresses: string[] | Error, all: boolean, policy = PRODUCTION):
     addresses instanceof Error ? Promise.reject(addresses) : Promise.resolve(addresses);
   return new Promise((found, failed) =>
     guardedLookup(resolve, policy)('shop.example', { all }, (error, address) =>
-      error ? failed(error) : found(address as Found),
+      error ? failed(error) : found(address),
     ),
   );
 }

@@ -133,7 +133,7 @@ export function errorClassOf(error: unknown): string {
     return 'timeout';
   if (error instanceof errors.ConnectTimeoutError) return 'connect-timeout';
   if (error instanceof errors.HeadersOverflowError) return 'answer-headers-too-large';
-  const [first]: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const first: unknown = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   const code = (first as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return 'unknown';
   return (

@@ -75,12 +75,13 @@ function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
   if (sessionId !== undefined && !isUuid(sessionId)) throw invalidField('sessionId', 'sessionId must be a UUID');
   if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a notification');
 
-  const given = [
+  const possible: [string, unknown][] = [
     ['state =', state],
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
     ['id <', after],
-  ].filter(([, value]) => value !== undefined);
+  ];
+  const given = possible.filter(([, value]) => value !== undefined);
   return {
     conditions: given.map(([condition], i) => `${condition} $${i + 1}`),
     parameters: given.map(([, value]) => value),
