@@ -40,6 +40,6 @@ describe('the settings', () => {
   });
 
   it('refuse a data folder that environment files cannot hold', () => {
-    expect(() => readSettings('/repo', { SVC_DATA_DIR: "/tmp/it's" }, '/')).toThrow(/SVC_DATA_DIR/);
+    expect(() => readSettings('/repo', { SVC_DATA_DIR: "/data/it's" }, '/')).toThrow(/SVC_DATA_DIR/);
   });
 });
