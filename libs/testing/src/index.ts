@@ -1,3 +1,4 @@
+export * from './column-drift.js';
 export * from './http-client.js';
 export * from './manual-clock.js';
 export * from './test-database.js';
