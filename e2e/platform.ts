@@ -150,8 +150,8 @@ export async function run(command: string, args: readonly string[], env: NodeJS.
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Not `close`: what was started in the background must not be waited for.
-  const [code] = (await once(child, 'exit')) as [number | null];
+  // Its output has ended, too: what `up -d` leaves running must not hold on to the pipe of whoever called it.
+  const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
 }
 

@@ -1,0 +1,305 @@
+/** The hosted gateway's API from a shell, with curl and nothing of ours: first what the README says, as it is written. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fillIn, press } from './payer.js';
+import { Platform, ROOT, run } from './platform.js';
+
+jest.setTimeout(180_000);
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  readonly body: any;
+}
+
+/** An address on this machine that nobody listens on: the keyless site may name it, and nothing is delivered there. */
+const HERE = 'http://127.0.0.1:9';
+
+function aSession(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    requestId: randomUUID(),
+    merchantOrderId: 'order-17',
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    notificationUrl: `${HERE}/notify`,
+    returnUrl: `${HERE}/return`,
+    cancelUrl: `${HERE}/cancel`,
+    origin: '127.0.0.1',
+    ...changes,
+  };
+}
+
+describe('curl', () => {
+  let platform: Platform;
+  let gateway: string;
+  /** Headers of the first merchant: its site that needs its key, and the one that does without. */
+  let keyed: readonly string[];
+  let keyless: readonly string[];
+
+  beforeAll(async () => {
+    platform = await Platform.start('curl');
+    gateway = platform.demo.gatewayUrl;
+    const [first, second] = [platform.site(0, 0), platform.site(0, 1)];
+    const merchantId = `merchantId: ${first.merchant.merchantId}`;
+    keyed = [merchantId, `merchantSiteId: ${first.siteId}`, `x-api-key: ${first.apiKey}`];
+    keyless = [merchantId, `merchantSiteId: ${second.siteId}`];
+  });
+  afterAll(() => platform?.stop());
+
+  async function curl(method: string, path: string, headers: readonly string[], body?: unknown): Promise<Answer> {
+    const sent =
+      body === undefined
+        ? []
+        : [
+            '-H',
+            'content-type: application/json',
+            '--data-binary',
+            typeof body === 'string' ? body : JSON.stringify(body),
+          ];
+    const args = [
+      '-sS',
+      '-i',
+      '-X',
+      method,
+      `${gateway}${path}`,
+      ...headers.flatMap((header) => ['-H', header]),
+      ...sent,
+    ];
+    const { code, output } = await run('curl', args, platform.env());
+    if (code !== 0) throw new Error(`curl ended with ${code}: ${output}`);
+    const end = output.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = output.slice(0, end).split('\r\n');
+    const text = output.slice(end + 4);
+    return {
+      status: Number(statusLine.split(' ')[1]),
+      headers: Object.fromEntries(
+        lines.map((line) => [line.split(':')[0]!.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+      ),
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+  }
+  const create = (headers: readonly string[], body: unknown, version = 'v3.1'): Promise<Answer> =>
+    curl('POST', `/api/${version}/sessions`, headers, body);
+  const messages = (answer: Answer): string =>
+    (answer.body.errors as { message: string }[]).map(({ message }) => message).join('; ');
+
+  it('does what the README says, word for word, and the same again the second time', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/<!-- tested: curl -->\s*```bash\n([\s\S]*?)```/g)].map(([, block]) => block!);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) {
+      const first = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
+      expect(first).toMatchObject({ code: 0 });
+      const sessions = [...first.output.matchAll(/\{"sessionId".*?\]\}/g)].map(
+        ([json]) => JSON.parse(json) as Record<string, unknown>,
+      );
+      expect(sessions).toEqual(
+        [1, 2].map(() => ({
+          sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          redirectUrl: expect.stringContaining(`${gateway}/pay?sessionId=`),
+          status: 'Success',
+          errors: [],
+        })),
+      );
+      expect((await run('bash', ['-euo', 'pipefail', '-c', block], platform.env())).output).toBe(first.output);
+    }
+  });
+
+  it('gives one session to fifty equal requests at once', async () => {
+    const body = aSession();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create(keyed, body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map((answer) => answer.body.sessionId)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(49);
+
+    const other = await create(keyed, { ...body, amount: 12_346 });
+    expect(other).toMatchObject({ status: 409, body: { status: 'BadRequest' } });
+    const rows = await platform.sql('SELECT 1 FROM hosted_gateway.sessions WHERE request_id = $1', [body['requestId']]);
+    expect(rows).toHaveLength(1);
+  });
+
+  const tooLong = 'x'.repeat(101);
+  const required = [
+    'requestId',
+    'merchantOrderId',
+    'amount',
+    'currencyISOCode',
+    'notificationUrl',
+    'returnUrl',
+    'cancelUrl',
+    'origin',
+  ];
+  const urls = ['notificationUrl', 'returnUrl', 'cancelUrl'];
+  const wrong: [field: string, value: unknown][] = [
+    ...required.flatMap((field): [string, unknown][] => [
+      [field, undefined],
+      [field, null],
+      [field, {}],
+    ]),
+    ...['requestId', 'merchantOrderId', 'origin'].flatMap((field): [string, unknown][] => [
+      [field, ''],
+      [field, 17],
+    ]),
+    ...['requestId', 'merchantOrderId', 'siteName'].map((field): [string, unknown] => [field, tooLong]),
+    ...[0, -1, 1.5, '12345', 100_000_000_001, true].map((amount): [string, unknown] => ['amount', amount]),
+    ...['USD', 'zar', ''].map((currency): [string, unknown] => ['currencyISOCode', currency]),
+    ...urls.flatMap((field): [string, unknown][] =>
+      [
+        'shop.example/x',
+        'http://shop.example/x',
+        'javascript:alert(1)',
+        'https://user:pass@shop.example/',
+        `https://shop.example/${'x'.repeat(2048)}`,
+      ].map((url): [string, unknown] => [field, url]),
+    ),
+    ['origin', 'x'.repeat(2049)],
+    ['siteName', 17],
+    ['customFields', 'text'],
+    ['customFields', [null]],
+    ['customFields', Array.from({ length: 21 }, () => ({ key: 'k', value: 'v' }))],
+    ['customFields[0].key', [{ value: 'v' }]],
+    ['customFields[0].key', [{ key: 'k'.repeat(65), value: 'v' }]],
+    ['customFields[0].value', [{ key: 'k' }]],
+    [
+      'customFields[1].value',
+      [
+        { key: 'k', value: 'v' },
+        { key: 'k', value: 'v'.repeat(513) },
+      ],
+    ],
+  ];
+  it.each(wrong.map(([field, value]) => [field, JSON.stringify(value)?.slice(0, 40) ?? 'missing', value]))(
+    'refuses %s: %s, and names it',
+    async (field, _, value) => {
+      const answer = await create(keyed, aSession({ [(field as string).split('[')[0]!]: value }));
+      expect(answer).toMatchObject({ status: 400, body: { status: 'BadRequest' } });
+      expect(messages(answer)).toContain(field);
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
+  it('names every field at once when none is there, and refuses what is no JSON or too large', async () => {
+    const nothing = await create(keyed, {});
+    expect(nothing.status).toBe(400);
+    for (const field of required) expect(messages(nothing)).toContain(field);
+    expect(await create(keyed, '{"requestId": ')).toMatchObject({ status: 400, body: { status: 'BadRequest' } });
+    const file = join(platform.dataDir, 'too-large.json');
+    writeFileSync(file, JSON.stringify(aSession({ origin: 'x'.repeat(300_000) })));
+    expect(await create(keyed, `@${file}`)).toMatchObject({ status: 413, body: { status: 'BadRequest' } });
+  });
+
+  it('lets nobody in with a wrong, foreign or missing key, and says the same to all of them', async () => {
+    const [merchantId, site, key] = keyed as [string, string, string];
+    const foreign = platform.site(1, 0);
+    const refused = await Promise.all([
+      create([merchantId, site], aSession()),
+      create([merchantId, site, `${key}x`], aSession()),
+      create([merchantId, site, `x-api-key: ${foreign.apiKey}`], aSession()),
+      create([merchantId, site, `x-api-key: ${foreign.merchant.apiKey}`], aSession()),
+      create([merchantId, site, `x-api-key: ${platform.site(0, 1).apiKey}`], aSession()),
+      create([merchantId, `merchantSiteId: ${foreign.siteId}`, key], aSession()),
+      create([`merchantId: ${foreign.merchant.merchantId}`, site, key], aSession()),
+      create([site, key], aSession()),
+      create([merchantId, key], aSession()),
+      create([...keyless, `x-api-key: ${foreign.apiKey}`], aSession()),
+      // Authenticated first: a stranger learns nothing of what is wrong with the body.
+      create([merchantId, site], {}),
+      curl('GET', `/api/v3.1/payments?sessionId=${randomUUID()}`, [merchantId, site]),
+      curl('DELETE', `/api/v3.1/sessions/${randomUUID()}`, [merchantId, site]),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
+    expect(new Set(refused.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(refused[0]!.body.status).toBe('Unauthorized');
+  });
+
+  it('takes a keyless site only for addresses of its own hosts, and the merchant’s key for any of its sites', async () => {
+    expect((await create(keyless, aSession())).status).toBe(201);
+    for (const field of urls) {
+      const answer = await create(keyless, aSession({ [field]: 'https://shop.example/x' }));
+      expect(answer.status).toBe(400);
+      expect(messages(answer)).toContain(field);
+    }
+    const merchantKey = `x-api-key: ${platform.site(0, 0).merchant.apiKey}`;
+    expect((await create([...keyless, merchantKey], aSession({ returnUrl: 'https://shop.example/x' }))).status).toBe(
+      201,
+    );
+  });
+
+  it.each(['v3.1', 'v3'])('reads and cancels under /api/%s', async (version) => {
+    const created = await create(keyed, aSession(), version);
+    expect(created.status).toBe(201);
+    const { sessionId, redirectUrl } = created.body as { sessionId: string; redirectUrl: string };
+    const list = (headers = keyed): Promise<Answer> =>
+      curl('GET', `/api/${version}/payments?sessionId=${sessionId}`, headers);
+    expect(await list()).toMatchObject({ status: 200, body: { payments: [], status: 'Success', errors: [] } });
+
+    expect(await press(gateway, await fillIn(redirectUrl, '4000000000000002'))).toMatchObject({
+      httpStatus: 200,
+      state: 'declined',
+    });
+    expect(await press(gateway, await fillIn(redirectUrl))).toMatchObject({ httpStatus: 200, state: 'succeeded' });
+
+    // Readable at once, before the payer is back at the shop.
+    const listed = await list();
+    const payments = listed.body.payments as Record<string, unknown>[];
+    const common = {
+      sessionId,
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      merchantOrderId: 'order-17',
+      status: 'Success',
+    };
+    const paymentReference = expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{18}$/);
+    const paymentUTCDate = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const failed = {
+      ...common,
+      paymentReference,
+      paymentUTCDate,
+      paymentStatus: 'Failed',
+      paymentMethod: '**** 0002',
+      userMessage: expect.any(String),
+    };
+    const success = {
+      ...common,
+      paymentReference,
+      paymentUTCDate,
+      paymentStatus: 'Success',
+      paymentMethod: '**** 4242',
+    };
+    expect(payments).toHaveLength(2);
+    expect(payments).toEqual(expect.arrayContaining([failed, success]));
+
+    const reference = payments.find((payment) => payment['paymentStatus'] === 'Success')!['paymentReference'] as string;
+    const read = (headers: readonly string[], text = reference): Promise<Answer> =>
+      curl('GET', `/api/${version}/payments/${text}`, headers);
+    expect(await read(keyed)).toMatchObject({ status: 200, body: success });
+    expect((await read(keyed, reference.toLowerCase())).status).toBe(200);
+    const other = platform.site(1, 0);
+    const stranger = [
+      `merchantId: ${other.merchant.merchantId}`,
+      `merchantSiteId: ${other.siteId}`,
+      `x-api-key: ${other.apiKey}`,
+    ];
+    expect(await read(stranger)).toMatchObject({ status: 404, body: { status: 'NotFound' } });
+    expect(await read(keyless)).toMatchObject({ status: 404, body: { status: 'NotFound' } });
+    expect((await list(stranger)).status).toBe(404);
+    expect((await read(keyed, 'nonsense')).status).toBe(404);
+
+    // Paid: too late to cancel. Another one: cancelled, and its page takes nothing any more.
+    expect((await curl('DELETE', `/api/${version}/sessions/${sessionId}`, keyed)).status).toBe(409);
+    const second = (await create(keyed, aSession(), version)).body as { sessionId: string; redirectUrl: string };
+    const late = await fillIn(second.redirectUrl);
+    expect((await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, stranger)).status).toBe(404);
+    expect(await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, keyed)).toMatchObject({
+      status: 200,
+      body: { status: 'Success', errors: [] },
+    });
+    expect((await press(gateway, late)).httpStatus).toBe(409);
+    await expect(fillIn(second.redirectUrl)).rejects.toThrow('its state is cancelled');
+    expect(
+      platform.charges().filter((line) => line.outcome === 'approved' && line.paymentReference === reference),
+    ).toHaveLength(1);
+  });
+});

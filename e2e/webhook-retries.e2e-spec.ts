@@ -1,0 +1,134 @@
+/** A merchant's endpoint that fails twice: told again until it acknowledges, under one id, and then never again. */
+import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
+import { HostedGatewayClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { aSessionRequest, clientOf } from './merchant.js';
+import { MerchantEndpoint } from './merchant-endpoint.js';
+import { fillIn, press } from './payer.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(120_000);
+
+interface NotificationRow {
+  readonly id: string;
+  readonly state: string;
+  readonly tries: number;
+  readonly next_attempt_at: Date | null;
+  readonly lease_id: string | null;
+}
+
+describe('a webhook', () => {
+  let platform: Platform;
+  let endpoint: MerchantEndpoint;
+
+  beforeAll(async () => {
+    platform = await Platform.start('webhook-retries');
+    endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, (_, before) => (before < 2 ? 500 : 200));
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await endpoint?.stop();
+  });
+
+  const pay = async (client: HostedGatewayClient): Promise<string> => {
+    const { sessionId, redirectUrl } = await client.createSession(aSessionRequest(endpoint.url));
+    await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+    const [payment] = await client.listPayments(sessionId);
+    return payment!.paymentReference;
+  };
+  const rowOf = async (paymentReference: string): Promise<NotificationRow> => {
+    const [row] = await platform.sql<NotificationRow>(
+      `SELECT id, state, tries, next_attempt_at, lease_id FROM webhook_dispatcher.notifications WHERE payment_reference = $1`,
+      [paymentReference],
+    );
+    return row!;
+  };
+  /** When the next try is due, in seconds after the end of the one before. */
+  const scheduledPause = async (paymentReference: string, tries: number): Promise<number> => {
+    const row = await waitUntil(`the result of try ${tries}`, 20_000, async () => {
+      const found = await rowOf(paymentReference);
+      return found.tries === tries && found.lease_id === null ? found : undefined;
+    });
+    const [{ ended }] = (await platform.sql<{ ended: Date }>(
+      `SELECT max(started_at + make_interval(secs => duration_ms / 1000.0)) AS ended
+       FROM webhook_dispatcher.delivery_attempts WHERE notification_id = $1`,
+      [row.id],
+    )) as [{ ended: Date }];
+    return (row.next_attempt_at!.getTime() - ended.getTime()) / 1000;
+  };
+  /** Instead of waiting; not within the second of the last try, since signatures count in seconds. */
+  const makeDue = async (paymentReference: string): Promise<void> => {
+    const last = Number(endpoint.of(paymentReference).at(-1)!.headers['webhook-timestamp']);
+    await waitUntil('the next second', 5_000, () => Promise.resolve(Date.now() / 1000 >= last + 1));
+    await platform.sql(
+      `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $2
+       WHERE payment_reference = $1 AND state = 'pending' AND lease_id IS NULL`,
+      [paymentReference, new Date()],
+    );
+  };
+  const deliveries = (paymentReference: string, count: number): Promise<unknown> =>
+    waitUntil(`delivery ${count}`, 20_000, () => Promise.resolve(endpoint.of(paymentReference).length >= count));
+
+  it('is tried three times when the endpoint answers 500, 500 and 200, under one id, signed anew each time', async () => {
+    const paymentReference = await pay(clientOf(platform));
+
+    await deliveries(paymentReference, 1);
+    const firstPause = await scheduledPause(paymentReference, 1);
+    expect(firstPause).toBeGreaterThanOrEqual(3.9);
+    expect(firstPause).toBeLessThanOrEqual(6.1);
+    await makeDue(paymentReference);
+    await deliveries(paymentReference, 2);
+    const secondPause = await scheduledPause(paymentReference, 2);
+    expect(secondPause).toBeGreaterThanOrEqual(23.9);
+    expect(secondPause).toBeLessThanOrEqual(36.1);
+    await makeDue(paymentReference);
+    await deliveries(paymentReference, 3);
+    await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
+
+    // Another payment's notification passes through the same worker, three times; had there been a fourth of the first, it would be here.
+    const other = await pay(clientOf(platform));
+    for (const count of [1, 2, 3]) {
+      await deliveries(other, count);
+      if (count < 3) {
+        await scheduledPause(other, count);
+        await makeDue(other);
+      }
+    }
+
+    const tries = endpoint.of(paymentReference);
+    expect(tries).toHaveLength(3);
+    expect(new Set(tries.map(({ webhookId }) => webhookId)).size).toBe(1);
+    expect(new Set(tries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(3);
+    expect(new Set(tries.map(({ headers }) => headers['webhook-signature'])).size).toBe(3);
+    expect(endpoint.of(other)[0]!.webhookId).not.toBe(tries[0]!.webhookId);
+    expect(endpoint.forged).toEqual([]);
+    expect(await rowOf(paymentReference)).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null });
+    expect(tries[0]!.payment).toMatchObject({
+      paymentReference,
+      paymentStatus: 'Success',
+      amount: 12_345,
+      status: 'Success',
+    });
+  });
+
+  it.each([
+    ['v3.1', 'site'],
+    ['v3', 'merchant'],
+  ] as const)('of a %s session carries the older signature under the key of the %s', async (version, owner) => {
+    const { siteId, apiKey: siteKey, merchant } = platform.site(0, 0);
+    const { gatewayUrl } = platform.demo;
+    const client = new HostedGatewayClient({
+      gatewayUrl,
+      merchantId: merchant.merchantId,
+      siteId,
+      apiKey: siteKey,
+      version,
+    });
+    const paymentReference = await pay(client);
+    await deliveries(paymentReference, 1);
+    const payment: HostedPaymentNotification = endpoint.of(paymentReference)[0]!.payment;
+    const [right, wrong] = owner === 'site' ? [siteKey, merchant.apiKey] : [merchant.apiKey, siteKey];
+    expect(verifyLegacySignature(payment, right)).toBe(true);
+    expect(verifyLegacySignature(payment, wrong)).toBe(false);
+  });
+});
