@@ -1,5 +1,5 @@
 import { Controller, Module } from '@nestjs/common';
-import { eventType } from '@svc/contracts';
+import { type EventEnvelope, eventType } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { ServiceConfig, type ServiceDefinition } from '@svc/service';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
@@ -15,7 +15,7 @@ let mended = false;
 class ThingsConsumer {
   /** Replay: of no consequence in this test. */
   @EventPattern(ThingHappenedV1)
-  record(events: { payload: { text: string } }[]): Promise<void> {
+  record(events: EventEnvelope<{ text: string }>[]): Promise<void> {
     if (!mended) return Promise.reject(new Error('broken'));
     handled.push(...events.map(({ payload }) => payload.text));
     return Promise.resolve();

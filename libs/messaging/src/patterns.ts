@@ -7,7 +7,12 @@ import {
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
 import type { ConsumerContext } from './consumer.js';
 
-type Method<F> = (target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<F>) => void;
+/** Also methods that need fewer of the parameters. */
+type Method<F> = <Actual extends F>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<Actual>,
+) => void;
 
 /**
  * Nest's @EventPattern, tied to the payload of the event: a method of another payload does not compile. The method
