@@ -42,7 +42,8 @@ describe('the environment files', () => {
   });
 
   it.each([
-    ['SVC_ACQUIRER_LATENCY_MS', 'payment-processor'],
+    ['SVC_ACQUIRER_LATENCY_MS', 'simulated-acquirer'],
+    ['SVC_ACQUIRER_TIMEOUT_MS', 'payment-processor'],
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
   ])('pass %s of the caller to %s alone', (name, app) => {
@@ -61,9 +62,9 @@ describe('the environment files', () => {
       const folder = join(dataDir, 'env');
       expect(statSync(folder).mode & 0o777).toBe(0o700);
       expect(readdirSync(folder).sort()).toEqual(
-        ['all-in-one', 'demo-shop', 'hosted-gateway', 'identity', 'payment-processor', 'webhook-dispatcher'].map(
-          (app) => `${app}.env`,
-        ),
+        Object.keys(variablesOf(readSettings('/repo', {}, '/'), secrets))
+          .map((app) => `${app}.env`)
+          .sort(),
       );
       for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
       expect(parseEnv(readFileSync(join(folder, 'all-in-one.env'), 'utf8'))['SVC_ENV_DIR']).toBe(folder);

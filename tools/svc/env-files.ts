@@ -7,7 +7,7 @@ import { PASSED_ON, pathsOf, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
-export type App = Service | 'all-in-one';
+export type App = Service | 'simulated-acquirer' | 'all-in-one';
 
 /** Writes `<app>.env` for every app into a folder only its owner can enter. */
 export function writeEnvFiles(settings: Settings, secrets: Secrets): void {
@@ -37,7 +37,7 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       ...service('payment-processor'),
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
-      SVC_ACQUIRER_STORE: paths.acquirerStore,
+      SVC_ACQUIRER_URL: urlOf(ports.acquirer),
     },
     'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
     'webhook-dispatcher': {
@@ -51,6 +51,12 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       SVC_SHOP_URL: urlOf(ports.shop),
       SVC_SHOP_CREDENTIALS_FILE: paths.demo,
     },
+    'simulated-acquirer': {
+      ...base,
+      SVC_PORT: String(ports.acquirer),
+      SVC_ACQUIRER_STORE: paths.acquirerStore,
+      ...passedOnTo('simulated-acquirer', passedOn),
+    },
     'all-in-one': {
       ...base,
       SVC_ENV_DIR: paths.env,
@@ -62,8 +68,8 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
   };
 }
 
-function passedOnTo(service: Service, passedOn: Variables): Variables {
-  const prefixes = PASSED_ON[service] ?? [];
+function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {
+  const prefixes = PASSED_ON[app] ?? [];
   return Object.fromEntries(
     Object.entries(passedOn).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
   );

@@ -11,6 +11,7 @@ export interface Ports {
   readonly gateway: number;
   readonly shop: number;
   readonly admin: number;
+  readonly acquirer: number;
   readonly postgres: number;
   /** For an app that runs alone (`./svc nx serve <app>`), beside a platform that is up. */
   readonly alone: Readonly<Record<Service, number>>;
@@ -27,8 +28,9 @@ export interface Settings {
 }
 
 /** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
-export const PASSED_ON: Readonly<Partial<Record<Service, readonly string[]>>> = {
-  'payment-processor': ['SVC_ACQUIRER_'],
+export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
+  'payment-processor': ['SVC_ACQUIRER_TIMEOUT_MS', 'SVC_ACQUIRER_CONCURRENCY'],
+  'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_'],
 };
@@ -86,6 +88,7 @@ export function planPorts(base: string | undefined): Ports {
     gateway: first + 1,
     shop: first + 2,
     admin: first + 3,
+    acquirer: first + 4,
     postgres: first + HIGHEST_OFFSET,
     alone: alone as Record<Service, number>,
   };

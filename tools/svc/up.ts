@@ -49,13 +49,14 @@ type Undo = Array<() => Promise<unknown>>;
 
 async function start(settings: Settings, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
-  const { api, gateway, shop, admin, postgres } = settings.ports;
+  const { api, gateway, shop, admin, acquirer, postgres } = settings.ports;
   const hasOwnServer = findPostgres(paths.postgres)?.port === postgres;
   await requireFreePorts({
     'the API': api,
     'the gateway': gateway,
     'the shop': shop,
     administration: admin,
+    'the simulated acquirer': acquirer,
     ...(hasOwnServer ? {} : { PostgreSQL: postgres }),
   });
 

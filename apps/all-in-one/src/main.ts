@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { EmbeddedBroker } from '@svc/messaging';
 import { loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
+import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
 import { newFront } from './front.js';
 import type { Host } from './routes.js';
@@ -15,6 +16,7 @@ await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);
   const log = newLog('all-in-one', config.SVC_LOG_LEVEL);
   const broker = new EmbeddedBroker();
+  const acquirer = await startSimulatedAcquirer(envOf('simulated-acquirer', config.SVC_ENV_DIR));
   const services = await Promise.all(
     SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })),
   );
@@ -41,6 +43,7 @@ await runUntilStopped(async () => {
     await Promise.all(fronts.map(stopListening));
     await Promise.all(services.map((service) => service.stopRelaying()));
     await Promise.all(services.map((service) => service.close()));
+    await acquirer.close();
     log.info({}, 'all services have stopped');
   };
 });

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
-import { SimulatedAcquirer } from './acquirers/simulated-acquirer.js';
-import { SimulatedAcquirerStore } from './acquirers/simulated-acquirer-store.js';
+import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { PaymentProcessorConfig } from './config.js';
 import { ClosePayable } from './payables/close-payable.js';
@@ -26,7 +25,7 @@ import { RecoverAttempts } from './payments/recover-attempts.js';
       provide: Acquirer,
       inject: [PaymentProcessorConfig],
       useFactory: (config: PaymentProcessorConfig) =>
-        new SimulatedAcquirer(new SimulatedAcquirerStore(config.SVC_ACQUIRER_STORE), config.SVC_ACQUIRER_LATENCY_MS),
+        new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY),
     },
     {
       provide: ADMIN_KEY,

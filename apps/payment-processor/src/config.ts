@@ -1,5 +1,5 @@
 import { ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, IsString, Matches, Max, Min, MinLength } from 'class-validator';
+import { IsInt, IsOptional, IsString, IsUrl, Matches, Max, Min, MinLength } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
   /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
@@ -11,17 +11,9 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @MinLength(32)
   SVC_ADMIN_KEY: string;
 
-  /** File in which the simulated acquirer keeps what it charged; nothing else opens it. */
-  @IsString()
-  @MinLength(1)
-  SVC_ACQUIRER_STORE: string;
-
-  /** The simulated acquirer charges at once and answers this much later, in milliseconds. */
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(60_000)
-  SVC_ACQUIRER_LATENCY_MS: number = 0;
+  /** Address of the simulated acquirer, the only one there is so far. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  SVC_ACQUIRER_URL: string;
 
   /** Longest wait for an answer of the acquirer, in milliseconds; after it the outcome is unknown. */
   @IsOptional()

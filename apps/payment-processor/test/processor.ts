@@ -12,7 +12,7 @@ import {
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { startTestService, type TestService } from '@svc/testing';
-import type { ChargeRecord } from '../src/acquirers/simulated-acquirer-store.js';
+import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { RecoverAttempts } from '../src/payments/recover-attempts.js';
 import { encryptedCard } from './encrypted-card.js';
@@ -36,13 +36,14 @@ export interface PayOptions {
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const store = join(folder, 'charges.jsonl');
+  const acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
   const broker = new EmbeddedBroker();
   const test = await startTestService(paymentProcessorService, {
     broker,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
-      SVC_ACQUIRER_STORE: store,
+      SVC_ACQUIRER_URL: acquirer.url,
       ...env,
     },
   });
@@ -77,6 +78,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
     stop: async () => {
       await test.stop();
+      await acquirer.close();
       rmSync(folder, { recursive: true });
     },
   };

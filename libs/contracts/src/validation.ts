@@ -36,7 +36,6 @@ export function isText(value: unknown, maxLength: number): value is string {
     value.trim().length > 0 &&
     value.length <= maxLength &&
     value.isWellFormed() &&
-     
     !/[\u0000-\u001f\u007f-\u009f]/.test(value)
   );
 }

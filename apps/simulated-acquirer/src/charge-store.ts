@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A line of the file. Never a card number. */
+/** What became of a key. A line of the file; never a card number. */
 export interface ChargeRecord {
   /** Idempotency key it came with. */
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed';
-  /** Code of the error catalogue when declined. */
-  readonly reason?: string;
+  /** Why, when declined. */
+  readonly reason?: DeclineReason;
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
@@ -17,11 +17,13 @@ export interface ChargeRecord {
   readonly charged: boolean;
 }
 
+export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv';
+
 /**
- * The simulated acquirer's books: a file of JSON lines, appended to before anything is answered. The last line of a
- * key counts. Only the simulated acquirer opens it for writing, once per process.
+ * The bank's books: a file of JSON lines, appended to before anything is answered. The last line of a key counts.
+ * Nothing else opens it for writing; a test reads it to learn what was really charged.
  */
-export class SimulatedAcquirerStore {
+export class ChargeStore {
   private readonly records = new Map<string, ChargeRecord>();
   private readonly file: number;
 

@@ -1,0 +1,109 @@
+import { Pool } from 'undici';
+import {
+  Acquirer,
+  type AskedOutcome,
+  type CardCharge,
+  type ChargeOutcome,
+  type DeclineCode,
+  type ReversalOutcome,
+} from './acquirer.js';
+
+/** What the simulated acquirer answers (apps/simulated-acquirer). */
+interface ChargeRecord {
+  readonly outcome: 'approved' | 'declined' | 'reversed';
+  readonly reason?: string;
+  readonly acquirerReference: string;
+  readonly charged: boolean;
+}
+
+const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
+  declined: 'card.declined',
+  'insufficient-funds': 'card.insufficient-funds',
+  expired: 'card.expired',
+  'incorrect-cvv': 'card.incorrect-cvv',
+};
+
+/** Longest wait for an answer to a question or a reversal; a charge brings its own. */
+const ASK_TIMEOUT_MS = 5_000;
+/** Largest answer that is read. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+/** Speaks to the simulated acquirer over HTTP. Anything but a clear answer is `unknown`. */
+export class SimulatedAcquirerClient extends Acquirer {
+  override readonly name = 'simulated';
+  private readonly pool: Pool;
+
+  constructor(url: string, connectionsMax: number) {
+    super();
+    this.pool = new Pool(url, {
+      connections: connectionsMax,
+      connect: { timeout: 2_000 },
+      maxResponseSize: ANSWER_BYTES_MAX,
+    });
+  }
+
+  override async charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
+    const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency, card } = charge;
+    const body = JSON.stringify({ key, paymentReference, amount, currency, cardNumber: card.cardNumber });
+    try {
+      const answer = await this.pool.request({ method: 'POST', path: '/charges', headers: JSON_BODY, body, signal });
+      const record =
+        answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord) : await answer.body.dump();
+      return record ? asOutcome(record) : { kind: 'unknown' };
+    } catch (error) {
+      // Nothing was sent where no connection was made; whatever else went wrong, the charge may have happened.
+      return neverConnected(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
+    }
+  }
+
+  override async ask(idempotencyKey: string): Promise<AskedOutcome> {
+    try {
+      const answer = await this.pool.request({
+        method: 'GET',
+        path: `/charges/${encodeURIComponent(idempotencyKey)}`,
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      if (answer.statusCode === 200) return asOutcome((await answer.body.json()) as ChargeRecord);
+      await answer.body.dump();
+      return { kind: answer.statusCode === 404 ? 'notFound' : 'unknown' };
+    } catch {
+      return { kind: 'unknown' };
+    }
+  }
+
+  override async reverse(idempotencyKey: string): Promise<ReversalOutcome> {
+    try {
+      const answer = await this.pool.request({
+        method: 'POST',
+        path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      if (answer.statusCode === 200) {
+        const { charged } = (await answer.body.json()) as ChargeRecord;
+        return { kind: charged ? 'reversed' : 'neverCharged' };
+      }
+      await answer.body.dump();
+    } catch {
+      // Not confirmed: repeated until it is.
+    }
+    return { kind: 'unconfirmed' };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool.close();
+  }
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+function asOutcome(record: ChargeRecord): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
+  const { acquirerReference } = record;
+  if (record.outcome === 'approved') return { kind: 'approved', acquirerReference };
+  // A key that was reversed is never charged any more, so for this charge it is a refusal.
+  return { kind: 'declined', reason: DECLINE_CODES[record.reason ?? ''] ?? 'card.declined', acquirerReference };
+}
+
+function neverConnected(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENOTFOUND';
+}

@@ -1,0 +1,30 @@
+import { IsIn, IsInt, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
+
+export class SimulatedAcquirerConfig {
+  /** File in which the bank keeps what it charged. */
+  @IsString()
+  @MinLength(1)
+  SVC_ACQUIRER_STORE: string;
+
+  /** The bank charges at once and answers this much later, in milliseconds. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(60_000)
+  SVC_ACQUIRER_LATENCY_MS: number = 0;
+
+  /** Port on loopback. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  SVC_PORT: number = 0;
+
+  @IsOptional()
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  SVC_LOG_LEVEL: string = 'info';
+
+  @IsOptional()
+  @IsIn(['development', 'production'])
+  SVC_ENVIRONMENT: string = 'development';
+}

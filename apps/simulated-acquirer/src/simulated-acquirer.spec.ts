@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningAcquirer, startSimulatedAcquirer } from './simulated-acquirer.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
+const store = join(folder, 'charges.jsonl');
+let acquirer: RunningAcquirer;
+beforeEach(async () => {
+  acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store, SVC_LOG_LEVEL: 'silent' });
+});
+afterEach(() => acquirer.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let next = 0;
+const aCharge = (cardNumber = '4242424242424242') => ({
+  key: `key-${next++}`,
+  paymentReference: 'REF',
+  amount: 12345,
+  currency: 'ZAR',
+  cardNumber,
+});
+const post = (path: string, body?: unknown): Promise<Response> =>
+  fetch(acquirer.url + path, {
+    method: 'POST',
+    ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+  });
+const linesOf = (key: string): string[] =>
+  readFileSync(store, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"${key}"`));
+
+test('charges once for each key, whatever is repeated, and keeps no card number', async () => {
+  const charge = aCharge();
+  const answers = await Promise.all([post('/charges', charge), post('/charges', charge), post('/charges', charge)]);
+  const records = await Promise.all(answers.map((answer) => answer.json()));
+  expect(new Set(records.map((record) => JSON.stringify(record))).size).toBe(1);
+  expect(records[0]).toMatchObject({ outcome: 'approved', charged: true, amount: 12345 });
+  expect(linesOf(charge.key)).toHaveLength(1);
+  expect(readFileSync(store, 'utf8')).not.toContain(charge.cardNumber);
+});
+
+test.each([
+  ['4000000000000002', 'declined'],
+  ['4000000000009995', 'insufficient-funds'],
+  ['4000000000000069', 'expired'],
+  ['4000000000000127', 'incorrect-cvv'],
+])('%s is declined: %s', async (cardNumber, reason) => {
+  expect(await (await post('/charges', aCharge(cardNumber))).json()).toMatchObject({
+    outcome: 'declined',
+    reason,
+    charged: false,
+  });
+});
+
+test('charges and drops the answer; asked afterwards, it says what happened', async () => {
+  const charge = aCharge('4000000000004087');
+  await expect(post('/charges', charge)).rejects.toThrow();
+  expect(await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()).toMatchObject({
+    outcome: 'approved',
+    charged: true,
+  });
+});
+
+test('a reversal gives back what was charged, and bars a key under which nothing was', async () => {
+  const charge = aCharge();
+  await post('/charges', charge);
+  for (let repeat = 0; repeat < 2; repeat++) {
+    expect(await (await post(`/charges/${charge.key}/reversal`)).json()).toMatchObject({
+      outcome: 'reversed',
+      charged: true,
+    });
+  }
+  const late = aCharge();
+  expect((await fetch(`${acquirer.url}/charges/${late.key}`)).status).toBe(404);
+  expect(await (await post(`/charges/${late.key}/reversal`)).json()).toMatchObject({
+    outcome: 'reversed',
+    charged: false,
+  });
+  expect(await (await post('/charges', late)).json()).toMatchObject({ outcome: 'reversed', charged: false });
+});
+
+test('remembers after a restart, also when the last line was cut off', async () => {
+  const charge = aCharge();
+  await post('/charges', charge);
+  await acquirer.close();
+  writeFileSync(store, '{"key":"half', { flag: 'a' });
+  acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
+  expect((await fetch(`${acquirer.url}/charges/${charge.key}`)).status).toBe(200);
+  const another = aCharge();
+  await post('/charges', another);
+  expect(linesOf(another.key)).toHaveLength(1);
+});
+
+test.each([{ amount: 0 }, { amount: 1.5 }, { cardNumber: 'x' }, { key: '' }])('refuses %j', async (bad) => {
+  expect((await post('/charges', { ...aCharge(), ...bad })).status).toBe(400);
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { ChargeRecord, ChargeStore, DeclineReason } from './charge-store.js';
+
+/** Test numbers and what they do; every other valid number is approved. The README lists them for people. */
+const DECLINES: Readonly<Record<string, DeclineReason>> = {
+  '4000000000000002': 'declined',
+  '4000000000009995': 'insufficient-funds',
+  '4000000000000069': 'expired',
+  '4000000000000127': 'incorrect-cvv',
+};
+/** Charges, then loses the connection before it answers. */
+const DROPS_THE_ANSWER = '4000000000004087';
+
+export interface ChargeRequest {
+  readonly key: string;
+  readonly paymentReference: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly cardNumber: string;
+}
+
+/**
+ * A bank for development and tests. As a real one it charges before it answers, at most once for each key, and can
+ * be asked and told to reverse afterwards.
+ */
+export class SimulatedBank {
+  constructor(private readonly store: ChargeStore) {}
+
+  /** Undefined when the bank charges and its answer is lost. */
+  charge(request: ChargeRequest): ChargeRecord | undefined {
+    const record = this.store.find(request.key) ?? this.decide(request);
+    return request.cardNumber === DROPS_THE_ANSWER ? undefined : record;
+  }
+
+  find(key: string): ChargeRecord | undefined {
+    return this.store.find(key);
+  }
+
+  /**
+   * Gives back what was charged under the key. Where nothing was, the key is barred: a charge that arrives later is
+   * declined. Repeating it changes nothing.
+   */
+  reverse(key: string): ChargeRecord {
+    const record = this.store.find(key);
+    if (record?.outcome === 'reversed') return record;
+    return this.store.append({
+      key,
+      outcome: 'reversed',
+      amount: record?.amount ?? 0,
+      currency: record?.currency ?? '',
+      paymentReference: record?.paymentReference ?? '',
+      acquirerReference: record?.acquirerReference ?? randomUUID(),
+      charged: record?.outcome === 'approved',
+    });
+  }
+
+  private decide(request: ChargeRequest): ChargeRecord {
+    const reason = DECLINES[request.cardNumber];
+    return this.store.append({
+      key: request.key,
+      outcome: reason ? 'declined' : 'approved',
+      ...(reason ? { reason } : {}),
+      amount: request.amount,
+      currency: request.currency,
+      paymentReference: request.paymentReference,
+      acquirerReference: randomUUID(),
+      charged: !reason,
+    });
+  }
+}
