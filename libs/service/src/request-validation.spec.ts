@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { DomainError } from '@svc/kernel';
 import { IsIn, IsString } from 'class-validator';
-import { RequestValidation } from './request-validation.js';
+import { BODY_DEPTH_MAX, BODY_MEMBERS_MAX, BODY_VALUES_MAX, RequestValidation } from './request-validation.js';
 
 class Body {
   @IsString()
@@ -34,6 +34,29 @@ describe('RequestValidation', () => {
 
   it.each([null, [], 'text', 7])('refuses %j, which is no object', (value) => {
     expect(() => bodyOf(OptionalBody, value)).toThrow(DomainError);
+  });
+
+  const nested = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
+  const members = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]));
+
+  it.each([
+    ['deep', { name: 'n', unknown: nested(100_000) }],
+    ['a level too deep', { name: 'n', unknown: nested(BODY_DEPTH_MAX) }],
+    ['wide', members(30_000)],
+    ['a member too wide inside', { name: 'n', unknown: members(BODY_MEMBERS_MAX + 1) }],
+    ['long', { name: 'n', unknown: Array(BODY_VALUES_MAX).fill(1) }],
+  ])('refuses a body that is too %s before anything walks it', (_, body) => {
+    expect(() => bodyOf(Body, body)).toThrow('The body has too many parts or is nested too deeply.');
+  });
+
+  it('ignores unknown fields up to the bounds', async () => {
+    const body = {
+      name: 'n',
+      deep: nested(BODY_DEPTH_MAX - 1),
+      wide: members(BODY_MEMBERS_MAX),
+      long: Array(5_000).fill({}),
+    };
+    await expect(bodyOf(Body, body)).resolves.toEqual({ name: 'n', mode: 'test' });
   });
 
   it.each([

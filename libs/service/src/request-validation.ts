@@ -15,6 +15,13 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   });
 }
 
+/** Most values in one body, objects and lists included; the largest that the specification knows stays far below. */
+export const BODY_VALUES_MAX = 10_000;
+/** Most members of one object. */
+export const BODY_MEMBERS_MAX = 200;
+/** Deepest nesting of one body. */
+export const BODY_DEPTH_MAX = 20;
+
 /** What the compiler writes down for a parameter whose type is no class. */
 const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
 
@@ -43,8 +50,33 @@ export class RequestValidation implements PipeTransform {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
     }
+    if (!isModest(body)) {
+      throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
+    }
     return this.pipe.transform(body, metadata);
   }
+}
+
+/**
+ * Whether a body is of a size that class-transformer may be given. That walks unknown fields too, by recursion and in
+ * a time that grows with the square of an object's members: without this bound 256 KiB from anybody stop the process
+ * for a second, or overflow its stack.
+ */
+function isModest(body: object): boolean {
+  let values = 0;
+  let level: object[] = [body];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === BODY_DEPTH_MAX) return false;
+    const next: object[] = [];
+    for (const container of level) {
+      const children: unknown[] = Object.values(container);
+      values += children.length;
+      if (values > BODY_VALUES_MAX || (!Array.isArray(container) && children.length > BODY_MEMBERS_MAX)) return false;
+      for (const child of children) if (typeof child === 'object' && child !== null) next.push(child);
+    }
+    level = next;
+  }
+  return true;
 }
 
 function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
