@@ -43,7 +43,7 @@ function startForm(): void {
   cardForm.start((texts) => void press.pay(texts));
   document.getElementById('decline')?.focus();
   window.addEventListener('pagehide', () => cardForm.clear());
-  watchWhileIdle(() => press.isIdle);
+  watchWhileIdle(() => press.isIdle, press.wasInterrupted ? LOOK_AGAIN_AFTER_MS : []);
 }
 
 /** From the press of Pay until the server has another page to show, or the form is given back. */
@@ -59,6 +59,11 @@ class PressOfPay {
   private sends = 0;
 
   constructor(private readonly cardForm: CardForm) {}
+
+  /** Pay was pressed in a document before this one, and nobody knows yet what came of it. */
+  get wasInterrupted(): boolean {
+    return this.reference.isUnanswered();
+  }
 
   get isIdle(): boolean {
     return this.body === undefined;
@@ -134,7 +139,7 @@ function startWaiting(): void {
 }
 
 /** Paid or cancelled elsewhere, or expired: a form that can no longer pay should not be filled in. */
-function watchWhileIdle(isIdle: () => boolean): void {
+function watchWhileIdle(isIdle: () => boolean, lookAgainAfterMs: readonly number[]): void {
   const look = async () => {
     if (!isIdle()) return;
     const polled = await fetchState(sessionId, new AbortController().signal);
@@ -143,6 +148,7 @@ function watchWhileIdle(isIdle: () => boolean): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void look();
   });
+  for (const delayMs of lookAgainAfterMs) setTimeout(() => void look(), delayMs);
   // Bounded, because a timer beyond 2^31 ms fires at once.
   const untilExpiry = Date.parse(data['expiresAt'] ?? '') - Date.now() + 1000;
   if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void look(), untilExpiry);

@@ -144,6 +144,18 @@ describe('PaymentReference', () => {
     expect(afterReload.get()).toBe('uuid-2');
   });
 
+  it('is unanswered from the press until it is settled, as a document loaded in between can tell', () => {
+    const store = memory();
+    const inDocument = (): PaymentReference => new PaymentReference(store, 's-1', 1, uuids());
+    expect(inDocument().isUnanswered()).toBe(false);
+    const pressed = inDocument();
+    pressed.get();
+    expect(inDocument().isUnanswered()).toBe(true);
+    expect(new PaymentReference(store, 's-1', 2, uuids()).isUnanswered()).toBe(false);
+    pressed.settle();
+    expect(inDocument().isUnanswered()).toBe(false);
+  });
+
   it('is another for another try and another session', () => {
     const store = memory();
     const randomUuid = uuids();
@@ -162,6 +174,7 @@ describe('PaymentReference', () => {
     for (const store of [undefined, { getItem: refuses, setItem: refuses, removeItem: refuses }]) {
       const reference = new PaymentReference(store, 's-1', 1, uuids());
       expect([reference.get(), reference.get()]).toEqual(['uuid-1', 'uuid-1']);
+      expect(reference.isUnanswered()).toBe(false);
       reference.settle();
       expect(reference.get()).toBe('uuid-2');
     }

@@ -98,6 +98,12 @@ export function pollDelayMs(polls: number): number {
   return Math.min(2000, Math.round(250 * 1.4 ** Math.min(polls, 20)));
 }
 
+/**
+ * When a form looks again, after it was loaded while a press of Pay was unanswered. A reload can overtake the payment
+ * it interrupted: the server may hear of it only after it has rendered this form, which would then invite to pay again.
+ */
+export const LOOK_AGAIN_AFTER_MS: readonly number[] = [250, 750, 2_000, 5_000, 10_000];
+
 /** The part of sessionStorage that is needed. */
 export interface KeyValueStore {
   getItem(key: string): string | null;
@@ -127,6 +133,11 @@ export class PaymentReference {
     const value = this.value;
     this.attempt((store) => store.setItem(this.key, value));
     return value;
+  }
+
+  /** Whether Pay was pressed in an earlier document and its answer never came: after a reload in the middle of it. */
+  isUnanswered(): boolean {
+    return typeof this.attempt((store) => store.getItem(this.key)) === 'string';
   }
 
   settle(): void {
