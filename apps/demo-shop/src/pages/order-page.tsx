@@ -26,7 +26,11 @@ export function orderPage(order: Order, failedTries: readonly FailedTry[], refre
     children: (
       <section class="card order">
         <h1>{name}</h1>
-        {order.state === 'paid' ? <Paid order={order} /> : <AwaitingPayment order={order} failedTries={failedTries} />}
+        {order.state === 'paid' ? (
+          <Paid order={order} />
+        ) : (
+          <AwaitingPayment order={order} failedTries={failedTries} renewsItself={refresh !== undefined} />
+        )}
         <Lines order={order} />
         <p>
           <a href="/">Back to the shop</a>
@@ -49,12 +53,16 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function AwaitingPayment({ order, failedTries }: { order: Order; failedTries: readonly FailedTry[] }) {
+function AwaitingPayment(props: { order: Order; failedTries: readonly FailedTry[]; renewsItself: boolean }) {
+  const { order, failedTries, renewsItself } = props;
   return (
     <>
       <div class="state awaiting" id="order-state" data-state={order.state} role="status">
         <p>
-          <strong>Awaiting payment.</strong> This page changes by itself as soon as the payment is confirmed.
+          <strong>Awaiting payment.</strong>{' '}
+          {renewsItself
+            ? 'This page changes by itself as soon as the payment is confirmed.'
+            : 'Load this page again to see what became of it.'}
         </p>
       </div>
       {failedTries.length > 0 ? (
