@@ -2,10 +2,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { RunningService } from '@svc/service';
 import { appFor, type Host } from './routes.js';
 
+/**
+ * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few
+ * hundred connections that send a byte now and then could hold every file descriptor.
+ */
+export const FRONT_TIMEOUTS_MS = { head: 10_000, request: 30_000, checkedEvery: 5_000 } as const;
+/** Most connections of one listener; those beyond are closed at once, and the other hosts keep answering. */
+const CONNECTIONS_MAX = 5_000;
+
 /** One listener for a host: hands each request to the service that the route table names, within the process. */
-export function newFront(host: Host, services: readonly RunningService[]): Server {
+export function newFront(
+  host: Host,
+  services: readonly RunningService[],
+  timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS, number> = FRONT_TIMEOUTS_MS,
+): Server {
   const handlers = new Map(services.map((service) => [service.name, handlerOf(service)]));
-  return createServer((request, response) => {
+  const limits = {
+    headersTimeout: timeoutsMs.head,
+    requestTimeout: timeoutsMs.request,
+    connectionsCheckingInterval: timeoutsMs.checkedEvery,
+  };
+  const front = createServer(limits, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!;
     if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
     const handle = handlers.get(appFor(host, path) ?? '');
@@ -13,6 +30,8 @@ export function newFront(host: Host, services: readonly RunningService[]): Serve
     response.writeHead(404, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({ type: 'about:blank', title: 'Nothing was found here.', status: 404 }));
   });
+  front.maxConnections = CONNECTIONS_MAX;
+  return front;
 }
 
 function handlerOf(service: RunningService): (request: IncomingMessage, response: ServerResponse) => void {
