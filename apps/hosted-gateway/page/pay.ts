@@ -13,6 +13,7 @@ import {
   afterPoll,
   afterPost,
   isChanged,
+  LOOK_AGAIN_AFTER_MS,
   PaymentReference,
   type SessionState,
   settlesReference,
