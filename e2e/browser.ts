@@ -66,3 +66,19 @@ export async function seesHeading(page: Page, name: string, deadlineMs = 30_000)
 export function isAt(page: Page, what: string, test: (url: URL) => boolean, deadlineMs = 30_000): Promise<unknown> {
   return waitUntil(what, deadlineMs, () => Promise.resolve(test(new URL(page.url()))));
 }
+
+/**
+ * The receipt leads back to the shop by itself after a few seconds; this keeps it there until it is let go, however
+ * slow the machine is.
+ */
+export async function holdReturn(page: Page, shopUrl: string): Promise<() => void> {
+  const address = `${shopUrl}/return**`;
+  let letGo: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route(address, async (route) => {
+    await released;
+    // The page's own return and the payer's click may both be on their way; the one that lost is gone.
+    await route.continue().catch(() => undefined);
+  });
+  return () => letGo();
+}

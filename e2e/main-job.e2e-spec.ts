@@ -1,12 +1,22 @@
 /** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { waitUntil } from '@svc/testing';
+import {
+  complaintsOf,
+  fillCard,
+  holdReturn,
+  isAt,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
 import { Platform } from './platform.js';
 
 jest.setTimeout(180_000);
 
 /** Long enough to reload the page while the bank is being asked. */
-const LATENCY_MS = 2_500;
+const LATENCY_MS = 5_000;
 
 describe('paying at the demo shop', () => {
   let platform: Platform;
@@ -41,6 +51,13 @@ describe('paying at the demo shop', () => {
     await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
     return page.url();
   };
+  /** The order's page renews itself all the time; a click that falls into that moment is made again. */
+  const goToPayment = (): Promise<unknown> =>
+    waitUntil('the payment page', 30_000, async () => {
+      if (new URL(page.url()).pathname === '/pay') return true;
+      await page.getByRole('button', { name: 'Go to payment' }).click({ timeout: 5_000 });
+      return new URL(page.url()).pathname === '/pay';
+    });
   const orderState = (): Promise<string | null> => page.locator('#order-state').getAttribute('data-state');
   const seesOrderPaid = (): Promise<void> =>
     page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
@@ -62,6 +79,7 @@ describe('paying at the demo shop', () => {
     expect(shown).toContain('2 × R 99.00');
     await screenshot(page, 'approved-2-payment-page');
 
+    const letReturn = await holdReturn(page, platform.demo.shopUrl);
     await fillCard(page, '4242 4242 4242 4242');
     expect(await payButton(page).innerText()).toContain('R 321.45');
     await screenshot(page, 'approved-3-filled-in');
@@ -78,6 +96,7 @@ describe('paying at the demo shop', () => {
     const receipt = await page.locator('main').innerText();
     const paymentReference = /[0-9A-HJKMNP-TV-Z]{18}/.exec(receipt)?.[0] ?? 'none on the receipt';
 
+    letReturn();
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
     await screenshot(page, 'approved-7-order-paid');
@@ -96,6 +115,21 @@ describe('paying at the demo shop', () => {
     await screenshot(page, 'approved-8-already-paid');
   });
 
+  it('does not leave a form standing when a reload overtook the payment it interrupted', async () => {
+    const paymentPage = await checkOut();
+    const formAsItWas = await context.request.get(paymentPage);
+    await fillCard(page, '4242 4242 4242 4242');
+    await payButton(page).click();
+    await seesHeading(page, 'Confirming with your bank…');
+    // The server had rendered this form before it heard of the payment.
+    await page.route(paymentPage, (route) => route.fulfill({ response: formAsItWas }), { times: 1 });
+    await page.reload();
+    await seesHeading(page, 'Confirming with your bank…');
+    await seesHeading(page, 'Payment successful');
+    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await seesOrderPaid();
+  });
+
   it('tells of a decline, and takes a second try on the same page', async () => {
     await checkOut();
     await fillCard(page, '4000 0000 0000 0002');
@@ -109,14 +143,16 @@ describe('paying at the demo shop', () => {
     await page.locator('.failed-tries').waitFor({ state: 'visible', timeout: 30_000 });
     expect(await orderState()).toBe('awaiting-payment');
     await screenshot(page, 'declined-2-order');
-    await page.getByRole('button', { name: 'Go to payment' }).click();
+    await goToPayment();
 
     await seesHeading(page, 'Pay by card');
+    const letReturn = await holdReturn(page, platform.demo.shopUrl);
     await fillCard(page, '4242 4242 4242 4242');
     await payButton(page).click();
     await seesHeading(page, 'Payment successful');
     await screenshot(page, 'declined-3-second-try-receipt');
-    await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click();
+    await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click({ noWaitAfter: true });
+    letReturn();
     await seesOrderPaid();
     await screenshot(page, 'declined-4-order-paid');
   });

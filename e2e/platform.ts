@@ -29,7 +29,7 @@ export interface Ran {
 }
 
 /** Offsets from the first port that `./svc` listens on. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 32];
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 32];
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
 
 export class Platform {
