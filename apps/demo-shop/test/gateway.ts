@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReceivedRequest {
@@ -23,7 +23,7 @@ export async function startGateway(): Promise<Gateway> {
   const requests: ReceivedRequest[] = [];
   const sessions = new Map<unknown, string>();
   let refusal: number | undefined;
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
@@ -37,7 +37,8 @@ export async function startGateway(): Promise<Gateway> {
     sessions.set(body['requestId'], sessionId);
     const redirectUrl = `${url}/pay?sessionId=${sessionId}`;
     response.writeHead(201).end(JSON.stringify({ sessionId, redirectUrl, status: 'Success', errors: [] }));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
