@@ -15,6 +15,27 @@ export interface Broker {
   respond(command: string, answer: Responder): Promise<Subscription>;
   /** Asks and waits for the answer: transient, with a deadline, never stored. */
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
+  /** Only where the broker gives events to whoever is bound: how one that binds later is told of the past. */
+  readonly past?: Past;
+}
+
+/** A service that binds to a type has missed what was published before, and asks whoever published it. */
+export interface Past {
+  /** Resolves when the request is safe with the publisher of the type; false when nobody has published it yet. */
+  ask(request: ReplayRequest): Promise<boolean>;
+  /** Gives this service what others ask of it; `accept` resolves when the request is kept. */
+  answer(accept: (request: ReplayRequest) => Promise<void>): Promise<Subscription>;
+  /** Straight to one service. Resolves when safe with it; false when there is no such service any more. */
+  deliver(service: string, events: readonly EventEnvelope[]): Promise<boolean>;
+}
+
+export interface ReplayRequest {
+  /** UUID; the same however often it is asked. */
+  readonly id: string;
+  /** Who asks. */
+  readonly service: string;
+  /** Type of the events it wants from the beginning. */
+  readonly type: string;
 }
 
 export interface RelayTarget {
@@ -28,6 +49,10 @@ export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
   readonly types: ReadonlySet<string>;
+  /** Types that an earlier version of the service was bound to. */
+  readonly formerTypes?: ReadonlySet<string>;
+  /** Called whenever it has been bound to its types, before it is given anything. */
+  readonly bound?: () => Promise<void>;
   /** Resolves when every effect is committed or its message is a dead letter. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
 }

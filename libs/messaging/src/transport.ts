@@ -1,11 +1,13 @@
 import { type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { Broker, Subscription } from './broker.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
 import type { MessagingLog } from './log.js';
+import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
 /**
  * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
@@ -18,6 +20,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
   readonly eventHandlers = new Map<string, EventHandler>();
   private subscriptions: Subscription[] = [];
+  private readonly subscribedTypes: SubscribedTypes | undefined;
 
   constructor(
     private readonly service: string,
@@ -27,6 +30,12 @@ export class Transport extends Server implements CustomTransportStrategy {
     private readonly log: MessagingLog,
   ) {
     super();
+    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock);
+  }
+
+  /** Whether this service has been told what happened before it came; undefined where its publishers know that. */
+  async knowsThePast(): Promise<boolean | undefined> {
+    return this.subscribedTypes?.areComplete();
   }
 
   listen(ready: (error?: unknown) => void): void {
@@ -39,16 +48,25 @@ export class Transport extends Server implements CustomTransportStrategy {
         this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
       else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
     }
-    if (this.eventHandlers.size > 0) {
-      const consumer = new Consumer(this.dataSource, this.eventHandlers, this.clock, this.log);
-      this.subscriptions.push(
-        await this.broker.subscribe({
-          name: this.service,
-          types: consumer.types,
-          deliver: (events) => consumer.deliver(events),
-        }),
-      );
-    }
+    if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
+  }
+
+  private async subscribe(): Promise<Subscription> {
+    const consumer = new Consumer(this.dataSource, this.eventHandlers, this.clock, this.log);
+    const { types } = consumer;
+    const subscriber = {
+      name: this.service,
+      types,
+      deliver: (events: readonly EventEnvelope[]) => consumer.deliver(events),
+    };
+    const { subscribedTypes } = this;
+    if (!subscribedTypes) return this.broker.subscribe(subscriber);
+    this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
+    return this.broker.subscribe({
+      ...subscriber,
+      formerTypes: await subscribedTypes.notAmong(types),
+      bound: () => subscribedTypes.askForThePast(types),
+    });
   }
 
   private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {

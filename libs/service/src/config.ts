@@ -25,6 +25,14 @@ export class ServiceConfig {
   @Max(100)
   SVC_DATABASE_POOL_MAX: number = 10;
 
+  /**
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Needed wherever services
+   * run in processes of their own. Not set, a service talks to those of its own process only.
+   */
+  @IsOptional()
+  @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
+  SVC_AMQP_URL?: string;
+
   /** Port when the service runs in a process of its own. */
   @IsOptional()
   @IsInt()

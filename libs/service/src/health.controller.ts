@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
-import { Relay } from '@svc/messaging';
+import { Relay, Transport } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 
 /** More that a service needs before it may be given work, e.g. a key that has to arrive. */
@@ -17,6 +17,7 @@ export class HealthController implements OnApplicationBootstrap {
   constructor(
     private readonly dataSource: DataSource,
     private readonly relay: Relay,
+    private readonly transport: Transport,
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {}
 
@@ -32,9 +33,10 @@ export class HealthController implements OnApplicationBootstrap {
   @Get('ready')
   async ready(): Promise<{ status: string }> {
     await this.dataSource.query('SELECT 1');
-    // Those who were to hear of the past have heard it; from then on a delay is a lag, not a reason to be away.
-    this.caughtUpOnce ||= await this.relay.isCaughtUp();
-    const missing = this.caughtUpOnce ? await this.check?.missing() : 'the event log has not been handed over yet';
+    // The past has been heard: between processes by this service, in one process by those it speaks to. From then on a
+    // delay is a lag, not a reason to be away.
+    this.caughtUpOnce ||= (await this.transport.knowsThePast()) ?? (await this.relay.isCaughtUp());
+    const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
     if (missing)
       throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
     return { status: 'ok' };

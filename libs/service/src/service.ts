@@ -9,7 +9,8 @@ import {
   DeadLetters,
   EmbeddedBroker,
   EventLog,
-  Messaging1763500000001,
+  messagingMigrations,
+  RabbitMqBroker,
   Relay,
   Transport,
 } from '@svc/messaging';
@@ -39,6 +40,7 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> {
 
 export interface ServiceSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Used where SVC_AMQP_URL is not set; otherwise the service is alone. */
   readonly broker?: Broker;
   readonly clock?: Clock;
 }
@@ -60,11 +62,15 @@ const CLOSE_MS_MAX = 10_000;
 /** Creates a service, ready to answer requests (through `app.inject`, a listener, or a front), not yet listening. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
-  { env, broker = new EmbeddedBroker(), clock = new SystemClock() }: ServiceSurroundings,
+  { env, broker: embedded = new EmbeddedBroker(), clock = new SystemClock() }: ServiceSurroundings,
 ): Promise<RunningService> {
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
   const dataSource = await dataSourceOf(definition, config).initialize();
+  const distributed = config.SVC_AMQP_URL
+    ? new RabbitMqBroker({ url: config.SVC_AMQP_URL, service: definition.name, log })
+    : undefined;
+  const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
   const transport = new Transport(definition.name, broker, dataSource, clock, log);
@@ -78,6 +84,7 @@ export async function startService<C extends ServiceConfig>(
       { provide: DataSource, useValue: dataSource },
       { provide: EventLog, useValue: events },
       { provide: Relay, useValue: relay },
+      { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
       { provide: DeadLetters, useValue: new DeadLetters(dataSource, transport.eventHandlers) },
       { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
@@ -104,6 +111,7 @@ export async function startService<C extends ServiceConfig>(
       const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
       await app.close().finally(() => clearTimeout(lastCall));
       await dataSource.destroy();
+      await distributed?.close();
     },
   };
 }
@@ -126,7 +134,7 @@ function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>,
     url: config.SVC_DATABASE_URL,
     applicationName: definition.name,
     entities: definition.entities ?? [],
-    migrations: [Messaging1763500000001, ...definition.migrations],
+    migrations: [...messagingMigrations, ...definition.migrations],
     poolMax: config.SVC_DATABASE_POOL_MAX,
   });
 }

@@ -85,5 +85,3 @@ export class Messaging1763500000001 implements MigrationInterface {
     return Promise.reject(new Error('Migrations go forward only.'));
   }
 }
-
-export const messagingMigrations = [Messaging1763500000001];

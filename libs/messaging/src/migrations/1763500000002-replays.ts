@@ -1,0 +1,34 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** How a service that binds to events late is told of the past, where the broker keeps no past (ADR 5). */
+export class Replays1763500000002 implements MigrationInterface {
+  readonly name = 'Replays1763500000002';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE subscribed_types (
+        type      text PRIMARY KEY,
+        replay_id uuid NOT NULL,
+        given_at  timestamptz
+      );
+      COMMENT ON TABLE subscribed_types IS 'Types of events this service is bound to, and whether it has been given them from the beginning.';
+      COMMENT ON COLUMN subscribed_types.given_at IS 'Null while the publisher has been asked for the past and has not given all of it.';
+
+      CREATE TABLE replays (
+        id        uuid        PRIMARY KEY,
+        service   text        NOT NULL CONSTRAINT replays_service_length CHECK (length(service) BETWEEN 1 AND 100),
+        type      text        NOT NULL CONSTRAINT replays_type_length CHECK (length(type) BETWEEN 1 AND 200),
+        until     xid8        NOT NULL,
+        asked_at  timestamptz NOT NULL,
+        served_at timestamptz
+      );
+      CREATE INDEX replays_open ON replays (asked_at, id) WHERE served_at IS NULL;
+      COMMENT ON TABLE replays IS 'Who has asked this service for everything it ever said of a type.';
+      COMMENT ON COLUMN replays.until IS 'Transactions from here on were still to be published when it was asked, so they come by themselves.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,238 @@
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
+import type { EventEnvelope } from '@svc/contracts';
+import { isUuid } from '@svc/kernel';
+import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
+import type { MessagingLog } from './log.js';
+import { RabbitMqConnection } from './rabbitmq-connection.js';
+import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
+import {
+  BrokerAway,
+  eventMessage,
+  type Outgoing,
+  RabbitMqPublisher,
+  Unroutable,
+  withDeadline,
+} from './rabbitmq-publisher.js';
+import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
+import { Topology } from './rabbitmq-topology.js';
+import { ReplayServedV1 } from './subscribed-types.js';
+
+export interface RabbitMqSettings {
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  readonly url: string;
+  /** The service this process is, or is a replica of. */
+  readonly service: string;
+  readonly log: MessagingLog;
+  /** Prefix of every exchange and queue. */
+  readonly namespace?: string;
+}
+
+/** Name of the one cursor of a relay that publishes: the broker keeps who has been given what. */
+const TARGET = 'rabbitmq';
+/** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
+const ATTACH_WAIT_MS = 5_000;
+
+/** Whether and where an attachment has been attached. */
+interface Attaching {
+  /** Called when it is attached for the first time. */
+  readonly attached: () => void;
+  model?: ChannelModel;
+  work?: Promise<void>;
+}
+
+/**
+ * Services as processes of their own, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange
+ * of events and takes a batch as handed over when each message is confirmed and none was returned. Publishing and
+ * consuming have a connection each: a broker short of memory stops reading from those who publish.
+ */
+export class RabbitMqBroker implements Broker {
+  private readonly topology: Topology;
+  private readonly publishing: RabbitMqConnection;
+  private readonly consuming: RabbitMqConnection;
+  private readonly publisher: RabbitMqPublisher;
+  private readonly requests: RabbitMqRequests;
+  private readonly attachments = new Map<Attachment, Attaching>();
+  /** Types that others know, by a binding, to have been published by this service. */
+  private announced = new Set<string>();
+
+  private readonly live: RelayTarget = {
+    name: TARGET,
+    deliver: async (events) => {
+      await this.announce(events);
+      await this.publisher.publish(events.map((event) => eventMessage(this.topology.events, event.type, event)));
+    },
+  };
+
+  readonly past: Past = {
+    ask: (request) => this.unlessUnroutable([this.replayMessage(request)]),
+    answer: (accept) =>
+      this.consume({
+        declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
+        parse: asReplayRequest,
+        handle: async (requests) => {
+          for (const request of requests) await accept(request);
+        },
+      }),
+    deliver: (service, events) =>
+      this.unlessUnroutable(events.map((event) => eventMessage('', this.topology.eventQueue(service), event))),
+  };
+
+  constructor(private readonly settings: RabbitMqSettings) {
+    const { url, service, log, namespace = 'svc' } = settings;
+    this.topology = new Topology(namespace);
+    this.publishing = new RabbitMqConnection({
+      url,
+      name: `${service}, publishing`,
+      log,
+      setUp: async (model) => {
+        this.announced = new Set();
+        await this.publisher.setUp(model);
+        await this.requests.setUp(model);
+      },
+    });
+    this.consuming = new RabbitMqConnection({
+      url,
+      name: `${service}, consuming`,
+      log,
+      setUp: async (model) => {
+        for (const attachment of this.attachments.keys()) await this.attach(attachment, model);
+      },
+    });
+    this.publisher = new RabbitMqPublisher(this.publishing, this.topology);
+    this.requests = new RabbitMqRequests(this.publishing, this.topology);
+    this.publishing.open();
+    this.consuming.open();
+  }
+
+  targets(): readonly RelayTarget[] {
+    return [this.live];
+  }
+
+  watchTargets(): () => void {
+    return () => undefined;
+  }
+
+  subscribe(subscriber: Subscriber): Promise<Subscription> {
+    const { name, types, deliver, bound } = subscriber;
+    return this.consume({
+      declare: (channel) => this.topology.declareConsumer(channel, subscriber),
+      parse: asEnvelope,
+      handle: async (events) => {
+        const wanted = events.filter(({ type }) => types.has(type) || type === ReplayServedV1.name);
+        // Bindings that another version of the service left; once done with, nobody is asked for them again.
+        if (wanted.length < events.length)
+          this.settings.log.info(
+            { service: name, count: events.length - wanted.length },
+            'broker: unknown types skipped',
+          );
+        await deliver(wanted);
+      },
+      ...(bound ? { attached: bound } : {}),
+    });
+  }
+
+  async respond(command: string, answer: Responder): Promise<Subscription> {
+    const reply = (queue: string, correlationId: string, content: Buffer): void =>
+      this.requests.reply(queue, correlationId, content);
+    const { log } = this.settings;
+    const responder = new RabbitMqResponder(this.consuming, this.topology, command, answer, reply, log);
+    await this.add(responder);
+    return { close: () => this.remove(responder) };
+  }
+
+  request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    return this.requests.request(command, payload, timeoutMs);
+  }
+
+  /** Lets go of the connections. Subscriptions are closed before, by those who made them. */
+  async close(): Promise<void> {
+    await this.consuming.close();
+    await this.publishing.close();
+  }
+
+  private async consume<T>(reader: QueueReader<T>): Promise<Subscription> {
+    const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
+    await this.add(consumer);
+    return { close: () => this.remove(consumer) };
+  }
+
+  /** Attaches now, or when there is a connection; from then on to each new one. */
+  private async add(attachment: Attachment): Promise<void> {
+    const first = Promise.withResolvers<void>();
+    this.attachments.set(attachment, { attached: first.resolve });
+    const model = this.consuming.current;
+    if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
+    const late = new BrokerAway('The broker is away.');
+    await withDeadline(first.promise, ATTACH_WAIT_MS, () => late).catch((error: unknown) => {
+      this.settings.log.warn({ err: error }, 'broker: goes on without it until it is back');
+    });
+  }
+
+  private attach(attachment: Attachment, model: ChannelModel): Promise<void> {
+    const attaching = this.attachments.get(attachment);
+    if (!attaching) return Promise.resolve();
+    if (!attaching.work || attaching.model !== model) {
+      attaching.model = model;
+      attaching.work = attachment.attach(model).then(attaching.attached);
+    }
+    return attaching.work;
+  }
+
+  private async remove(attachment: Attachment & Subscription): Promise<void> {
+    this.attachments.delete(attachment);
+    await attachment.close();
+  }
+
+  /** Before a type is published for the first time: who binds to it later finds out from the broker whom to ask. */
+  private async announce(events: readonly EventEnvelope[]): Promise<void> {
+    const types = new Set(events.map(({ type }) => type).filter((type) => !this.announced.has(type)));
+    if (types.size === 0) return;
+    const { announced } = this;
+    const channel = await this.publisher.usableChannel();
+    const queue = await this.topology.declareReplays(channel, this.settings.service);
+    for (const type of types) {
+      await channel.bindQueue(queue, this.topology.replays, type);
+      announced.add(type);
+    }
+  }
+
+  private async unlessUnroutable(messages: readonly Outgoing[]): Promise<boolean> {
+    try {
+      await this.publisher.publish(messages);
+      return true;
+    } catch (error) {
+      if (error instanceof Unroutable) return false;
+      throw error;
+    }
+  }
+
+  private replayMessage(request: ReplayRequest): Outgoing {
+    return {
+      exchange: this.topology.replays,
+      routingKey: request.type,
+      content: Buffer.from(JSON.stringify(request)),
+      properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
+    };
+  }
+}
+
+function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
+  const event = JSON.parse(content.toString()) as Partial<EventEnvelope> | null;
+  const { id, type, aggregateId, aggregateVersion, occurredAt } = event ?? {};
+  const valid =
+    isUuid(id) &&
+    typeof type === 'string' &&
+    typeof aggregateId === 'string' &&
+    Number.isSafeInteger(aggregateVersion) &&
+    !Number.isNaN(Date.parse(String(occurredAt)));
+  if (!valid) throw new Error('The message is no event.');
+  return event as EventEnvelope;
+}
+
+function asReplayRequest({ content }: ConsumeMessage): ReplayRequest {
+  const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
+  const { id, service, type } = request ?? {};
+  if (!isUuid(id) || typeof service !== 'string' || typeof type !== 'string')
+    throw new Error('The message is no request for the past.');
+  return { id, service, type };
+}

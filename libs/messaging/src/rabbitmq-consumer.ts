@@ -1,0 +1,158 @@
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import type { MessagingLog } from './log.js';
+import { isPowerOfTwo } from './numbers.js';
+import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { Signal } from './signal.js';
+
+/** Something that consumes on the connection, and again on each connection that replaces it. */
+export interface Attachment {
+  attach(model: ChannelModel): Promise<void>;
+}
+
+export interface QueueReader<T> {
+  /** Declares the queue and returns its name. */
+  readonly declare: (channel: Channel) => Promise<string>;
+  /** Throws when the message cannot be read: it then goes where the queue sends what is rejected. */
+  readonly parse: (message: ConsumeMessage) => T;
+  /** Resolves when the effects are committed. Throws when nothing can be concluded (its database is away). */
+  readonly handle: (messages: readonly T[]) => Promise<void>;
+  /** Called after the queue is declared and before its first message is read. */
+  readonly attached?: () => Promise<void>;
+}
+
+/** Unacknowledged messages a replica holds: two batches, so that one gathers while one is handled. */
+const PREFETCH = 200;
+const BATCH_MAX = 100;
+/** One transaction for what arrives together is worth more than these milliseconds. */
+const GATHER_MS = 2;
+const FIRST_PAUSE_MS = 25;
+const PAUSE_MS_MAX = 5_000;
+
+/**
+ * Reads a durable queue in batches, one at a time, in its order, and acknowledges each when its effects are committed.
+ *
+ * When a batch cannot be handled because the database is away it is held and tried again here. Giving it back would
+ * count as a delivery, 3.10 counts each, and a minute's outage would put good messages among the dead letters; it
+ * would also come straight back. Held, nothing more is delivered than PREFETCH. An outage longer than the broker's
+ * acknowledgement timeout (30 min) costs the channel and counts once.
+ */
+export class QueueConsumer<T> implements Attachment {
+  private session: Session<T> | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly connection: RabbitMqConnection,
+    private readonly reader: QueueReader<T>,
+    private readonly log: MessagingLog,
+  ) {}
+
+  async attach(model: ChannelModel): Promise<void> {
+    if (this.closed) return;
+    const channel = await this.connection.channel(model);
+    const queue = await this.reader.declare(channel);
+    await this.reader.attached?.();
+    await channel.prefetch(PREFETCH);
+    const session = new Session(channel, this.reader, this.log);
+    this.session = session;
+    channel.on('close', () => session.lose());
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      // The queue was deleted under us: everything is declared anew.
+      if (message === null) this.connection.drop(new Error(`${queue} is gone.`));
+      else session.take(message);
+    });
+    session.consumerTag = consumerTag;
+    if (this.closed) await session.close();
+  }
+
+  /** Takes nothing more, finishes and acknowledges what was delivered. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.session?.close();
+  }
+}
+
+/** What one channel has delivered. Its acknowledgements mean nothing on any other. */
+class Session<T> {
+  consumerTag = '';
+  private readonly delivered: ConsumeMessage[] = [];
+  private running: Promise<void> | undefined;
+  private ending = false;
+  private lost = false;
+  private readonly end = new Signal();
+
+  constructor(
+    private readonly channel: Channel,
+    private readonly reader: QueueReader<T>,
+    private readonly log: MessagingLog,
+  ) {}
+
+  take(message: ConsumeMessage): void {
+    if (this.lost) return;
+    this.delivered.push(message);
+    this.running ??= this.run();
+  }
+
+  /** The broker gives everything that was not acknowledged to the next. */
+  lose(): void {
+    this.lost = true;
+    this.delivered.length = 0;
+    this.end.nudge();
+  }
+
+  async close(): Promise<void> {
+    if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
+    this.ending = true;
+    this.end.nudge();
+    await this.running;
+    if (!this.lost) await this.channel.close().catch(() => undefined);
+  }
+
+  private async run(): Promise<void> {
+    while (this.delivered.length > 0) {
+      if (this.delivered.length < BATCH_MAX) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      if (!(await this.settle(this.delivered.splice(0, BATCH_MAX)))) break;
+    }
+    this.running = undefined;
+  }
+
+  /** Whether the batch was handled and acknowledged. */
+  private async settle(batch: readonly ConsumeMessage[]): Promise<boolean> {
+    const readable: T[] = [];
+    let last: ConsumeMessage | undefined;
+    for (const message of batch) {
+      try {
+        readable.push(this.reader.parse(message));
+        last = message;
+      } catch (error) {
+        this.log.error({ err: error, messageId: asText(message.properties.messageId) }, 'broker: unreadable message');
+        if (!this.lost) this.channel.reject(message, false);
+      }
+    }
+    if (!last) return true;
+    if (!(await this.handle(readable))) return false;
+    // Everything up to it: those before it are in this batch, in an earlier one, or rejected already.
+    if (!this.lost) this.channel.ack(last, true);
+    return !this.lost;
+  }
+
+  private async handle(messages: readonly T[]): Promise<boolean> {
+    for (let failures = 0; !this.lost;) {
+      try {
+        await this.reader.handle(messages);
+        if (failures > 0) this.log.info({ failures }, 'broker: messages are handled again');
+        return true;
+      } catch (error) {
+        if (this.ending) return false;
+        if (isPowerOfTwo(++failures))
+          this.log.warn({ err: error, failures }, 'broker: messages cannot be handled now, will be tried again');
+        await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
+        if (this.ending) return false;
+      }
+    }
+    return false;
+  }
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, 100) : undefined;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { context, propagation } from '@opentelemetry/api';
+import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { DomainError } from '@svc/kernel';
+import type { Responder, Subscription } from './broker.js';
+import type { MessagingLog } from './log.js';
+import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import type { Attachment } from './rabbitmq-consumer.js';
+import type { Topology } from './rabbitmq-topology.js';
+
+/** The broker's own pseudo-queue: an answer goes straight to the channel that asked, or nowhere. */
+const DIRECT_REPLY = 'amq.rabbitmq.reply-to';
+/** People waiting at once, for one process. */
+const ASKING_MAX = 2_000;
+/** Requests one replica answers at once; the rest wait for it or for another. */
+const ANSWERING_MAX = 64;
+const CONNECTION_WAIT_MS = 1_000;
+
+interface Asked {
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: DomainError) => void;
+}
+
+function notReady(why: string): DomainError {
+  return new DomainError('service.not-ready', { cause: new Error(why), retryAfterSeconds: 1 });
+}
+
+/**
+ * Asks other services while a person waits. Nothing is stored: a request that is not answered in time is gone, one
+ * that nobody is there for is refused at once, and an answer that comes late is dropped.
+ */
+export class RabbitMqRequests {
+  private channel: ConfirmChannel | undefined;
+  private readonly asked = new Map<string, Asked>();
+
+  constructor(
+    private readonly connection: RabbitMqConnection,
+    private readonly topology: Topology,
+  ) {}
+
+  async setUp(model: ChannelModel): Promise<void> {
+    const channel = await this.connection.confirmChannel(model);
+    channel.on('return', ({ fields, properties }) =>
+      this.asked.get(String(properties.correlationId))?.reject(notReady(`Nobody answers ${fields.routingKey}.`)),
+    );
+    channel.on('close', () => {
+      for (const { reject } of this.asked.values()) reject(notReady('The connection was lost.'));
+    });
+    await channel.consume(DIRECT_REPLY, (message) => message && this.answered(message), { noAck: true });
+    this.channel = channel;
+  }
+
+  async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    if (this.asked.size >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
+    const deadline = Date.now() + timeoutMs;
+    const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
+    const { blockedBecause } = this.connection;
+    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is away.');
+    return this.ask(this.channel, command, payload, Math.max(1, deadline - Date.now()));
+  }
+
+  /** An answer whose asker is gone goes nowhere, and one that cannot be sent now is not worth sending later. */
+  reply(queue: string, correlationId: string, content: Buffer): void {
+    if (!this.channel || this.connection.blockedBecause !== undefined) return;
+    this.channel.publish('', queue, content, { persistent: false, correlationId, contentType: 'application/json' });
+  }
+
+  private async ask(channel: ConfirmChannel, command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    const correlationId = randomUUID();
+    const headers: Record<string, string> = {};
+    propagation.inject(context.active(), headers);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve, reject: (error: DomainError) => void) => {
+        timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
+        this.asked.set(correlationId, { resolve, reject });
+        const properties = {
+          mandatory: true,
+          persistent: false,
+          correlationId,
+          replyTo: DIRECT_REPLY,
+          // In the queue it is worth nothing once nobody waits for it.
+          expiration: Math.ceil(timeoutMs),
+          contentType: 'application/json',
+          type: command,
+          headers,
+        };
+        const queue = this.topology.commandQueue(command);
+        // A full queue refuses its message, and that is known at once.
+        channel.publish('', queue, asJson(payload), properties, (error: unknown) => {
+          if (error) reject(notReady(`${command} was not accepted by the broker.`));
+        });
+      });
+    } catch (error) {
+      throw error instanceof DomainError ? error : notReady('The connection was lost.');
+    } finally {
+      clearTimeout(timer);
+      this.asked.delete(correlationId);
+    }
+  }
+
+  private answered(message: ConsumeMessage): void {
+    const asked = this.asked.get(String(message.properties.correlationId));
+    try {
+      asked?.resolve(fromJson(message.content));
+    } catch {
+      asked?.reject(notReady('The answer cannot be read.'));
+    }
+  }
+}
+
+/**
+ * Answers one command; replicas share its queue. A request whose replica dies before it answered goes to another, so
+ * a command may be begun twice: it must give the first outcome when repeated.
+ */
+export class RabbitMqResponder implements Attachment, Subscription {
+  private channel: Channel | undefined;
+  private consumerTag = '';
+  private closed = false;
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly connection: RabbitMqConnection,
+    private readonly topology: Topology,
+    private readonly command: string,
+    private readonly answer: Responder,
+    /** Sends on the connection that publishes, so that a broker short of memory does not hold up consuming. */
+    private readonly reply: (queue: string, correlationId: string, content: Buffer) => void,
+    private readonly log: MessagingLog,
+  ) {}
+
+  async attach(model: ChannelModel): Promise<void> {
+    if (this.closed) return;
+    const channel = await this.connection.channel(model);
+    const queue = await this.topology.declareCommand(channel, this.command);
+    await channel.prefetch(ANSWERING_MAX);
+    this.channel = channel;
+    channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      if (message === null) return this.connection.drop(new Error(`${queue} is gone.`));
+      const work = this.handle(channel, message).finally(() => this.underWay.delete(work));
+      this.underWay.add(work);
+    });
+    this.consumerTag = consumerTag;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const { channel } = this;
+    await channel?.cancel(this.consumerTag).catch(() => undefined);
+    await Promise.all(this.underWay);
+    await this.channel?.close().catch(() => undefined);
+  }
+
+  private async handle(channel: Channel, message: ConsumeMessage): Promise<void> {
+    const { replyTo, correlationId, headers } = message.properties;
+    try {
+      const asker = propagation.extract(context.active(), headers ?? {});
+      const reply = await context.with(asker, () => this.answer(fromJson(message.content)));
+      this.reply(String(replyTo), String(correlationId), asJson(reply));
+    } catch (error) {
+      // The asker's deadline tells it; what answers turns its own errors into refusals.
+      this.log.error({ err: error, command: this.command }, 'broker: a request could not be answered');
+    }
+    if (this.channel === channel) channel.ack(message);
+  }
+}
+
+function asJson(value: unknown): Buffer {
+  return Buffer.from(value === undefined ? '' : JSON.stringify(value));
+}
+
+function fromJson(content: Buffer): unknown {
+  return content.length === 0 ? undefined : (JSON.parse(content.toString()) as unknown);
+}

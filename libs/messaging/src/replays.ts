@@ -1,0 +1,72 @@
+import type { Clock } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import type { Past, ReplayRequest } from './broker.js';
+import { type LogBounds, moveCursor, readLog } from './log-reader.js';
+import { ReplayServedV1 } from './subscribed-types.js';
+
+interface OpenReplay extends ReplayRequest {
+  readonly until: string;
+}
+
+/**
+ * Gives services that bound late what they missed: everything in the log of one type, straight into the queue of who
+ * asked, up to the horizon at the time it was asked. What the live cursor publishes from then on reaches the queue by
+ * itself; a batch it was publishing just then is on both sides of the line and comes twice, which the inbox undoes.
+ */
+export class Replays {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly past: Past,
+    private readonly clock: Clock,
+    private readonly bounds: LogBounds,
+  ) {}
+
+  /** Keeps a request until it is served. Asked again after that, it is served again: whoever asks has not seen it. */
+  async accept({ id, service, type }: ReplayRequest): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO replays (id, service, type, until, asked_at)
+       VALUES ($1, $2, $3, pg_snapshot_xmin(pg_current_snapshot()), $4)
+       ON CONFLICT (id) DO UPDATE SET served_at = NULL, until = excluded.until, asked_at = excluded.asked_at
+       WHERE replays.served_at IS NOT NULL`,
+      [id, service, type, this.clock.now()],
+    );
+  }
+
+  /** Hands one batch of the oldest open request over, or says that it is served. Returns how much was done. */
+  async step(): Promise<number> {
+    const [replay] = await this.dataSource.query<OpenReplay[]>(
+      `SELECT id, service, type, until::text FROM replays WHERE served_at IS NULL ORDER BY asked_at, id LIMIT 1`,
+    );
+    if (!replay) return 0;
+    const cursor = `replay:${replay.id}`;
+    const batch = await readLog(this.dataSource, { cursor, type: replay.type, until: replay.until }, this.bounds);
+    if (!batch) return this.finish(replay, cursor);
+    // A service that has no queue any more asks again when it comes back.
+    if (!(await this.past.deliver(replay.service, batch.events))) return this.close(replay, cursor);
+    await moveCursor(this.dataSource, cursor, batch.end);
+    return batch.events.length;
+  }
+
+  private async finish(replay: OpenReplay, cursor: string): Promise<number> {
+    await this.past.deliver(replay.service, [
+      {
+        // The inbox of who asked takes it for one message, however often it is said.
+        id: replay.id,
+        type: ReplayServedV1.name,
+        aggregateId: replay.id,
+        aggregateVersion: 1,
+        occurredAt: this.clock.nowISO(),
+        payload: { type: replay.type },
+      },
+    ]);
+    return this.close(replay, cursor);
+  }
+
+  private async close({ id }: OpenReplay, cursor: string): Promise<number> {
+    await this.dataSource.query(
+      `WITH gone AS (DELETE FROM relay_cursors WHERE target = $1) UPDATE replays SET served_at = $3 WHERE id = $2`,
+      [cursor, id, this.clock.now()],
+    );
+    return 1;
+  }
+}

@@ -1,0 +1,74 @@
+import { type EventEnvelope, eventType } from '@svc/contracts';
+import { type Clock, newUuid } from '@svc/kernel';
+import { inTransaction } from '@svc/persistence';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Past } from './broker.js';
+import type { EventHandler } from './consumer.js';
+
+/** Said by a publisher, straight to the service that asked, behind the last event of the past. */
+export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
+
+/**
+ * Which types of events this service is bound to, and whether it has been given each from the beginning. Those it
+ * has not it asks for, of whoever publishes them, each time it is bound until it has been given them. Asking twice is
+ * harmless: what is replayed goes through the inbox like everything else.
+ */
+export class SubscribedTypes {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly service: string,
+    private readonly past: Past,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Types that an earlier version of the service was bound to and this one is not. */
+  async notAmong(types: ReadonlySet<string>): Promise<Set<string>> {
+    const rows = await this.dataSource.query<{ type: string }[]>(
+      `SELECT type FROM subscribed_types WHERE NOT type = ANY($1)`,
+      [[...types]],
+    );
+    return new Set(rows.map(({ type }) => type));
+  }
+
+  /** To be called when the service is bound: from then on nothing new passes it by, and what was before is asked for. */
+  async askForThePast(types: ReadonlySet<string>): Promise<void> {
+    const open = await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
+    for (const { type, replay_id } of open) {
+      const asked = await this.past.ask({ id: replay_id, service: this.service, type });
+      // Nobody has published it: whatever there will be comes by itself.
+      if (!asked) await this.given(this.dataSource.manager, type, replay_id);
+    }
+  }
+
+  /** Whether there is no type whose past is still on its way. */
+  async areComplete(): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ open: boolean }[]>(
+      `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE given_at IS NULL) AS open`,
+    );
+    return !row!.open;
+  }
+
+  /** Replay: sets the same mark again. */
+  readonly onServed: EventHandler = async (events: EventEnvelope[], { tx }) => {
+    for (const { payload, aggregateId } of events)
+      await this.given(tx, (payload as { type: string }).type, aggregateId);
+  };
+
+  private async keep(tx: EntityManager, types: string[]): Promise<{ type: string; replay_id: string }[]> {
+    // A type that comes back in a later version is asked for again: in between it was not given.
+    await tx.query(`DELETE FROM subscribed_types WHERE NOT type = ANY($1)`, [types]);
+    await tx.query(
+      `INSERT INTO subscribed_types (type, replay_id) SELECT * FROM unnest($1::text[], $2::uuid[]) ON CONFLICT DO NOTHING`,
+      [types, types.map(() => newUuid(this.clock))],
+    );
+    return tx.query(`SELECT type, replay_id FROM subscribed_types WHERE given_at IS NULL ORDER BY type`);
+  }
+
+  private async given(db: EntityManager, type: string, replayId: string): Promise<void> {
+    await db.query(`UPDATE subscribed_types SET given_at = $3 WHERE type = $1 AND replay_id = $2`, [
+      type,
+      replayId,
+      this.clock.now(),
+    ]);
+  }
+}
