@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { appFor, type Host } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { appFor, type Host } from './routes.js';
 
 /**
  * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few

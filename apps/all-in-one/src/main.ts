@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { Host } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
 import { newFront } from './front.js';
-import type { Host } from './routes.js';
 import { envOf, SERVICES } from './services.js';
 
 /**

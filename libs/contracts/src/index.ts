@@ -7,4 +7,5 @@ export * from './http/hosted-payment.js';
 export * from './http/hosted-session.js';
 export * from './http/payment-notification.js';
 export * from './payment-status.js';
+export * from './routes.js';
 export * from './validation.js';

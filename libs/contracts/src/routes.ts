@@ -9,7 +9,10 @@ export interface Route {
   readonly app: string;
 }
 
-/** Which app answers what: the only place that says so. */
+/**
+ * Which app answers what: the only place that says so. The embedded listener reads it, and the Gateway routes and the
+ * front of compose are made from it (deploy/generate.ts).
+ */
 export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/auth', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
