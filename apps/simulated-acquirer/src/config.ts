@@ -1,4 +1,4 @@
-import { IsIn, IsInt, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig {
   /** File in which the bank keeps what it charged. */
@@ -13,7 +13,12 @@ export class SimulatedAcquirerConfig {
   @Max(60_000)
   SVC_ACQUIRER_LATENCY_MS: number = 0;
 
-  /** Port on loopback. */
+  /** Address to listen on; anybody who reaches it can make it charge, so another than loopback only behind a wall. */
+  @IsOptional()
+  @IsIP()
+  SVC_LISTEN_ADDRESS: string = '127.0.0.1';
+
+  /** 0 chooses a free one. */
   @IsOptional()
   @IsInt()
   @Min(0)

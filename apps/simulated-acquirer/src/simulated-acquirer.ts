@@ -24,7 +24,7 @@ const CHARGE_BODY = {
 } as const;
 
 /**
- * Serves the simulated bank over HTTP, on loopback only: `POST /charges`, `GET /charges/{key}`,
+ * Serves the simulated bank over HTTP: `POST /charges`, `GET /charges/{key}`,
  * `POST /charges/{key}/reversal`. Test cards only; it is not for real ones.
  */
 export async function startSimulatedAcquirer(
@@ -61,6 +61,6 @@ export async function startSimulatedAcquirer(
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());
 
-  const url = await app.listen({ host: '127.0.0.1', port: config.SVC_PORT });
+  const url = await app.listen({ host: config.SVC_LISTEN_ADDRESS, port: config.SVC_PORT });
   return { url, close: () => app.close() };
 }

@@ -32,6 +32,7 @@ test('what is given is converted, what is not has its default, and nothing can b
   expect(config).toEqual({
     ...env,
     SVC_PORT: 8080,
+    SVC_LISTEN_ADDRESS: '127.0.0.1',
     SVC_DATABASE_POOL_MAX: 10,
     SVC_LOG_LEVEL: 'info',
     SVC_TILL_OPEN: true,

@@ -1,19 +1,11 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsUrl, Max, Min, validateSync } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min, validateSync } from 'class-validator';
 
 const OURS = 'SVC_';
 
-/**
- * What every service is told by its environment. A service extends it with its own; the class is the one place that
- * documents a variable. Parsed once at the start; a variable that begins with SVC_ and is not declared fails it, so
- * that a misspelt name is noticed.
- */
-export class ServiceConfig {
-  /** `development` accepts http and loopback addresses of merchants; `production` does not. */
-  @IsIn(['development', 'production'])
-  SVC_ENVIRONMENT: 'development' | 'production';
-
+/** What migrations need. A service's keys are not among it, so whoever migrates is not given them. */
+export class DatabaseConfig {
   /** `postgres://role:password@host:port/database`; a secret. */
   @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
   SVC_DATABASE_URL: string;
@@ -24,6 +16,17 @@ export class ServiceConfig {
   @Min(1)
   @Max(100)
   SVC_DATABASE_POOL_MAX: number = 10;
+}
+
+/**
+ * What every service is told by its environment. A service extends it with its own; the class is the one place that
+ * documents a variable. Parsed once at the start; a variable that begins with SVC_ and is not declared fails it, so
+ * that a misspelt name is noticed.
+ */
+export class ServiceConfig extends DatabaseConfig {
+  /** `development` accepts http and loopback addresses of merchants; `production` does not. */
+  @IsIn(['development', 'production'])
+  SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
    * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Needed wherever services
@@ -39,6 +42,11 @@ export class ServiceConfig {
   @Min(0)
   @Max(65535)
   SVC_PORT: number = 0;
+
+  /** Address to listen on; 0.0.0.0 in a container, where the network in front decides who may connect. */
+  @IsOptional()
+  @IsIP()
+  SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

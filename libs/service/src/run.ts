@@ -1,16 +1,34 @@
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { ConfigError, type ServiceConfig } from './config.js';
-import { startService, type ServiceDefinition } from './service.js';
+import { migrateService, startService, type ServiceDefinition } from './service.js';
 
-/** Runs one service in a process of its own, from the process's environment, until it is told to stop. */
+/**
+ * What an app's main.ts is: `node dist/main.js` runs the service until it is told to stop, `node dist/main.js migrate`
+ * brings its schema up to date and ends. One program for both, so that an image carries its own migrations.
+ */
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
+  const [task] = process.argv.slice(2);
+  if (task === 'migrate') return runMigrations(definition);
+  if (task !== undefined) return fail(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
   await runUntilStopped(async () => {
     const service = await startService(definition, { env: process.env });
+    const { SVC_PORT, SVC_LISTEN_ADDRESS } = service.app.get(definition.config);
     await service.startRelaying();
-    await service.app.listen(Number(process.env['SVC_PORT'] ?? 0), '127.0.0.1');
+    await service.app.listen(SVC_PORT, SVC_LISTEN_ADDRESS);
     service.log.info({ address: await service.app.getUrl(), node: process.version }, `${definition.name} listens`);
     return () => service.close();
   });
+}
+
+/** A signal in the middle ends the process: a migration is a transaction, so PostgreSQL takes back what was begun. */
+async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
+  try {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+    const ran = await migrateService(definition, process.env);
+    console.log(`${definition.name}: ${ran.length === 0 ? 'up to date' : ran.join(', ')}`);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 /** Starts, then stops on SIGTERM or SIGINT. A start that fails is one clear line and a non-zero exit. */

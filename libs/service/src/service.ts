@@ -16,7 +16,7 @@ import {
 } from '@svc/messaging';
 import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { loadConfig, type ServiceConfig } from './config.js';
+import { DatabaseConfig, loadConfig, type ServiceConfig } from './config.js';
 import { type ErrorBody, ErrorFilter, problemBody } from './error-filter.js';
 import { HealthController } from './health.controller.js';
 import { acceptRequests } from './http.js';
@@ -116,12 +116,14 @@ export async function startService<C extends ServiceConfig>(
   };
 }
 
-/** Brings the service's schema up to date. Returns the names of the migrations that ran. */
+/** Brings the service's schema up to date; of its variables it reads the database's. Returns the migrations that ran. */
 export async function migrateService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   env: ServiceSurroundings['env'],
 ): Promise<string[]> {
-  const dataSource = await dataSourceOf(definition, loadConfig(definition.config, env)).initialize();
+  const { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX } = env;
+  const config = loadConfig(DatabaseConfig, { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX });
+  const dataSource = await dataSourceOf(definition, config).initialize();
   try {
     return await migrate(dataSource);
   } finally {
@@ -129,7 +131,7 @@ export async function migrateService<C extends ServiceConfig>(
   }
 }
 
-function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>, config: C): DataSource {
+function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>, config: DatabaseConfig): DataSource {
   return newDataSource({
     url: config.SVC_DATABASE_URL,
     applicationName: definition.name,
