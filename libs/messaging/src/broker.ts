@@ -54,7 +54,7 @@ export interface Subscriber {
   /** Called whenever it has been bound to its types, before it is given anything. */
   readonly bound?: () => Promise<void>;
   /** Resolves when every effect is committed or its message is a dead letter. */
-  deliver(events: readonly EventEnvelope[]): Promise<void>;
+  readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 
 export interface Subscription {

@@ -153,9 +153,9 @@ export class RabbitMqResponder implements Attachment, Subscription {
   }
 
   private async handle(channel: Channel, message: ConsumeMessage): Promise<void> {
-    const { replyTo, correlationId, headers } = message.properties;
+    const { replyTo, correlationId } = message.properties as { replyTo?: string; correlationId?: string };
     try {
-      const asker = propagation.extract(context.active(), headers ?? {});
+      const asker = propagation.extract(context.active(), message.properties.headers ?? {});
       const reply = await context.with(asker, () => this.answer(fromJson(message.content)));
       this.reply(String(replyTo), String(correlationId), asJson(reply));
     } catch (error) {

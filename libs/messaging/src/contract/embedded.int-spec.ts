@@ -1,4 +1,14 @@
-import { EmbeddedHarness } from './embedded-harness.js';
+import { EmbeddedBroker } from '../index.js';
 import { messagingContract } from './messaging-contract.js';
+import { type Brokers, ProcessesHarness } from './processes-harness.js';
 
-messagingContract('embedded', () => new EmbeddedHarness());
+/** All services in one process: a crash is that of their databases' connections. */
+function embedded(): Brokers {
+  const broker = new EmbeddedBroker();
+  return {
+    connect: () => Promise.resolve({ broker, cut: () => undefined, close: () => Promise.resolve() }),
+    close: () => Promise.resolve(),
+  };
+}
+
+messagingContract('embedded', () => new ProcessesHarness(embedded()));

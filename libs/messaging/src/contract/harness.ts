@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ManualClock } from '@svc/testing';
 import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../index.js';
+import type { Gate } from './hand-over-door.js';
 
 /**
  * What the contract needs to know of a way to deliver messages: it starts processes of services on real PostgreSQL,
@@ -15,6 +16,8 @@ export interface MessagingHarness {
   database(service: string): Promise<DataSource>;
   producer(service: string): Promise<Producer>;
   consumer(service: string, handles: Handles): Promise<ConsumingProcess>;
+  /** From now on a relay that has handed a batch over waits at the door before it moves its cursor. */
+  holdHandOvers(): Gate;
   /** Kills every connection to the service's database and refuses new ones until the returned function is called. */
   takeDatabaseAway(service: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
@@ -47,4 +50,6 @@ export interface Producer extends Process {
 export interface ConsumingProcess extends Process {
   readonly dataSource: DataSource;
   readonly deadLetters: DeadLetters;
+  /** Whether it has been told everything that was said before it came; undefined where its publishers know that. */
+  knowsThePast(): Promise<boolean | undefined>;
 }

@@ -3,9 +3,9 @@ import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import {
+  type Broker,
   Commands,
   DeadLetters,
-  EmbeddedBroker,
   EventLog,
   messagingMigrations,
   type MessagingLog,
@@ -13,15 +13,31 @@ import {
   RELAY_DEFAULTS,
   Transport,
 } from '../index.js';
+import { type Gate, HandOverDoor } from './hand-over-door.js';
 import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
 
-/** All services in one process, over the {@link EmbeddedBroker}. A crash takes a service's connections away. */
-export class EmbeddedHarness implements MessagingHarness {
+/** What lies between the processes: the only thing that differs from one harness to the other. */
+export interface Brokers {
+  /** The way of one new process to the others. */
+  connect(service: string, log: MessagingLog): Promise<Link>;
+  /** Removes what the processes left behind. */
+  close(): Promise<void>;
+}
+
+export interface Link {
+  readonly broker: Broker;
+  /** As when the process dies: from one moment to the next, and nothing is said. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** Services on real PostgreSQL, each with connections of its own. A crash takes a service's connections away. */
+export class ProcessesHarness implements MessagingHarness {
   readonly clock = new ManualClock();
   readonly logged: LoggedLine[] = [];
-  private readonly broker = new EmbeddedBroker();
   private readonly databases = new Map<string, Promise<{ database: TestDatabase; dataSource: DataSource }>>();
   private readonly processes = new Set<Process>();
+  private readonly door = new HandOverDoor();
   private started = 0;
   private readonly log: MessagingLog = {
     info: (_, message) => this.logged.push({ level: 'info', message }),
@@ -29,14 +45,22 @@ export class EmbeddedHarness implements MessagingHarness {
     error: (_, message) => this.logged.push({ level: 'error', message }),
   };
 
+  constructor(private readonly brokers: Brokers) {}
+
+  holdHandOvers(): Gate {
+    return this.door.hold();
+  }
+
   async database(service: string): Promise<DataSource> {
     return (await this.databaseOf(service)).dataSource;
   }
 
   async producer(service: string): Promise<Producer> {
     const { dataSource, kill } = await this.connect(service);
+    const link = await this.brokers.connect(service, this.log);
+    const broker = this.door.before(link.broker);
     const events = new EventLog(dataSource, this.clock);
-    const relay = new Relay(dataSource, this.broker, this.clock, this.log, {
+    const relay = new Relay(dataSource, broker, this.clock, this.log, {
       ...RELAY_DEFAULTS,
       pollMs: 50,
       leaseMs: 400,
@@ -46,34 +70,42 @@ export class EmbeddedHarness implements MessagingHarness {
       dataSource,
       events,
       relay,
-      commands: new Commands(this.broker),
+      commands: new Commands(broker),
       stop: async () => {
         await relay.stop();
         await dataSource.destroy();
+        await link.close();
       },
       crash: async () => {
+        link.cut();
         await kill();
         await relay.stop();
+        await link.close();
       },
     });
   }
 
   async consumer(service: string, { events = {}, commands = {} }: Handles): Promise<ConsumingProcess> {
     const { dataSource, kill } = await this.connect(service);
-    const transport = new Transport(service, this.broker, dataSource, this.clock, this.log);
+    const link = await this.brokers.connect(service, this.log);
+    const transport = new Transport(service, link.broker, dataSource, this.clock, this.log);
     for (const [type, handler] of Object.entries(events)) transport.addHandler(type, handler as never, true);
     for (const [name, answer] of Object.entries(commands)) transport.addHandler(name, answer, false);
     await promisify(transport.listen.bind(transport))();
     return this.running({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers),
+      knowsThePast: () => transport.knowsThePast(),
       stop: async () => {
         await transport.close();
         await dataSource.destroy();
+        await link.close();
       },
       crash: async () => {
+        link.cut();
         await kill();
         await transport.close();
+        await link.close();
       },
     });
   }
@@ -88,7 +120,9 @@ export class EmbeddedHarness implements MessagingHarness {
   }
 
   async close(): Promise<void> {
+    this.door.open();
     for (const process of [...this.processes]) await process.stop();
+    await this.brokers.close();
     for (const opened of this.databases.values()) {
       const { database, dataSource } = await opened;
       await dataSource.destroy();

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { waitUntil } from '@svc/testing';
+import { connect } from 'amqplib';
+
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 20_000;
+
+/** A RabbitMQ of a test's own, from the `rabbitmq-server` of this machine: to be killed and started again. */
+export class PrivateRabbitMq {
+  private server: ChildProcess | undefined;
+  private names: ChildProcess | undefined;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly ports: { readonly amqp: number; readonly names: number; readonly nodes: number },
+  ) {}
+
+  static async start(): Promise<PrivateRabbitMq> {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
+    for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
+    await writeFile(join(folder, 'enabled_plugins'), '[].');
+    await writeFile(join(folder, 'rabbitmq.conf'), 'disk_free_limit.absolute = 50MB\nlog.file.level = warning\n');
+    const cookie = join(folder, '.erlang.cookie');
+    await writeFile(cookie, `SVC${process.pid}${Date.now()}`);
+    await chmod(cookie, 0o400);
+    const broker = new PrivateRabbitMq(folder, {
+      amqp: await freePort(),
+      names: await freePort(),
+      nodes: await freePort(),
+    });
+    await broker.restart();
+    return broker;
+  }
+
+  get url(): string {
+    return `amqp://guest:guest@127.0.0.1:${this.ports.amqp}`;
+  }
+
+  /** Starts it with the data it has. */
+  async restart(): Promise<void> {
+    const options = { cwd: this.folder, env: this.env(), stdio: 'ignore', detached: true } as const;
+    // The name server outlives a killed broker, as it does on a real machine.
+    this.names ??= spawn('epmd', ['-address', '127.0.0.1', '-port', String(this.ports.names)], options);
+    // With this variable the script becomes the broker, so that its process is the one that is killed.
+    const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
+    this.server = spawn(findServer(), [], { ...options, env });
+    await waitUntil('RabbitMQ to accept connections', START_MS_MAX, async () => {
+      const connection = await connect(this.url);
+      await connection.close();
+      return true;
+    });
+  }
+
+  /** As `kill -9`. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGTERM');
+    this.names?.kill();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { server } = this;
+    this.server = undefined;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    server.kill(signal);
+    const gone = (): boolean => server.exitCode !== null || server.signalCode !== null;
+    try {
+      await waitUntil('RabbitMQ to stop', STOP_MS_MAX, () => Promise.resolve(gone()));
+    } catch {
+      server.kill('SIGKILL');
+    }
+  }
+
+  private env(): NodeJS.ProcessEnv {
+    const { folder, ports } = this;
+    return {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      LC_ALL: 'C.UTF-8',
+      ERL_EPMD_PORT: String(ports.names),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
+      RABBITMQ_CONF_ENV_FILE: '/dev/null',
+      RABBITMQ_NODENAME: `svc${ports.amqp}@localhost`,
+      RABBITMQ_NODE_PORT: String(ports.amqp),
+      RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+      RABBITMQ_DIST_PORT: String(ports.nodes),
+      RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+      RABBITMQ_LOG_BASE: join(folder, 'log'),
+      RABBITMQ_PID_FILE: join(folder, 'rabbit.pid'),
+      RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
+      RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+      RABBITMQ_ADVANCED_CONFIG_FILE: join(folder, 'advanced.config'),
+      RABBITMQ_GENERATED_CONFIG_DIR: join(folder, 'generated'),
+      RABBITMQ_FEATURE_FLAGS_FILE: join(folder, 'feature_flags'),
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    };
+  }
+}
+
+/** Debian's command on the PATH insists on a system user; the script it calls does not. */
+function findServer(): string {
+  const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  const found = places.map((place) => join(place, 'rabbitmq-server')).find((path) => existsSync(path));
+  if (!found)
+    throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test does so where it can.');
+  return found;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  return address.port;
+}

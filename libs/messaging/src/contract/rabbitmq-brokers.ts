@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'amqplib';
+import type { MessagingLog } from '../index.js';
+import { RabbitMqBroker } from '../rabbitmq-broker.js';
+import { Topology } from '../rabbitmq-topology.js';
+import type { Brokers, Link } from './processes-harness.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+export interface RabbitMqLink extends Link {
+  readonly broker: RabbitMqBroker;
+  readonly network: TcpProxy;
+}
+
+/** Processes that speak to one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
+export class RabbitMqBrokers implements Brokers {
+  readonly namespace = `test-${randomBytes(4).toString('hex')}`;
+  readonly topology = new Topology(this.namespace);
+  private readonly services = new Set<string>();
+
+  constructor(readonly url: string) {}
+
+  async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {
+    this.services.add(service);
+    const { hostname, port } = new URL(this.url);
+    const network = await TcpProxy.to(hostname, Number(port || 5672));
+    const url = new URL(this.url);
+    url.hostname = '127.0.0.1';
+    url.port = String(network.localPort);
+    const broker = new RabbitMqBroker({ url: url.href, service, log, namespace: this.namespace });
+    const close = async (): Promise<void> => {
+      await broker.close();
+      network.cut();
+    };
+    return { broker, network, cut: () => network.cut(), close };
+  }
+
+  async close(): Promise<void> {
+    const connection = await connect(this.url);
+    const channel = await connection.createChannel();
+    const { topology } = this;
+    for (const service of this.services) {
+      for (const queue of [
+        topology.eventQueue(service),
+        topology.deadLetterQueue(service),
+        topology.replayQueue(service),
+      ])
+        await channel.deleteQueue(queue);
+    }
+    for (const exchange of [topology.events, topology.deadLetters, topology.replays])
+      await channel.deleteExchange(exchange);
+    await connection.close();
+  }
+}
