@@ -18,7 +18,8 @@ export const HELP = `usage: ./svc <command>
   down                 stops the services and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
   logs [-f] [service]  the services' logs, readable; -f follows; "postgres" for the database's
-  test [jest options]  all tests: unit, integration on PostgreSQL, browser; the options go to Jest
+  test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
+                       select some of them, on PostgreSQL 18, and go to Jest
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text

@@ -30,6 +30,8 @@ import { waitUntil } from './wait-until.ts';
 
 export interface PostgresPlan {
   readonly root: string;
+  /** Another server than the one npm brings. */
+  readonly binaries?: PostgresBinaries;
   readonly directory: string;
   readonly port: number;
   /** Of the superuser `postgres`. */
@@ -63,7 +65,7 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   }
   if (running !== undefined) await stopPostgres(plan.directory); // on another port, or alive but not answering
 
-  const binaries = findPostgresBinaries(plan.root);
+  const binaries = plan.binaries ?? findPostgresBinaries(plan.root);
   const parent = join(plan.directory, '..');
   mkdirSync(parent, { recursive: true });
   const user = findPostgresUser(binaries.postgres, parent);

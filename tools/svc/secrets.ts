@@ -7,6 +7,8 @@ import { SvcError } from './svc-error.ts';
 export interface Secrets {
   /** Of PostgreSQL's superuser. */
   readonly postgresPassword: string;
+  /** Of the user of a RabbitMQ of our own. */
+  readonly rabbitMqPassword: string;
   /** Of each service's database role. */
   readonly rolePasswords: Readonly<Record<Service, string>>;
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
@@ -37,6 +39,7 @@ export function completeSecrets(known: unknown, makeSecret: () => string): Secre
   };
   return {
     postgresPassword: keep(kept.postgresPassword),
+    rabbitMqPassword: keep(kept.rabbitMqPassword),
     rolePasswords: Object.fromEntries(
       SERVICES.map((service) => [service, keep(kept.rolePasswords?.[service])]),
     ) as Record<Service, string>,

@@ -50,12 +50,12 @@ describe('the sum of a test run', () => {
 });
 
 describe('what selected tests need', () => {
-  it('is told from their names', () => {
-    expect(needsOf(['/r/libs/kernel/src/money.spec.ts'])).toEqual({ database: false, browser: false });
-    expect(needsOf(['/r/libs/kernel/src/money.spec.ts', '/r/libs/messaging/src/relay.int-spec.ts'])).toEqual({
-      database: true,
-      browser: false,
-    });
-    expect(needsOf(['/r/e2e/src/pay.e2e-spec.ts'])).toEqual({ database: true, browser: true });
+  it.each([
+    ['libs/kernel/src/money.spec.ts', { database: false, broker: false, browser: false }],
+    ['libs/messaging/src/relay.int-spec.ts', { database: true, broker: false, browser: false }],
+    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { database: true, broker: true, browser: false }],
+    ['e2e/src/pay.e2e-spec.ts', { database: true, broker: true, browser: true }],
+  ])('is told from the name of %s', (file, needs) => {
+    expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${file}`])).toEqual(needs);
   });
 });

@@ -46,6 +46,11 @@ export function summarise(report: JestReport | undefined, exitCode: number, stuc
   };
 }
 
+/** A line for one run of several: what ran, on what. */
+export function runLine(name: string, run: Summary): string {
+  return `${name}: ${run.passed} passed, ${run.failed} failed`;
+}
+
 /** The line every test run closes with. */
 export function closingLine(runs: readonly Summary[]): string {
   const sum = (pick: (run: Summary) => number) => runs.reduce((total, run) => total + pick(run), 0);

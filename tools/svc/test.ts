@@ -2,24 +2,26 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.ts';
-import { loadSecrets } from './secrets.ts';
 import { environmentFor } from './env-files.ts';
 import { takeLock } from './lock.ts';
-import { stopPostgres } from './postgres-process.ts';
+import { OLDEST_POSTGRES, ensureOldestPostgres } from './postgres-oldest.ts';
 import { prepare } from './prepare.ts';
-import { runProgram, stopPrograms } from './run-program.ts';
+import { runProgram } from './run-program.ts';
 import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
+import type { Steps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
-import { findFreePort } from './taken-ports.ts';
-import { closingLine, summarise } from './test-summary.ts';
+import { createTestServers } from './test-servers.ts';
+import type { TestServers } from './test-servers.ts';
+import { closingLine, runLine, summarise } from './test-summary.ts';
 import type { JestReport, Summary } from './test-summary.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** What a selection of tests needs beside Node.js. */
 interface Needs {
   readonly database: boolean;
+  readonly broker: boolean;
   readonly browser: boolean;
 }
 
@@ -29,65 +31,91 @@ const EXIT_SECONDS = 20;
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
-  const folder = join(settings.dataDir, 'test');
-  const lock = takeLock(join(folder, 'svc.lock'));
+  const lock = takeLock(join(settings.dataDir, 'test', 'svc.lock'));
   if (!('release' in lock)) {
     throw new SvcError(`the tests already run here (process ${lock.heldBy})`, {
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
     });
   }
-  const directory = join(folder, 'postgres');
-  const stop = onceStopped(directory);
+  const servers = createTestServers(settings);
   try {
     const steps = createSteps();
     await prepare(settings, steps, { build: true });
-    const needs = args.length === 0 ? { database: true, browser: true } : needsOf(listTests(settings, args));
-    const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
-    if (needs.browser) {
-      await steps.run(
-        'browser',
-        async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, join(pathsOf(settings).log, 'apt.log'))),
-      );
-    }
-    if (needs.database) {
-      await steps.run('PostgreSQL', async () => {
-        const { startPostgres } = await import('./postgres.ts');
-        const server = await startPostgres({
-          root: settings.root,
-          directory,
-          port: await findFreePort(),
-          password: loadSecrets(join(folder, 'secrets.json')).postgresPassword,
-          logFile: join(pathsOf(settings).log, 'postgres-test.log'),
-          durable: false,
-        });
-        env['SVC_TEST_DATABASE_URL'] = server.superuserUrl;
-        return server.description;
-      });
-    }
-    const runs = await runAll(settings, args, env);
+    const needs =
+      args.length === 0 ? { database: true, broker: true, browser: true } : needsOf(listTests(settings, args));
+    const env = await surroundings(settings, needs, servers, steps);
+    const runs = args.length === 0 ? await runAll(settings, env, servers, steps) : [await runJest(settings, args, env)];
     for (const complaint of runs.flatMap((run) => run.complaints)) console.log(complaint);
-    await stop();
+    await servers.stop();
     console.log(closingLine(runs));
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
-    await stop();
+    await servers.stop();
     lock.release();
   }
 }
 
-/**
- * The browser tests run by themselves, after the others: they bring up whole platforms, and beside a full set of
- * workers their deadlines would measure the machine.
- */
-async function runAll(settings: Settings, args: readonly string[], env: Record<string, string>): Promise<Summary[]> {
-  if (args.length > 0) return [await runJest(settings, [...args], env)];
-  return [
-    await runJest(settings, ['--selectProjects', 'unit', 'integration'], env),
-    await runJest(settings, ['--selectProjects', 'system', '--runInBand'], env),
-  ];
+/** Starts or finds what the tests need. Returns the variables that tell them. */
+async function surroundings(
+  settings: Settings,
+  needs: Needs,
+  servers: TestServers,
+  steps: Steps,
+): Promise<Record<string, string>> {
+  const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
+  const started = async (name: string, variable: string, start: () => Promise<{ url: string; description: string }>) =>
+    steps.run(name, async () => {
+      const { url, description } = await start();
+      env[variable] = url;
+      return description;
+    });
+  if (needs.browser) {
+    const aptLog = join(pathsOf(settings).log, 'apt.log');
+    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
+  }
+  if (needs.database) await started('PostgreSQL', 'SVC_TEST_DATABASE_URL', () => servers.startPostgres());
+  if (needs.broker) await started('RabbitMQ', 'SVC_TEST_AMQP_URL', () => servers.startRabbitMq());
+  return env;
 }
 
-async function runJest(settings: Settings, args: string[], env: Record<string, string>): Promise<Summary> {
+/**
+ * The integration tests run once more on the oldest PostgreSQL that is supported; those of ./svc itself bring servers
+ * of their own, and are not repeated. The browser tests run by themselves, after the others: they bring up whole
+ * platforms, and beside a full set of workers their deadlines would measure the machine.
+ */
+async function runAll(
+  settings: Settings,
+  env: Record<string, string>,
+  servers: TestServers,
+  steps: Steps,
+): Promise<Summary[]> {
+  const runs: Summary[] = [];
+  const run = async (name: string, args: string[], variables: Record<string, string>) => {
+    const summary = await runJest(settings, args, variables);
+    console.log(runLine(name, summary));
+    runs.push(summary);
+  };
+  await run('unit and integration', ['--selectProjects', 'unit', 'integration'], env);
+
+  const oldest = `integration on PostgreSQL ${OLDEST_POSTGRES}`;
+  const binaries = await ensureOldestPostgres(settings.root, join(pathsOf(settings).log, 'apt.log'));
+  if (typeof binaries === 'string') {
+    console.log(`${oldest}: not run, because ${binaries}`);
+  } else {
+    const variables = { ...env };
+    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
+      const { url, description } = await servers.startPostgres(binaries);
+      variables['SVC_TEST_DATABASE_URL'] = url;
+      return description;
+    });
+    const repeated = ['--selectProjects', 'integration', '--testPathPatterns', '/apps/', '/libs/'];
+    await run(oldest, repeated, variables);
+  }
+  await run('system', ['--selectProjects', 'system', '--runInBand'], env);
+  return runs;
+}
+
+async function runJest(settings: Settings, args: readonly string[], env: Record<string, string>): Promise<Summary> {
   const report = join(settings.dataDir, 'test', 'report.json');
   rmSync(report, { force: true });
   const ended = new AbortController();
@@ -131,25 +159,13 @@ function listTests(settings: Settings, args: readonly string[]): string[] {
 /** Tells from the files' names, as jest.config.mjs does. */
 export function needsOf(files: readonly string[]): Needs {
   const browser = files.some((file) => file.endsWith('.e2e-spec.ts'));
-  return { browser, database: browser || files.some((file) => file.endsWith('.int-spec.ts')) };
+  return {
+    browser,
+    database: browser || files.some((file) => file.endsWith('.int-spec.ts')),
+    broker: browser || files.some((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file)),
+  };
 }
 
 function jest(settings: Settings): string[] {
   return [join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
-}
-
-/** Stops the test database once, at the end or on a signal: Ctrl-C must not leave a server behind. */
-function onceStopped(directory: string): () => Promise<void> {
-  let stopping: Promise<unknown> | undefined;
-  const stop = async () => {
-    stopping ??= stopPostgres(directory);
-    await stopping;
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      stopPrograms();
-      void stop().finally(() => process.exit(130));
-    });
-  }
-  return stop;
 }

@@ -1,0 +1,70 @@
+/** Where a RabbitMQ comes from: the caller's, the machine's, a container, or one that is installed now. */
+import { spawnSync } from 'node:child_process';
+import { tryLogin } from './amqp-login.ts';
+import { canInstallPackages, installPackages } from './apt.ts';
+import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
+import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { hasContainerEngine } from './rabbitmq-container.ts';
+import { findRabbitMq } from './rabbitmq-process.ts';
+import { startRabbitMq } from './rabbitmq.ts';
+import type { RabbitMqPlan, StartedRabbitMq } from './rabbitmq.ts';
+import { SvcError } from './svc-error.ts';
+
+export interface BrokerWish extends RabbitMqPlan {
+  readonly root: string;
+  readonly aptLog: string;
+  /** amqp:// or amqps:// address of a RabbitMQ the caller runs; ours is then not needed. */
+  readonly givenUrl: string | undefined;
+}
+
+const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
+
+/** The caller's RabbitMQ, if it lets us in; else one of our own, started or found running. */
+export async function startBroker(wish: BrokerWish): Promise<StartedRabbitMq> {
+  if (wish.givenUrl !== undefined) return useGiven(wish.givenUrl);
+  // One that runs in a container goes on there, although a server may have been installed since.
+  const running = findRabbitMq(wish.directory);
+  if (running?.container !== undefined) return startRabbitMq(wish, 'container');
+  const installed = findRabbitMqBinaries();
+  if (installed !== undefined) return startRabbitMq(wish, installed);
+  if (hasContainerEngine()) return startRabbitMq(wish, 'container');
+  return startRabbitMq(wish, await install(wish));
+}
+
+async function useGiven(url: string): Promise<StartedRabbitMq> {
+  const { protocol, host } = asUrl(url);
+  if (protocol !== 'amqp:' && protocol !== 'amqps:')
+    throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// address');
+  const answer = await tryLogin(url);
+  if (answer === 'accepted') return { url, description: `given: ${host}` };
+  const what = answer === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
+  throw new SvcError(`RabbitMQ on ${host} ${what} SVC_AMQP_URL`, {
+    hint: 'start it, mend the address, or leave the variable out to have one started here',
+  });
+}
+
+/** The address may hold a password, so it is never repeated. */
+function asUrl(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw new SvcError('SVC_AMQP_URL is not an address');
+  }
+}
+
+async function install({ root, aptLog }: BrokerWish): Promise<RabbitMqBinaries> {
+  const hint = 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL';
+  if (!canInstallPackages())
+    throw new SvcError('RabbitMQ is needed, and there is none on the PATH and no Docker engine', { hint });
+  const wasAnswering = await tryLogin(PACKAGED_BROKER);
+  console.log(`  … no RabbitMQ and no Docker engine: installing rabbitmq-server with apt-get (log: ${aptLog})`);
+  const isThere = () => findRabbitMqBinaries() !== undefined;
+  await installPackages(['rabbitmq-server'], { root, logFile: aptLog, hint, isThere });
+  // The package starts a broker for the whole machine on port 5672, with a password everybody knows.
+  if (wasAnswering === 'no answer')
+    spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
+  const installed = findRabbitMqBinaries();
+  if (installed === undefined)
+    throw new SvcError('apt-get installed rabbitmq-server, but the program is not there', { hint });
+  return installed;
+}
