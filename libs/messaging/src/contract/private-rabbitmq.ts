@@ -49,12 +49,20 @@ export class PrivateRabbitMq {
     this.names ??= spawn('epmd', ['-address', '127.0.0.1', '-port', String(this.ports.names)], options);
     // With this variable the script becomes the broker, so that its process is the one that is killed.
     const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
-    this.server = spawn(findServer(), [], { ...options, env });
+    this.server = spawn(findProgram('rabbitmq-server'), [], { ...options, env });
     await waitUntil('RabbitMQ to accept connections', START_MS_MAX, async () => {
       const connection = await connect(this.url);
       await connection.close();
       return true;
     });
+  }
+
+  /** Runs rabbitmqctl on it. */
+  async control(...args: string[]): Promise<void> {
+    const node = `svc${this.ports.amqp}@localhost`;
+    const options = { cwd: this.folder, env: this.env(), stdio: 'ignore' } as const;
+    const [code] = (await once(spawn(findProgram('rabbitmqctl'), ['-n', node, ...args], options), 'exit')) as [number];
+    if (code !== 0) throw new Error(`rabbitmqctl ${args.join(' ')} ended with ${code}.`);
   }
 
   /** As `kill -9`. */
@@ -107,10 +115,10 @@ export class PrivateRabbitMq {
   }
 }
 
-/** Debian's command on the PATH insists on a system user; the script it calls does not. */
-function findServer(): string {
+/** Debian's commands on the PATH insist on a system user; the scripts they call do not. */
+function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
-  const found = places.map((place) => join(place, 'rabbitmq-server')).find((path) => existsSync(path));
+  const found = places.map((place) => join(place, name)).find((path) => existsSync(path));
   if (!found)
     throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test does so where it can.');
   return found;

@@ -15,12 +15,12 @@ export interface RabbitMqLink extends Link {
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;
   readonly topology = new Topology(this.namespace);
-  private readonly services = new Set<string>();
+  /** Of each service the link that was made last. */
+  private readonly links = new Map<string, RabbitMqLink>();
 
   constructor(readonly url: string) {}
 
   async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {
-    this.services.add(service);
     const { hostname, port } = new URL(this.url);
     const network = await TcpProxy.to(hostname, Number(port || 5672));
     const url = new URL(this.url);
@@ -31,14 +31,22 @@ export class RabbitMqBrokers implements Brokers {
       await broker.close();
       network.cut();
     };
-    return { broker, network, cut: () => network.cut(), close };
+    const link = { broker, network, cut: () => network.cut(), close };
+    this.links.set(service, link);
+    return link;
+  }
+
+  linkOf(service: string): RabbitMqLink {
+    const link = this.links.get(service);
+    if (!link) throw new Error(`No process of ${service} was started.`);
+    return link;
   }
 
   async close(): Promise<void> {
     const connection = await connect(this.url);
     const channel = await connection.createChannel();
     const { topology } = this;
-    for (const service of this.services) {
+    for (const service of this.links.keys()) {
       for (const queue of [
         topology.eventQueue(service),
         topology.deadLetterQueue(service),
