@@ -89,6 +89,11 @@ describe('verifyWebhook', () => {
     expect(verify({ now: new Date(1795197826000), toleranceSeconds: 5 })).toBe('too-old');
   });
 
+  it('refuses everything when tolerance or clock is no number, instead of believing every replay', () => {
+    expect(verify({ toleranceSeconds: Number('a setting that is missing') })).toBe('too-old');
+    expect(verify({ now: new Date('no date') })).toBe('too-old');
+  });
+
   it.each([
     ['webhook-id', ''],
     ['webhook-timestamp', '1795197816abc'],

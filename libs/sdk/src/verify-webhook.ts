@@ -151,8 +151,11 @@ function readTimestamp(text: string, input: VerifyWebhookInput): Date {
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  if (now - signedAt > tolerance) throw new WebhookVerificationError('too-old', 'The webhook was signed too long ago');
-  if (signedAt - now > tolerance) throw new WebhookVerificationError('too-new', 'The webhook was signed in the future');
+  // Written so that a tolerance or a clock that is no number (a setting that is missing) refuses everything.
+  if (!(now - signedAt <= tolerance))
+    throw new WebhookVerificationError('too-old', 'The webhook was signed too long ago');
+  if (!(signedAt - now <= tolerance))
+    throw new WebhookVerificationError('too-new', 'The webhook was signed in the future');
   return new Date(signedAt);
 }
 
