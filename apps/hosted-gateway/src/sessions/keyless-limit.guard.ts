@@ -15,6 +15,11 @@ export class KeylessLimit extends ThrottlerGuard {
     return Promise.resolve(request.ip);
   }
 
+  /** One count for all calls of an address: the library's own key counts each controller method by itself. */
+  protected override generateKey(_: ExecutionContext, tracker: string, name: string): string {
+    return `${name} ${tracker}`;
+  }
+
   protected override throwThrottlingException(
     _: ExecutionContext,
     { timeToExpire }: ThrottlerLimitDetail,

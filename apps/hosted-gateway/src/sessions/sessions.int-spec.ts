@@ -217,6 +217,11 @@ describe('who may call (A8)', () => {
     const refused = answers.at(-1)!;
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    // Another method of the API is no way round it, nor is a header that says another address.
+    const elsewhere = await gateway.call('GET', '/api/v3/payments?sessionId=x', {
+      headers: { ...without('x-api-key'), 'x-forwarded-for': '203.0.113.9' },
+    });
+    expect(elsewhere.status).toBe(429);
     expect((await create(aSessionRequest())).status).toBe(201);
   });
 });
