@@ -15,12 +15,13 @@ export async function encryptedCard(
   publicJwk: PublicKeyJwk,
   binding: { sessionId: string; try: number; expiresAt?: string },
   card: Record<string, unknown> = {},
+  header: { zip?: string } = {},
 ): Promise<string> {
   const content = {
     card: { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...card },
     binding: { expiresAt: '2026-03-01T10:30:00.000Z', ...binding },
   };
   return new CompactEncrypt(Buffer.from(JSON.stringify(content)))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid, cty: 'json' })
+    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid, cty: 'json', ...header })
     .encrypt(await importJWK(publicJwk, 'ECDH-ES'));
 }

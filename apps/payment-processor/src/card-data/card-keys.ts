@@ -63,6 +63,8 @@ export class CardKeys implements OnModuleInit {
     const { plaintext } = await compactDecrypt(encryptedCard, await this.privateKey(kid), {
       keyManagementAlgorithms: ['ECDH-ES'],
       contentEncryptionAlgorithms: ['A256GCM'],
+      // Pages do not compress (P8); unpacking is work a stranger could ask for.
+      maxDecompressedLength: 0,
     });
     return JSON.parse(Buffer.from(plaintext).toString('utf8'));
   }

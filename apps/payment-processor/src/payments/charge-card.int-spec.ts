@@ -159,6 +159,10 @@ test('a card opens only for the session and try it was encrypted for, and only i
   await expect(
     charge(await encryptedCard(ofAnotherKey, { sessionId: payable.payableId, try: 1 })),
   ).rejects.toMatchObject(refused);
+  const compressed = { sessionId: payable.payableId, try: 1 };
+  await expect(charge(await encryptedCard(processor.cardKey, compressed, {}, { zip: 'DEF' }))).rejects.toMatchObject(
+    refused,
+  );
 
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
