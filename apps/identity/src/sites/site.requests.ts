@@ -15,7 +15,11 @@ export class CreateSiteRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   siteReference: string;
 
-  /** False: the two documented headers are enough; then `allowedHosts` must not be empty. */
+  /**
+   * False: the two documented headers are enough; then `allowedHosts` must not be empty. Whoever knows these two
+   * numbers, payers included, can then make a session of one cent for any order, pay it, and have the merchant told
+   * of it with a valid signature: only for merchants whose receiver compares order and amount with its own record.
+   */
   @IsBoolean()
   requireApiKey: boolean = true;
 
