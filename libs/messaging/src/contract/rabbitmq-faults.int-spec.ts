@@ -1,0 +1,135 @@
+import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { waitUntil } from '@svc/testing';
+import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, gate, note, NotedV1, writeEffects } from './effects.js';
+import { PrivateRabbitMq } from './private-rabbitmq.js';
+import { ProcessesHarness } from './processes-harness.js';
+import { RabbitMqBrokers } from './rabbitmq-brokers.js';
+
+// A broker that dies, is away or takes nothing: what was committed arrives once, whatever it was doing.
+
+jest.setTimeout(60_000);
+
+let server: PrivateRabbitMq;
+let brokers: RabbitMqBrokers;
+let harness: ProcessesHarness;
+
+beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
+afterAll(() => server.stop());
+beforeEach(() => {
+  brokers = new RabbitMqBrokers(server.url);
+  harness = new ProcessesHarness(brokers);
+});
+afterEach(() => harness.close());
+
+/** RabbitMQ 3.10 can lose a quorum queue that is killed within a second of its declaration, and no client can help it. */
+async function settled(declaredAt: number): Promise<void> {
+  await waitUntil('the queues to be on disk', DEADLINE_MS, () => Promise.resolve(Date.now() - declaredAt > 2_500));
+}
+
+function warnings(): number {
+  return harness.logged.filter(({ level }) => level === 'warn').length;
+}
+
+test('a broker killed between publish and confirm, in the middle of a batch: nothing is lost, nothing happens twice', async () => {
+  const history = await effectsTable(harness, 'history');
+  const door = gate();
+  let batches = 0;
+  const consumer = await harness.consumer('history', {
+    events: {
+      [NotedV1.name]: async (events, context) => {
+        if (++batches === 2) await door.pass();
+        await writeEffects(events, context);
+      },
+    },
+  });
+  const producer = await harness.producer('processor');
+  await producer.relay.start();
+  await note(producer, 'before');
+  await expectEffects(history, ['before']);
+  await settled(Date.now());
+
+  const { network } = brokers.linkOf('processor');
+  network.holdAnswers();
+  const texts = Array.from({ length: 150 }, (_, i) => `under way ${i}`);
+  await note(producer, ...texts);
+  // Published: the consumer has some. Not confirmed: no answer arrives.
+  await door.reached;
+  expect(await producer.relay.isCaughtUp()).toBe(false);
+  await server.kill();
+  network.loseAnswers();
+  door.open();
+  await server.restart();
+
+  await waitUntil('the relay to get its confirmations', 30_000, () => producer.relay.isCaughtUp());
+  await note(producer, 'after');
+  await expectEffects(history, ['before', ...texts, 'after']);
+  expect(await consumer.deadLetters.list()).toEqual([]);
+});
+
+test('while the broker is away events wait in the log and not in memory; services answer and stop', async () => {
+  const history = await effectsTable(harness, 'history');
+  await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
+  const producer = await harness.producer('processor');
+  await producer.relay.start();
+  await note(producer, 'before');
+  await expectEffects(history, ['before']);
+  await settled(Date.now());
+
+  await server.kill();
+  const memoryAfterNoting = async (from: number, to: number): Promise<number> => {
+    for (let i = from; i < to; i++) await note(producer, `${i} `.padEnd(500_000, 'x'));
+    const failures = warnings();
+    await waitUntil('a hand-over that fails', 20_000, () => Promise.resolve(warnings() > failures));
+    return memoryInUse();
+  };
+  // A batch and its copies on the way to the wire are in memory; however much more waits is not.
+  const withABatchWaiting = await memoryAfterNoting(0, 20);
+  expect((await memoryAfterNoting(20, 140)) - withABatchWaiting).toBeLessThan(25_000_000);
+  await expect(producer.commands.request({ name: 'double.v1' }, {}, 500)).rejects.toMatchObject({
+    code: 'service.not-ready',
+  });
+  await (await harness.producer('short-lived')).stop();
+
+  await server.restart();
+  await waitUntil('the relay to catch up', 30_000, () => producer.relay.isCaughtUp());
+  const effects = async (): Promise<{ all: number; different: number }> => {
+    const rows = await history.query<{ all: number; different: number }[]>(
+      `SELECT count(*)::int AS all, count(DISTINCT text)::int AS different FROM effects`,
+    );
+    return rows[0]!;
+  };
+  await waitUntil('the effects', 30_000, async () => (await effects()).all > 140);
+  expect(await effects()).toEqual({ all: 141, different: 141 });
+});
+
+test('a broker out of memory is waited for, and is not filled further', async () => {
+  const history = await effectsTable(harness, 'history');
+  await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
+  const producer = await harness.producer('processor');
+  await producer.relay.start();
+  await note(producer, 'before');
+  await expectEffects(history, ['before']);
+
+  await server.control('set_vm_memory_high_watermark', '0.000001');
+  await note(producer, 'notices');
+  await waitUntil('the broker to say so', 20_000, () =>
+    Promise.resolve(harness.logged.some(({ message }) => message === 'broker: takes no messages now')),
+  );
+  const { network } = brokers.linkOf('processor');
+  const failures = warnings();
+  const sent = network.bytesSent;
+  await note(producer, ...Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(10_000, 'x')));
+  await waitUntil('hand-overs that fail', 30_000, () => Promise.resolve(warnings() >= failures + 2));
+  expect(network.bytesSent - sent).toBeLessThan(10_000);
+
+  await server.control('set_vm_memory_high_watermark', '0.6');
+  await waitUntil('the effects', 30_000, async () => (await effectsIn(history)).length === 102);
+});
+
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
