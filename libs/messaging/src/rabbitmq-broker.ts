@@ -52,6 +52,7 @@ export class RabbitMqBroker implements Broker {
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
   private readonly attachments = new Map<Attachment, Attaching>();
+  private readonly openedAt = Date.now();
   /** Types that others know, by a binding, to have been published by this service. */
   private announced = new Set<string>();
 
@@ -163,7 +164,9 @@ export class RabbitMqBroker implements Broker {
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
     const late = new BrokerAway('The broker is away.');
-    await withDeadline(first.promise, ATTACH_WAIT_MS, () => late).catch((error: unknown) => {
+    // Once for a whole start, not for each thing that is attached.
+    const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
+    await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
       this.settings.log.warn({ err: error }, 'broker: goes on without it until it is back');
     });
   }

@@ -125,14 +125,24 @@ class Session<T> {
         last = message;
       } catch (error) {
         this.log.error({ err: error, messageId: asText(message.properties.messageId) }, 'broker: unreadable message');
-        if (!this.lost) this.channel.reject(message, false);
+        this.onChannel(() => this.channel.reject(message, false));
       }
     }
     if (!last) return true;
     if (!(await this.handle(readable))) return false;
+    const upToLast = last;
     // Everything up to it: those before it are in this batch, in an earlier one, or rejected already.
-    if (!this.lost) this.channel.ack(last, true);
+    this.onChannel(() => this.channel.ack(upToLast, true));
     return !this.lost;
+  }
+
+  /** A channel refuses everything from the moment its connection is being closed, some time before it says so. */
+  private onChannel(send: () => void): void {
+    try {
+      if (!this.lost) send();
+    } catch {
+      this.lose();
+    }
   }
 
   private async handle(messages: readonly T[]): Promise<boolean> {

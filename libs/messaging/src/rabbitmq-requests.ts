@@ -138,7 +138,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
     const { consumerTag } = await channel.consume(queue, (message) => {
       if (message === null) return this.connection.drop(new Error(`${queue} is gone.`));
-      const work = this.handle(channel, message).finally(() => this.underWay.delete(work));
+      const work: Promise<void> = this.handle(channel, message).finally(() => this.underWay.delete(work));
       this.underWay.add(work);
     });
     this.consumerTag = consumerTag;
@@ -162,7 +162,11 @@ export class RabbitMqResponder implements Attachment, Subscription {
       // The asker's deadline tells it; what answers turns its own errors into refusals.
       this.log.error({ err: error, command: this.command }, 'broker: a request could not be answered');
     }
-    if (this.channel === channel) channel.ack(message);
+    try {
+      channel.ack(message);
+    } catch {
+      // The channel is lost: the request goes to another, whose answer nobody waits for.
+    }
   }
 }
 

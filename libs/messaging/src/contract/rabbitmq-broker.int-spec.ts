@@ -74,6 +74,7 @@ describe('publishing', () => {
 
   test('an event is persistent and says in its properties what it is and which trace it belongs to', async () => {
     await harness.producer('processor');
+    await brokers.topology.declareExchanges(channel);
     const { queue } = await channel.assertQueue('', { exclusive: true });
     await channel.bindQueue(queue, brokers.topology.events, NotedV1.name);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -1,8 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import { waitUntil } from '@svc/testing';
+import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, gate, note, NotedV1, writeEffects } from './effects.js';
-import { PrivateRabbitMq } from './private-rabbitmq.js';
 import { ProcessesHarness } from './processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 

@@ -1,4 +1,4 @@
-import { PrivateRabbitMq } from './private-rabbitmq.js';
+import { PrivateRabbitMq } from '@svc/testing';
 
 /**
  * The RabbitMQ to test on: what SVC_TEST_AMQP_URL names, or one started from this machine's rabbitmq-server for the

@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { waitUntil } from '@svc/testing';
-import { connect } from 'amqplib';
+import { waitUntil } from './wait-until.js';
 
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
@@ -50,11 +49,7 @@ export class PrivateRabbitMq {
     // With this variable the script becomes the broker, so that its process is the one that is killed.
     const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
     this.server = spawn(findProgram('rabbitmq-server'), [], { ...options, env });
-    await waitUntil('RabbitMQ to accept connections', START_MS_MAX, async () => {
-      const connection = await connect(this.url);
-      await connection.close();
-      return true;
-    });
+    await waitUntil('RabbitMQ to speak AMQP', START_MS_MAX, () => speaksAmqp(this.ports.amqp));
   }
 
   /** Runs rabbitmqctl on it. */
@@ -122,6 +117,18 @@ function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   if (!found)
     throw new Error('There is no RabbitMQ to test on: install rabbitmq-server. ./svc test does so where it can.');
   return found;
+}
+
+/** The port opens a moment before there is somebody behind it. */
+async function speaksAmqp(port: number): Promise<boolean> {
+  const socket = createConnection({ host: '127.0.0.1', port });
+  try {
+    socket.write('AMQP\0\0\x09\x01');
+    await once(socket, 'data', { signal: AbortSignal.timeout(2_000) });
+    return true;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function freePort(): Promise<number> {

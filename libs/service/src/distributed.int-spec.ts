@@ -1,0 +1,140 @@
+import { Controller, Get, Inject, Module } from '@nestjs/common';
+import { commandType, type EventEnvelope, eventType } from '@svc/contracts';
+import { Commands, type ConsumerContext, EventLog, EventPattern, MessagePattern } from '@svc/messaging';
+import { newTestDatabase, PrivateRabbitMq, type TestDatabase, waitUntil } from '@svc/testing';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { migrateService, type RunningService, ServiceConfig, type ServiceDefinition, startService } from './index.js';
+
+// Services as they run in processes of their own: each knows its environment and nothing of the others.
+
+jest.setTimeout(60_000);
+
+const GreetedV1 = eventType<{ name: string }>('greeted.v1');
+const GreetV1 = commandType<{ name: string }, { greeting: string }>('greet.v1');
+
+@Controller()
+class GreeterController {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+  ) {}
+
+  @MessagePattern(GreetV1)
+  async greet({ name }: { name: string }): Promise<{ greeting: string }> {
+    const event = { type: GreetedV1, aggregateId: name, aggregateVersion: 1, payload: { name } };
+    await this.dataSource.transaction((tx) => this.events.append(tx, event));
+    return { greeting: `Hello ${name}` };
+  }
+}
+
+@Controller()
+class GuestbookController {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Commands) private readonly commands: Commands,
+  ) {}
+
+  @Get('greet')
+  greet(): Promise<{ greeting: string }> {
+    return this.commands.request(GreetV1, { name: 'Ada' });
+  }
+
+  @Get('guests')
+  guests(): Promise<unknown> {
+    return this.dataSource.query('SELECT name FROM guests ORDER BY name');
+  }
+
+  /** Replay: the inbox skips what was handled. */
+  @EventPattern(GreetedV1)
+  async greeted(events: EventEnvelope<{ name: string }>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload } of events) await tx.query('INSERT INTO guests (name) VALUES ($1)', [payload.name]);
+  }
+}
+
+class Guests1763500000020 implements MigrationInterface {
+  readonly name = 'Guests1763500000020';
+  async up(db: QueryRunner): Promise<void> {
+    await db.query('CREATE TABLE guests (name text NOT NULL)');
+  }
+  down(): Promise<void> {
+    return Promise.reject(new Error('Forward only.'));
+  }
+}
+
+@Module({ controllers: [GreeterController] })
+class GreeterModule {}
+@Module({ controllers: [GuestbookController] })
+class GuestbookModule {}
+
+const greeter: ServiceDefinition = { name: 'greeter', config: ServiceConfig, module: GreeterModule, migrations: [] };
+const guestbook: ServiceDefinition = {
+  name: 'guestbook',
+  config: ServiceConfig,
+  module: GuestbookModule,
+  migrations: [Guests1763500000020],
+};
+
+let server: PrivateRabbitMq;
+const databases: TestDatabase[] = [];
+const running = new Set<RunningService>();
+
+beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
+afterAll(async () => {
+  for (const service of running) await service.close();
+  for (const database of databases) await database.drop();
+  await server.stop();
+});
+
+async function environment(definition: ServiceDefinition): Promise<Record<string, string>> {
+  const database = await newTestDatabase();
+  databases.push(database);
+  const env = {
+    SVC_ENVIRONMENT: 'development',
+    SVC_LOG_LEVEL: 'silent',
+    SVC_DATABASE_URL: database.url,
+    SVC_AMQP_URL: server.url,
+  };
+  await migrateService(definition, env);
+  return env;
+}
+
+async function start(definition: ServiceDefinition, env: Record<string, string>): Promise<RunningService> {
+  const service = await startService(definition, { env });
+  running.add(service);
+  await service.startRelaying();
+  return service;
+}
+
+async function get(service: RunningService, url: string): Promise<{ status: number; body: unknown }> {
+  const { statusCode, body } = await service.app.inject({ method: 'GET', url });
+  return { status: statusCode, body: JSON.parse(body) as unknown };
+}
+
+test('services that share nothing but the broker hear and answer each other; one that comes later hears of the past', async () => {
+  const greeterEnv = await environment(greeter);
+  const bookEnv = await environment(guestbook);
+  const otherEnv = await environment(guestbook);
+
+  const book = await start(guestbook, bookEnv);
+  expect(await get(book, '/health/ready')).toMatchObject({ status: 200 });
+  expect(await get(book, '/greet')).toMatchObject({ status: 503 });
+
+  const first = await start(greeter, greeterEnv);
+  expect(await get(first, '/health/ready')).toMatchObject({ status: 200 });
+  expect(await get(book, '/greet')).toEqual({ status: 200, body: { greeting: 'Hello Ada' } });
+  const heard = { status: 200, body: [{ name: 'Ada' }] };
+  await waitUntil('the guest', 8_000, async () => ((await get(book, '/guests')).body as unknown[]).length > 0);
+  expect(await get(book, '/guests')).toEqual(heard);
+
+  // Nobody is there to tell the past: a newcomer is not ready, and serves what it has.
+  await first.close();
+  running.delete(first);
+  const late = await start({ ...guestbook, name: 'late-guestbook' }, otherEnv);
+  expect(await get(late, '/health/ready')).toMatchObject({ status: 503 });
+  expect(await get(late, '/guests')).toEqual({ status: 200, body: [] });
+
+  await start(greeter, greeterEnv);
+  await waitUntil('readiness', 8_000, async () => (await get(late, '/health/ready')).status === 200);
+  expect(await get(late, '/guests')).toEqual(heard);
+  expect(await get(book, '/guests')).toEqual(heard);
+});
