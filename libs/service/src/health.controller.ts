@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, type OnApplicationBootstrap, Optional } from '@nestjs/common';
+import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { Relay, Transport } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -11,19 +11,15 @@ export abstract class ReadinessCheck {
 
 /** `/health/live`: the process answers. `/health/ready`: it may be given work. */
 @Controller('health')
-export class HealthController implements OnApplicationBootstrap {
+export class HealthController {
   private caughtUpOnce = false;
 
   constructor(
-    private readonly dataSource: DataSource,
-    private readonly relay: Relay,
-    private readonly transport: Transport,
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Relay) private readonly relay: Relay,
+    @Inject(Transport) private readonly transport: Transport,
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {}
-
-  onApplicationBootstrap(): void {
-    this.caughtUpOnce = false;
-  }
 
   @Get('live')
   live(): { status: string } {
