@@ -8,10 +8,6 @@ export interface StandingPayable extends PayableSnapshot {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  readonly mode: string;
-  readonly merchantId: number;
-  readonly siteId: number;
-  readonly expiresAt: Date;
 }
 
 /** Payables outside a payment: made known, looked at, closed. Winning and settling one is in payment.repository.ts. */
@@ -39,9 +35,7 @@ export class PayableRepository {
 
   async find(payableId: string): Promise<StandingPayable | undefined> {
     const [row] = await this.dataSource.query<StandingPayable[]>(
-      `SELECT payable_id AS "payableId", state, version, tries, amount, currency, mode, merchant_id AS "merchantId",
-              site_id AS "siteId", expires_at AS "expiresAt"
-         FROM payables WHERE payable_id = $1`,
+      `SELECT payable_id AS "payableId", state, version, tries, amount, currency FROM payables WHERE payable_id = $1`,
       [payableId],
     );
     return row;

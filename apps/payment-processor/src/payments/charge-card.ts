@@ -63,7 +63,6 @@ export class ChargeCard {
       paymentReference: newPaymentReference(now),
       paymentMethodLabel: cardMask(card),
       try: command.try,
-      payableVersion: 0,
       now,
     });
     const open = await this.payments.accept(command.payable, payment, this.acquirer.name);

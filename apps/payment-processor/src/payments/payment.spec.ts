@@ -12,9 +12,9 @@ function accepted(tries = 1): PaymentSnapshot {
     paymentReference: 'p',
     paymentMethodLabel: '**** 4242',
     try: tries,
-    payableVersion: 2,
   };
-  return acceptedPayment({ payable: aPayable(), now, ...given });
+  const payment = acceptedPayment({ payable: aPayable(), now, ...given });
+  return { ...payment, payable: { ...payment.payable, version: 2 } };
 }
 
 test('success and failed are final', () => {

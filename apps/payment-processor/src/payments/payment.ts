@@ -30,12 +30,13 @@ export interface NewPayment {
   readonly paymentReference: string;
   readonly paymentMethodLabel: string;
   readonly try: number;
-  /** Version the payable has once this payment has reserved it. */
-  readonly payableVersion: number;
   readonly now: Date;
 }
 
-/** The payment as it is accepted: the payable is reserved for it and the acquirer not yet called. */
+/**
+ * The payment as it is accepted: the payable is reserved for it and the acquirer not yet called. The payable's version
+ * is known only to the statement that reserves it, which puts it in the place of the 0 here.
+ */
 export function acceptedPayment({ payable, now, ...given }: NewPayment): PaymentSnapshot {
   return {
     reference: given.reference,
@@ -55,7 +56,7 @@ export function acceptedPayment({ payable, now, ...given }: NewPayment): Payment
     paymentMethodLabel: given.paymentMethodLabel,
     errors: [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: 'reserved', version: given.payableVersion, tries: given.try },
+    payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: given.try },
   };
 }
 
