@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { ADMIN_KEY, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
 import { CardKey } from './pay/card-key.js';
@@ -43,11 +43,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
     SiteCredentials,
     { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
     { provide: ReadinessCheck, useExisting: CardKey },
-    {
-      provide: ADMIN_KEY,
-      inject: [HostedGatewayConfig],
-      useFactory: (config: HostedGatewayConfig) => config.SVC_ADMIN_KEY,
-    },
+    adminKeyFrom(HostedGatewayConfig),
   ],
   exports: [ReadinessCheck],
 })

@@ -1,14 +1,15 @@
 import { ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, IsString, IsUrl, Max, Min, MinLength } from 'class-validator';
+import { IsInt, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class HostedGatewayConfig extends ServiceConfig {
   /** Address under which payers and merchants reach this service, without a slash at the end. */
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_GATEWAY_URL: string;
 
-  /** Opens the administration API of this service (header x-admin-key). A secret. */
+  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
   @IsString()
   @MinLength(32)
+  @MaxLength(512)
   SVC_ADMIN_KEY: string;
 
   /** Calls a minute from one address for a site that needs no API key (A8). */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, deadLettersOf } from '@svc/auth';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -31,7 +31,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     SealingKeyConsumer,
   ],
   providers: [
-    { provide: ADMIN_KEY, inject: [IdentityConfig], useFactory: (config: IdentityConfig) => config.SVC_ADMIN_KEY },
+    adminKeyFrom(IdentityConfig),
     AuditLog,
     CreateMerchant,
     RenameMerchant,
@@ -46,4 +46,4 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokeWebhookSecret,
   ],
 })
-export class AppModule {}
+export class IdentityModule {}

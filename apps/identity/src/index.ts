@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@svc/service';
 import { ApiKeyRow } from './api-keys/api-key.row.js';
-import { AppModule } from './app.module.js';
+import { IdentityModule } from './app.module.js';
 import { IdentityConfig } from './config.js';
 import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
@@ -11,7 +11,7 @@ import { WebhookSecretRow } from './webhook-secrets/webhook-secret.row.js';
 export const identityService: ServiceDefinition<IdentityConfig> = {
   name: 'identity',
   config: IdentityConfig,
-  module: AppModule,
+  module: IdentityModule,
   entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow],
   migrations: [Identity1763500000100],
 };

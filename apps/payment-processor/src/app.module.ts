@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, deadLettersOf } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
@@ -27,11 +27,7 @@ import { RecoverAttempts } from './payments/recover-attempts.js';
       useFactory: (config: PaymentProcessorConfig) =>
         new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY),
     },
-    {
-      provide: ADMIN_KEY,
-      inject: [PaymentProcessorConfig],
-      useFactory: (config: PaymentProcessorConfig) => config.SVC_ADMIN_KEY,
-    },
+    adminKeyFrom(PaymentProcessorConfig),
   ],
 })
 export class PaymentProcessorModule {}

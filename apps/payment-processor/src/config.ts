@@ -1,14 +1,15 @@
 import { ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, IsString, IsUrl, Matches, Max, Min, MinLength } from 'class-validator';
+import { IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
   /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
-  /** Opens the administration API of this service (header x-admin-key). A secret. */
+  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
   @IsString()
   @MinLength(32)
+  @MaxLength(512)
   SVC_ADMIN_KEY: string;
 
   /** Address of the simulated acquirer, the only one there is so far. */

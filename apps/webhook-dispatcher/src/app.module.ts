@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ADMIN_KEY, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, deadLettersOf } from '@svc/auth';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
@@ -36,11 +36,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
           connectionsPerEndpoint: config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
         }),
     },
-    {
-      provide: ADMIN_KEY,
-      inject: [WebhookDispatcherConfig],
-      useFactory: (config: WebhookDispatcherConfig) => config.SVC_ADMIN_KEY,
-    },
+    adminKeyFrom(WebhookDispatcherConfig),
   ],
 })
-export class AppModule {}
+export class WebhookDispatcherModule {}

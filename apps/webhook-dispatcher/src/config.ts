@@ -1,5 +1,5 @@
 import { ServiceConfig } from '@svc/service';
-import { IsIn, IsInt, IsOptional, Matches, Max, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 /** What webhook-dispatcher is told by its environment. */
 export class WebhookDispatcherConfig extends ServiceConfig {
@@ -10,8 +10,10 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
-  /** Header `x-admin-key` of the administration calls (A10); a secret. */
-  @MinLength(16)
+  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
+  @IsString()
+  @MinLength(32)
+  @MaxLength(512)
   SVC_ADMIN_KEY: string;
 
   /** `off`: this process answers and consumes but sends nothing; another one on the same database does. */

@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@svc/service';
-import { AppModule } from './app.module.js';
+import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
@@ -7,6 +7,6 @@ import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
   name: 'webhook-dispatcher',
   config: WebhookDispatcherConfig,
-  module: AppModule,
+  module: WebhookDispatcherModule,
   migrations: [Notifications1763500000500, SigningSecrets1763500000501],
 };

@@ -18,7 +18,7 @@ import { aPayment, MERCHANT } from './payment.js';
 export const SITE_API_KEY = 'svc_test_site_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 export const MERCHANT_API_KEY = 'svc_test_merchant_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
-const ADMIN_KEY = 'an administration key of tests';
+const ADMIN_KEY = 'an administration key for tests 1';
 
 export const DISPATCHER_ENV = {
   SVC_SEALING_KEY: randomBytes(32).toString('base64url'),

@@ -1,9 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  type FactoryProvider,
+  Inject,
+  Injectable,
+  type Type,
+} from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 
 /** Injection token of the administration key of this service (a secret of the environment). */
 export const ADMIN_KEY = Symbol('AdminKey');
+
+/** Provides ADMIN_KEY from the variable SVC_ADMIN_KEY of a service's configuration. */
+export function adminKeyFrom<C extends { readonly SVC_ADMIN_KEY: string }>(config: Type<C>): FactoryProvider<string> {
+  return { provide: ADMIN_KEY, inject: [config], useFactory: ({ SVC_ADMIN_KEY }: C) => SVC_ADMIN_KEY };
+}
 
 /** Lets administrators through: header `x-admin-key` (A10). Never a partner's or merchant's key. */
 @Injectable()
