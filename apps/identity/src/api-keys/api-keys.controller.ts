@@ -29,7 +29,7 @@ export class ApiKeysController {
     @Param('merchantId', numericId) merchantId: number,
     @Body() { mode }: CreateApiKeyRequest,
   ): Promise<CreatedApiKey> {
-    return this.createApiKey.run(author, { merchantId }, mode);
+    return this.createApiKey.execute(author, { merchantId }, mode);
   }
 
   /** As for a merchant. */
@@ -41,13 +41,13 @@ export class ApiKeysController {
     @Param('siteId', numericId) siteId: number,
     @Body() { mode }: CreateApiKeyRequest,
   ): Promise<CreatedApiKey> {
-    return this.createApiKey.run(author, { merchantId, siteId }, mode);
+    return this.createApiKey.execute(author, { merchantId, siteId }, mode);
   }
 
   /** The merchant's own, not those of its sites; newest first, revoked ones included, at most 100. 404. */
   @Get('keys')
   async listOfMerchant(@Param('merchantId', numericId) merchantId: number): Promise<{ keys: ApiKeyView[] }> {
-    return { keys: await this.listApiKeys.run({ merchantId }) };
+    return { keys: await this.listApiKeys.execute({ merchantId }) };
   }
 
   /** Newest first, revoked ones included, at most 100. 404. */
@@ -56,7 +56,7 @@ export class ApiKeysController {
     @Param('merchantId', numericId) merchantId: number,
     @Param('siteId', numericId) siteId: number,
   ): Promise<{ keys: ApiKeyView[] }> {
-    return { keys: await this.listApiKeys.run({ merchantId, siteId }) };
+    return { keys: await this.listApiKeys.execute({ merchantId, siteId }) };
   }
 
   /** 204, also when it is revoked already. 404. */
@@ -67,7 +67,7 @@ export class ApiKeysController {
     @Param('merchantId', numericId) merchantId: number,
     @Param('keyId', uuidId) keyId: string,
   ): Promise<void> {
-    return this.revokeApiKey.run(author, { merchantId }, keyId);
+    return this.revokeApiKey.execute(author, { merchantId }, keyId);
   }
 
   /** 204, also when it is revoked already. 404. */
@@ -79,6 +79,6 @@ export class ApiKeysController {
     @Param('siteId', numericId) siteId: number,
     @Param('keyId', uuidId) keyId: string,
   ): Promise<void> {
-    return this.revokeApiKey.run(author, { merchantId, siteId }, keyId);
+    return this.revokeApiKey.execute(author, { merchantId, siteId }, keyId);
   }
 }

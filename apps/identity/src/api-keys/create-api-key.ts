@@ -38,7 +38,7 @@ export class CreateApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, owner: KeyOwner, mode: Mode): Promise<CreatedApiKey> {
+  execute(author: ChangeAuthor, owner: KeyOwner, mode: Mode): Promise<CreatedApiKey> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
       const valid = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);

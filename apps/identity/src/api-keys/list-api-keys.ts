@@ -10,7 +10,7 @@ export class ListApiKeys {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** Newest first, revoked ones included, at most 100. Throws `resource.not-found`. */
-  async run({ merchantId, siteId }: KeyOwner): Promise<ApiKeyView[]> {
+  async execute({ merchantId, siteId }: KeyOwner): Promise<ApiKeyView[]> {
     const { manager } = this.dataSource;
     await (siteId === undefined ? getMerchant(manager, merchantId) : getSite(manager, merchantId, siteId));
     return (await findKeys(manager, { merchantId, siteId })).map(showApiKey);

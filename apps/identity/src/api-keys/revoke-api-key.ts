@@ -19,7 +19,7 @@ export class RevokeApiKey {
   ) {}
 
   /** Throws `resource.not-found`. Revoking again changes nothing. */
-  async run(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
+  async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
       const key = await findKey(tx, owner, keyId);

@@ -15,7 +15,7 @@ export class CreateMerchant {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, name: string): Promise<MerchantRow> {
+  execute(author: ChangeAuthor, name: string): Promise<MerchantRow> {
     return inTransaction(this.dataSource, async (tx) => {
       const createdAt = this.clock.now();
       const { identifiers } = await tx.insert(MerchantRow, { name, createdAt });

@@ -24,7 +24,7 @@ export class MerchantsController {
   /** 201. 400 names `name`. */
   @Post()
   async create(@Author() author: ChangeAuthor, @Body() { name }: MerchantRequest): Promise<MerchantAnswer> {
-    return answer(await this.createMerchant.run(author, name));
+    return answer(await this.createMerchant.execute(author, name));
   }
 
   /** 200, also when it has that name already. 400, 404. */
@@ -34,7 +34,7 @@ export class MerchantsController {
     @Param('merchantId', numericId) merchantId: number,
     @Body() { name }: MerchantRequest,
   ): Promise<MerchantAnswer> {
-    return answer(await this.renameMerchant.run(author, merchantId, name));
+    return answer(await this.renameMerchant.execute(author, merchantId, name));
   }
 
   /**

@@ -18,7 +18,7 @@ export class RenameMerchant {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, merchantId: number, name: string): Promise<MerchantRow> {
+  execute(author: ChangeAuthor, merchantId: number, name: string): Promise<MerchantRow> {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockMerchant(tx, merchantId);
       if (before.name === name) return before;

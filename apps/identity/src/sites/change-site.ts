@@ -26,7 +26,7 @@ export class ChangeSite {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
+  execute(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);

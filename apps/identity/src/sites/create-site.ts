@@ -23,7 +23,7 @@ export class CreateSite {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, merchantId: number, given: SiteSettings): Promise<SiteView> {
+  execute(author: ChangeAuthor, merchantId: number, given: SiteSettings): Promise<SiteView> {
     const settings = settleSettings(given);
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);

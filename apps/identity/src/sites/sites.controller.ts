@@ -23,7 +23,7 @@ export class SitesController {
     @Param('merchantId', numericId) merchantId: number,
     @Body() request: CreateSiteRequest,
   ): Promise<SiteView> {
-    return this.createSite.run(author, merchantId, request);
+    return this.createSite.execute(author, merchantId, request);
   }
 
   /** 200, also when nothing changes. 400, 404: no such site of this merchant, 409: `siteReference` is taken. */
@@ -34,6 +34,6 @@ export class SitesController {
     @Param('siteId', numericId) siteId: number,
     @Body() request: ChangeSiteRequest,
   ): Promise<SiteView> {
-    return this.changeSite.run(author, merchantId, siteId, request);
+    return this.changeSite.execute(author, merchantId, siteId, request);
   }
 }

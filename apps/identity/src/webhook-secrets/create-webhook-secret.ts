@@ -33,7 +33,7 @@ export class CreateWebhookSecret {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  run(author: ChangeAuthor, merchantId: number, siteId: number, mode: Mode): Promise<CreatedWebhookSecret> {
+  execute(author: ChangeAuthor, merchantId: number, siteId: number, mode: Mode): Promise<CreatedWebhookSecret> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
       await getSite(tx, merchantId, siteId);

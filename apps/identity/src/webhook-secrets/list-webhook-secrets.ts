@@ -11,7 +11,7 @@ export class ListWebhookSecrets {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** Newest first, revoked ones included, at most 100. Throws `resource.not-found`. */
-  async run(merchantId: number, siteId: number): Promise<WebhookSecretView[]> {
+  async execute(merchantId: number, siteId: number): Promise<WebhookSecretView[]> {
     await getSite(this.dataSource.manager, merchantId, siteId);
     const secrets = await this.dataSource.manager.find(WebhookSecretRow, {
       where: { merchantId, siteId },

@@ -20,7 +20,7 @@ export class RevokeWebhookSecret {
   ) {}
 
   /** Throws `resource.not-found`. Revoking again changes nothing. */
-  async run(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
+  async execute(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
       const secret = await tx.findOneBy(WebhookSecretRow, { merchantId, siteId, secretId });

@@ -30,7 +30,7 @@ export class WebhookSecretsController {
     @Param('siteId', numericId) siteId: number,
     @Body() { mode }: CreateWebhookSecretRequest,
   ): Promise<CreatedWebhookSecret> {
-    return this.createWebhookSecret.run(author, merchantId, siteId, mode);
+    return this.createWebhookSecret.execute(author, merchantId, siteId, mode);
   }
 
   /** Newest first, revoked ones included, at most 100. 404. */
@@ -39,7 +39,7 @@ export class WebhookSecretsController {
     @Param('merchantId', numericId) merchantId: number,
     @Param('siteId', numericId) siteId: number,
   ): Promise<{ secrets: WebhookSecretView[] }> {
-    return { secrets: await this.listWebhookSecrets.run(merchantId, siteId) };
+    return { secrets: await this.listWebhookSecrets.execute(merchantId, siteId) };
   }
 
   /** 204, also when it is revoked already. 404. */
@@ -51,6 +51,6 @@ export class WebhookSecretsController {
     @Param('siteId', numericId) siteId: number,
     @Param('secretId', uuidId) secretId: string,
   ): Promise<void> {
-    return this.revokeWebhookSecret.run(author, merchantId, siteId, secretId);
+    return this.revokeWebhookSecret.execute(author, merchantId, siteId, secretId);
   }
 }
