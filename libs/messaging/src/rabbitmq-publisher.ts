@@ -72,8 +72,9 @@ export class RabbitMqPublisher {
     );
     const settled = await withDeadline(outcomes, CONFIRM_MS_MAX, () => {
       const error = new BrokerAway(`${messages.length - confirmed} messages were not confirmed in time.`);
-      // A late answer must not be taken for one to the next batch.
-      this.connection.drop(error);
+      // A late answer must not be taken for one to the next batch. A blocked connection is kept: the broker would
+      // let a new one send a batch more before it says no again.
+      if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
     });
     const refused = settled.filter((outcome) => outcome.status === 'rejected');

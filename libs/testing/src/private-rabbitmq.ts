@@ -41,6 +41,11 @@ export class PrivateRabbitMq {
     return `amqp://guest:guest@127.0.0.1:${this.ports.amqp}`;
   }
 
+  /** Everything it has written. */
+  get dataFolder(): string {
+    return join(this.folder, 'data');
+  }
+
   /** Starts it with the data it has. */
   async restart(): Promise<void> {
     const options = { cwd: this.folder, env: this.env(), stdio: 'ignore', detached: true } as const;
