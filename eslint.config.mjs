@@ -104,6 +104,8 @@ export default tseslint.config(
     // The command-line tools speak to a person; a process that cannot start has no logger yet.
     files: [
       'tools/**/*.ts',
+      'deploy/**/*.ts',
+      'docker/**/*.ts',
       'libs/service/src/run.ts',
       'apps/*/src/main.ts',
       'apps/*/src/migrate.ts',

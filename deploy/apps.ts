@@ -1,0 +1,139 @@
+/**
+ * What is deployed, and what each app needs: the one description that the Kubernetes manifests are made from
+ * (`node deploy/generate.ts`). docker/compose.yaml is written by hand and compared with the code in the same way as
+ * they are (deploy/checks).
+ *
+ * apps/all-in-one is not here: it is for development, where all services share a process.
+ */
+
+export interface DeployedApp {
+  /** Name of the app's folder, its image, Deployment, Service, ServiceAccount and Secret. */
+  readonly name: string;
+  /** `platform` is deploy/base; `demo` is what a platform without real money adds: a shop and a bank that pretends. */
+  readonly part: 'platform' | 'demo';
+  /** PostgreSQL schema; its role is `svc_` and this. Undefined: the app keeps nothing in PostgreSQL. */
+  readonly schema?: string;
+  /** Variables whose values are no secret. An overlay replaces those that name a host. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Variables that come from the app's own Secret, under their own names. */
+  readonly secrets: readonly string[];
+  /** How many, or from how many to how many by CPU. */
+  readonly replicas: number | { readonly min: number; readonly max: number };
+  readonly resources: Resources;
+  /** What it may connect to, beside DNS; everything else is refused. */
+  readonly connectsTo: readonly Destination[];
+  /** Folder it writes to, lost with the pod. */
+  readonly scratch?: string;
+  /** Files from a Secret: name of the Secret, and folder where they are. */
+  readonly files?: { readonly secret: string; readonly folder: string };
+}
+
+export interface Resources {
+  /** Millicores asked for. No limit: throttling a process that holds a payer's request helps nobody. */
+  readonly cpuMillis: number;
+  /** MiB asked for, and the limit. */
+  readonly memoryMi: number;
+}
+
+/** `internet`: ports 443 and 8443 of public addresses; the others are pods, by name or by their namespace's label. */
+export type Destination = 'postgresql' | 'rabbitmq' | 'internet' | { readonly app: string };
+
+/** Port of every app in its container; the image says so too (docker/Dockerfile). */
+export const PORT = 8080;
+
+/** Requests and messages under way may take this long to finish after SIGTERM, in seconds. */
+export const DRAIN_SECONDS = 35;
+/** The time a Gateway needs to hear that a pod is going, in seconds; until then it still sends requests. */
+export const LEAVE_SECONDS = 5;
+
+/** Hosts that people outside see; an overlay replaces them, here and in the routes. */
+export const HOSTNAMES = {
+  api: 'api.svc.example',
+  gateway: 'pay.svc.example',
+  shop: 'shop.svc.example',
+  admin: 'admin.svc.example',
+} as const;
+
+const production = { SVC_ENVIRONMENT: 'production' };
+
+export const DEPLOYED_APPS: readonly DeployedApp[] = [
+  {
+    name: 'identity',
+    part: 'platform',
+    schema: 'identity',
+    variables: production,
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    replicas: 2,
+    resources: { cpuMillis: 100, memoryMi: 256 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+  },
+  {
+    name: 'payment-processor',
+    part: 'platform',
+    schema: 'payment_processor',
+    // The simulated bank is the only acquirer there is so far: this base moves no real money.
+    variables: { ...production, SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}` },
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
+    replicas: { min: 2, max: 6 },
+    resources: { cpuMillis: 250, memoryMi: 384 },
+    connectsTo: ['postgresql', 'rabbitmq', { app: 'simulated-acquirer' }],
+  },
+  {
+    name: 'hosted-gateway',
+    part: 'platform',
+    schema: 'hosted_gateway',
+    variables: { ...production, SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}` },
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    replicas: { min: 2, max: 10 },
+    resources: { cpuMillis: 250, memoryMi: 384 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+  },
+  {
+    name: 'webhook-dispatcher',
+    part: 'platform',
+    schema: 'webhook_dispatcher',
+    variables: production,
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
+    // It waits for other people's servers, so CPU says nothing about how much there is to do.
+    replicas: 2,
+    resources: { cpuMillis: 100, memoryMi: 256 },
+    connectsTo: ['postgresql', 'rabbitmq', 'internet'],
+  },
+  {
+    name: 'demo-shop',
+    part: 'demo',
+    schema: 'demo_shop',
+    variables: {
+      ...production,
+      SVC_GATEWAY_URL: `http://hosted-gateway:${PORT}`,
+      SVC_SHOP_URL: `https://${HOSTNAMES.shop}`,
+      SVC_SHOP_CREDENTIALS_FILE: '/demo/demo.json',
+    },
+    // It is a merchant: it knows nothing of the broker.
+    secrets: ['SVC_DATABASE_URL'],
+    replicas: 1,
+    resources: { cpuMillis: 50, memoryMi: 192 },
+    connectsTo: ['postgresql', { app: 'hosted-gateway' }],
+    files: { secret: 'demo-shop-credentials', folder: '/demo' },
+  },
+  {
+    name: 'simulated-acquirer',
+    part: 'demo',
+    variables: { SVC_ENVIRONMENT: 'development', SVC_ACQUIRER_STORE: '/data/charges.jsonl' },
+    secrets: [],
+    // One, and forgetful: what it charged is gone with its pod.
+    replicas: 1,
+    resources: { cpuMillis: 50, memoryMi: 128 },
+    connectsTo: [],
+    scratch: '/data',
+  },
+];
+
+/** Labels of every object: its name, and the part it belongs to. */
+export function labelsOf(name: string, component: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/part-of': 'svc-payments',
+    'app.kubernetes.io/component': component,
+  };
+}

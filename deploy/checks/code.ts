@@ -1,0 +1,65 @@
+/** What the code says of each app: the side that manifests and compose are compared with. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HealthController } from '@svc/service';
+import { DemoShopConfig } from '../../apps/demo-shop/src/config.js';
+import { HostedGatewayConfig } from '../../apps/hosted-gateway/src/config.js';
+import { IdentityConfig } from '../../apps/identity/src/config.js';
+import { PaymentProcessorConfig } from '../../apps/payment-processor/src/config.js';
+import { SimulatedAcquirerConfig } from '../../apps/simulated-acquirer/src/config.js';
+import { WebhookDispatcherConfig } from '../../apps/webhook-dispatcher/src/config.js';
+import { schemaOf } from '../../tools/svc/env-files.ts';
+import { SERVICES } from '../../tools/svc/settings.ts';
+
+export interface AppInCode {
+  readonly name: string;
+  readonly config: new () => object;
+  /** PostgreSQL schema, where it has migrations of its own. */
+  readonly schema?: string;
+  /** Whether it tells others, or is told, what happened: through RabbitMQ between processes. */
+  readonly speaksToOthers: boolean;
+}
+
+const CONFIGS: Readonly<Record<string, new () => object>> = {
+  'demo-shop': DemoShopConfig,
+  'hosted-gateway': HostedGatewayConfig,
+  identity: IdentityConfig,
+  'payment-processor': PaymentProcessorConfig,
+  'simulated-acquirer': SimulatedAcquirerConfig,
+  'webhook-dispatcher': WebhookDispatcherConfig,
+};
+
+const appsFolder = join(import.meta.dirname, '../../apps');
+
+/** Every folder of apps/ that starts a service; hosts, which bring services together on one machine, are not deployed. */
+export function appsInCode(): AppInCode[] {
+  return readdirSync(appsFolder)
+    .filter((name) => existsSync(join(appsFolder, name, 'package.json')))
+    .map((name) => ({ ...manifestOf(name), name }))
+    .filter(({ nx }) => !nx.tags.includes('type:host'))
+    .map(({ name, dependencies }) => {
+      const config = CONFIGS[name];
+      if (!config) throw new Error(`${name} is new: its configuration belongs into deploy/checks/code.ts`);
+      const service = SERVICES.find((known) => known === name);
+      if (existsSync(join(appsFolder, name, 'src/migrations')) !== (service !== undefined))
+        throw new Error(`${name}: its migrations, and the services of tools/svc/settings.ts, differ`);
+      return {
+        name,
+        config,
+        ...(service === undefined ? {} : { schema: schemaOf(service) }),
+        speaksToOthers: dependencies['@svc/contracts'] !== undefined,
+      };
+    });
+}
+
+function manifestOf(name: string): { dependencies: Record<string, string>; nx: { tags: string[] } } {
+  return JSON.parse(readFileSync(join(appsFolder, name, 'package.json'), 'utf8')) as ReturnType<typeof manifestOf>;
+}
+
+/** The paths that answer for a service's health. */
+export function healthPaths(): { live: string; ready: string } {
+  const pathOf = (target: object): string => String(Reflect.getMetadata('path', target));
+  const methods = HealthController.prototype as unknown as Record<'live' | 'ready', object>;
+  const controller = pathOf(HealthController);
+  return { live: `/${controller}/${pathOf(methods.live)}`, ready: `/${controller}/${pathOf(methods.ready)}` };
+}

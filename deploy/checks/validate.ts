@@ -1,0 +1,49 @@
+/**
+ * Holds rendered objects to Kubernetes' own schemas: `kubectl kustomize FOLDER | node deploy/checks/validate.ts`.
+ * Says what is wrong and ends with 1. The schemas say nothing of fields they do not know: a server does
+ * (`kubectl apply --dry-run=server`), and for what is generated the compiler does.
+ */
+import { readFileSync } from 'node:fs';
+import { Gateway, HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Namespace, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { parseAllDocuments } from 'yaml';
+
+interface Model {
+  readonly apiVersion: string;
+  readonly kind: string;
+  new (data: object): { validate(): void };
+}
+
+const MODELS = [
+  Deployment,
+  Gateway,
+  HorizontalPodAutoscaler,
+  HTTPRoute,
+  Job,
+  Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+  ServiceAccount,
+] as unknown as readonly Model[];
+
+let checked = 0;
+for (const document of parseAllDocuments(readFileSync(0, 'utf8'))) {
+  const object = document.toJS() as { apiVersion?: string; kind?: string; metadata?: { name?: string } };
+  const what = `${object.kind} ${object.metadata?.name}`;
+  const Model = MODELS.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind);
+  try {
+    if (Model === undefined) throw new Error(`no schema is known for ${object.kind} of ${object.apiVersion}`);
+    new Model(object).validate();
+    checked++;
+  } catch (error) {
+    console.error(`${what}: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}
+console.log(`${checked} objects hold`);

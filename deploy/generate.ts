@@ -1,0 +1,41 @@
+/**
+ * Writes what is made from the descriptions (apps.ts, libs/contracts/src/routes.ts): `node deploy/generate.ts`.
+ * The results are committed, plain YAML for `kubectl apply -k`; a test fails when they are not current.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { DEPLOYED_APPS } from './apps.ts';
+import { caddyfile, httpRouteOf } from './http-routes.ts';
+import { migrationJob, objectsOf } from './kubernetes.ts';
+import { callersOf } from './network-policies.ts';
+
+const HEADER = '# Made by deploy/generate.ts from deploy/apps.ts and libs/contracts/src/routes.ts. Do not edit.\n';
+const FOLDER = { platform: 'deploy/base', demo: 'deploy/demo' } as const;
+
+/** Every file, by its path in the repository. */
+export function generatedFiles(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const app of DEPLOYED_APPS) {
+    files.set(`${FOLDER[app.part]}/${app.name}.yaml`, yaml(objectsOf(app, callersOf(app, DEPLOYED_APPS))));
+  }
+  files.set('deploy/base/routes.yaml', yaml([httpRouteOf('api'), httpRouteOf('gateway'), httpRouteOf('admin')]));
+  files.set('deploy/demo/routes.yaml', yaml([httpRouteOf('shop')]));
+  const withSchema = DEPLOYED_APPS.filter(({ part, schema }) => part === 'platform' && schema !== undefined);
+  files.set('deploy/migrations/job.yaml', yaml(migrationJob(withSchema)));
+  files.set('docker/front/Caddyfile', HEADER + caddyfile());
+  return files;
+}
+
+function yaml(objects: readonly object[]): string {
+  const documents = objects.map((object) => stringify(object, { lineWidth: 120, aliasDuplicateObjects: false }));
+  return HEADER + documents.join('---\n');
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  for (const [path, content] of generatedFiles()) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}

@@ -1,0 +1,55 @@
+/** The route table (libs/contracts/src/routes.ts) as Gateway API routes, and as the front of docker/compose.yaml. */
+import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
+import { type Host, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
+import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
+
+/** The administration API is attached to a Gateway of its own, which is not on the internet. */
+const GATEWAY: Record<Host, 'public' | 'internal'> = {
+  api: 'public',
+  gateway: 'public',
+  shop: 'public',
+  admin: 'internal',
+};
+
+export function httpRouteOf(host: Host): IHTTPRoute {
+  const component = host === 'shop' ? 'demo' : 'platform';
+  const name = `svc-${host}`;
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name, labels: labelsOf(name, component) },
+    spec: {
+      parentRefs: [{ name: GATEWAY[host] }],
+      hostnames: [HOSTNAMES[host]],
+      rules: appsOf(host).map(([app, routes]) => ({
+        // Of several matches the longest prefix counts, in a Gateway as in the table.
+        matches: routes.map(({ path }) => ({ path: { type: 'PathPrefix', value: path } })),
+        backendRefs: [{ name: app, port: PORT }],
+      })),
+    },
+  };
+}
+
+function appsOf(host: Host): [string, Route[]][] {
+  const routes = ROUTES.filter((route) => route.host === host);
+  return [...new Set(routes.map(({ app }) => app))].map((app) => [app, routes.filter((route) => route.app === app)]);
+}
+
+/** Ports of the compose front, a listener for each host. */
+export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
+
+export function caddyfile(): string {
+  const sites = (Object.entries(FRONT_PORTS) as [Host, number][]).map(([host, port]) => {
+    const rules = ROUTES.filter((route) => route.host === host)
+      .toSorted((a, b) => b.path.length - a.path.length)
+      .map(({ path, app }, index) =>
+        path === '/'
+          ? `\thandle {\n\t\treverse_proxy ${app}:${PORT}\n\t}\n`
+          : `\t@${host}${index} path ${path} ${path}/*\n\thandle @${host}${index} {\n\t\treverse_proxy ${app}:${PORT}\n\t}\n`,
+      );
+    const rest = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
+    return `# ${host}\n:${port} {\n${rules.join('')}${rest}}\n`;
+  });
+  // No certificate, no administration: one process that joins hosts on somebody's own machine.
+  return `{\n\tadmin off\n\tauto_https off\n}\n\n${sites.join('\n')}`;
+}

@@ -1,0 +1,190 @@
+/**
+ * The Dockerfile's steps, run as they stand in it, and what they make: started from that folder alone, with its own
+ * entry point, on a real PostgreSQL. What is not shown here is the base image and the layers: no Docker runs in tests.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import { DEPLOYED_APPS } from '../deploy/apps.ts';
+import { plausibleEnvironment } from '../deploy/checks/plausible-environment.ts';
+import { entryPointOf, environmentOf, healthCheckOf, readDockerfile, runLinesOf } from './dockerfile.ts';
+
+const root = join(import.meta.dirname, '..');
+const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
+const STAGES = ['compiled', 'tree'];
+
+/** Where the apps' trees are, and the packages they were chosen from. */
+const folders = new Map<string, string>();
+
+beforeAll(async () => {
+  const [install, build, packages, ...rest] = runLinesOf(dockerfile, 'compiled');
+  // The first has run, or this test would not.
+  expect([install, rest]).toEqual(['npm ci', []]);
+  const shared = mkdtempSync(join(tmpdir(), 'svc-packages-'));
+  folders.set('packages', shared);
+  await Promise.all([run(build!), run(packages!.replace(/ \/packages$/, ` ${shared}`))]);
+  const lines = runLinesOf(dockerfile, 'tree');
+  for (const { name } of DEPLOYED_APPS) {
+    const folder = mkdtempSync(join(tmpdir(), `svc-image-${name}-`));
+    folders.set(name, folder);
+    for (const line of lines) {
+      const said = await run(line.replace(' /packages ', ` ${shared} `).replace(/ \/app$/, ` ${folder}`), {
+        APP: name,
+      });
+      expect(said).toMatch(new RegExp(`^${name}: \\d+\\.\\d MB\\n$`));
+    }
+  }
+}, 400_000);
+
+afterAll(() => {
+  for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name, app) => {
+  let database: TestDatabase;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    database = await newTestDatabase();
+    env = {
+      ...environmentOf(dockerfile),
+      ...plausibleEnvironment(app),
+      ...(app.schema === undefined ? {} : { SVC_DATABASE_URL: database.url }),
+      ...(name === 'simulated-acquirer' ? { SVC_ACQUIRER_STORE: join(folderOf(name), 'charges.jsonl') } : {}),
+      SVC_PORT: String(await freePort()),
+    };
+    // Alone, without a broker: what services tell each other is shown elsewhere.
+    delete env['SVC_AMQP_URL'];
+  });
+  afterAll(() => database.drop());
+
+  test('holds what it runs on and nothing else', () => {
+    const folder = folderOf(name);
+    const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
+    expect(globSync('apps/*', { cwd: folder })).toEqual([`apps/${name}`]);
+    expect(files.filter((file) => /\.tsx?$|\.tsbuildinfo$|(^|\/)(src|test|page\/build)\//.test(file))).toEqual([]);
+    expect(existsSync(join(folder, 'libs/testing'))).toBe(false);
+    for (const needed of ['typescript', 'jest', 'esbuild', 'nx', '@swc/core', '@svc/testing', '@nestjs/testing'])
+      expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
+    const strays = globSync('node_modules/@svc/*', { cwd: folder })
+      .map((link) => realpathSync(join(folder, link)))
+      .filter((target) => !target.startsWith(realpathSync(folder)));
+    expect(strays).toEqual([]);
+  });
+
+  test('migrates with nothing but its database, and again finds nothing to do', async () => {
+    if (app.schema === undefined) {
+      expect(existsSync(join(folderOf(name), 'apps', name, 'dist/migrations'))).toBe(false);
+      return;
+    }
+    const first = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
+    expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
+    const second = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
+    expect(second.trim()).toBe(`${name}: up to date`);
+  });
+
+  test('refuses a task it does not know', async () => {
+    if (app.schema === undefined) return expect(app.schema).toBeUndefined();
+    await expect(entryPoint(name, ['migrat'], env)).rejects.toThrow('not "migrat"');
+  });
+
+  test('answers its health checks, then ends on SIGTERM', async () => {
+    const child = start(name, env);
+    try {
+      const at = `http://127.0.0.1:${env['SVC_PORT']}`;
+      const ended = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
+      await waitUntil(
+        'the service',
+        30_000,
+        async () => ended() !== undefined || (await status(`${at}/health/live`)) === 200,
+      );
+      expect(ended()).toBeUndefined();
+      // The Dockerfile's own HEALTHCHECK.
+      const [file, ...args] = healthCheckOf(dockerfile);
+      await promisify(execFile)(nodeFor(file), args, { env });
+
+      if (name === 'hosted-gateway') {
+        // It may not be given payers before it has the key that their cards are encrypted to, which is an event away.
+        const answer = await fetch(`${at}/health/ready`);
+        expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(/card/i)]);
+      } else {
+        expect(await waitUntil('readiness', 15_000, async () => (await status(`${at}/health/ready`)) === 200)).toBe(
+          true,
+        );
+      }
+    } finally {
+      child.process.kill('SIGTERM');
+    }
+    expect([await child.ended, child.output()]).toEqual([0, expect.any(String)]);
+  });
+});
+
+test('the page that payers see is in hosted-gateway', () => {
+  const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
+  const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as Record<string, { file: string }>;
+  for (const { file } of Object.values(manifest)) expect(existsSync(join(assets, file))).toBe(true);
+});
+
+async function run(line: string, env: Record<string, string> = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 1e7 };
+  return (await promisify(execFile)('sh', ['-c', line], options)).stdout;
+}
+
+function folderOf(app: string): string {
+  const folder = folders.get(app);
+  if (folder === undefined) throw new Error(`${app} was not built`);
+  return folder;
+}
+
+/** Distroless images have Node.js elsewhere. */
+function nodeFor(file: string | undefined): string {
+  expect(file).toBe('/nodejs/bin/node');
+  return process.execPath;
+}
+
+async function entryPoint(app: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+  const [file, ...rest] = entryPointOf(dockerfile);
+  const options = { cwd: join(folderOf(app), 'apps', app), env };
+  const { stdout } = await promisify(execFile)(nodeFor(file), [...rest, ...args], options);
+  return stdout;
+}
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output(): string;
+}
+
+function start(app: string, env: Record<string, string>): Started {
+  const [file, ...args] = entryPointOf(dockerfile);
+  const child = spawn(nodeFor(file), args, { cwd: join(folderOf(app), 'apps', app), env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { process: child, ended, output: () => output };
+}
+
+async function status(url: string): Promise<number | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch {
+    return undefined;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('the Dockerfile has the stages that are tested here', () =>
+  expect(dockerfile.stages.map(({ name }) => name).filter((name) => name !== undefined)).toEqual(STAGES));

@@ -1,0 +1,6 @@
+#!/bin/sh
+# A step of an image: compiles every app and library, then bundles the payment page's script and style.
+set -eu
+cd "$(dirname "$0")/../.."
+node node_modules/typescript/bin/tsc --build
+node apps/hosted-gateway/page/build.ts
