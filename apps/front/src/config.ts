@@ -1,0 +1,71 @@
+import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator';
+
+const UPSTREAM = { protocols: ['http'], require_tld: false, require_protocol: true };
+
+/** What the front is told. An upstream's variable is `SVC_UPSTREAM_` and the app's folder name, in capitals. */
+export class FrontConfig {
+  /** Address to listen on; another than loopback shows the platform to the network. */
+  @IsOptional()
+  @IsIP()
+  SVC_LISTEN_ADDRESS: string = '127.0.0.1';
+
+  /** Port of the main API ({base_url}). */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_API_PORT: number;
+
+  /** Port of the hosted gateway ({gateway_url}). */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_GATEWAY_PORT: number;
+
+  /** Port of the demo shop. */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_SHOP_PORT: number;
+
+  /** Port of the administration API. */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_ADMIN_PORT: number;
+
+  /** Where identity listens: `http://host:port`. Plain HTTP: the front and the apps share a machine or a network. */
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_IDENTITY: string;
+
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_PAYMENT_PROCESSOR: string;
+
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_HOSTED_GATEWAY: string;
+
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_WEBHOOK_DISPATCHER: string;
+
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_DEMO_SHOP: string;
+
+  @IsOptional()
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  SVC_LOG_LEVEL: string = 'info';
+
+  @IsOptional()
+  @IsIn(['development', 'production'])
+  SVC_ENVIRONMENT: string = 'development';
+}
+
+/** Where each app listens, by its folder name. */
+export function upstreamsOf(config: FrontConfig): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(config)
+      .filter((entry): entry is [string, string] => entry[0].startsWith('SVC_UPSTREAM_'))
+      .map(([name, url]) => [
+        name.slice('SVC_UPSTREAM_'.length).toLowerCase().replaceAll('_', '-'),
+        new URL(url).origin,
+      ]),
+  );
+}

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Host } from '@svc/contracts';
+import { newLog } from '@svc/service';
+import { waitUntil } from '@svc/testing';
+import type { FastifyInstance } from 'fastify';
+import { newFront } from './front.js';
+import { Gates } from './gates.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+describe('the front', () => {
+  let app: Server;
+  let port: number;
+  let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
+  let handle: Handler;
+  let gates: Gates;
+  const fronts: FastifyInstance[] = [];
+
+  beforeEach(async () => {
+    seen = [];
+    gates = new Gates();
+    handle = (_request, response) => response.end('answered');
+    app = newApp();
+    await listen(0);
+    port = (app.address() as AddressInfo).port;
+  });
+
+  afterEach(async () => {
+    await Promise.all(fronts.splice(0).map((front) => front.close()));
+    await stopApp();
+  });
+
+  function newApp(): Server {
+    return createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        const { method = '', url = '', headers } = request;
+        seen.push({ method, url, headers, body });
+        handle(request, response, body);
+      });
+    });
+  }
+
+  async function listen(at: number): Promise<void> {
+    app.listen(at, '127.0.0.1');
+    await once(app, 'listening');
+  }
+
+  async function stopApp(): Promise<void> {
+    app.closeAllConnections();
+    if (app.listening) await new Promise((resolve) => app.close(resolve));
+  }
+
+  async function frontOf(host: Host): Promise<string> {
+    const upstreams = new Map([
+      ['hosted-gateway', `http://127.0.0.1:${port}`],
+      ['identity', `http://127.0.0.1:${port}`],
+    ]);
+    const front = newFront({ host, upstreams, gates, log: newLog('front', 'silent') });
+    fronts.push(front);
+    return front.listen({ port: 0, host: '127.0.0.1' });
+  }
+
+  it('hands over path, query, body and headers as they were sent, and says who sent them', async () => {
+    const url = await frontOf('gateway');
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const response = await fetch(`${url}/api/v3.1/sessions?a=1&b=../%2F'"%`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent, 'x-request-id': 'r-1', 'x-forwarded-for': '6.6.6.6' },
+      body: '{"amount":  1}',
+    });
+    expect(await response.text()).toBe('answered');
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: 'POST', body: '{"amount":  1}' });
+    expect(seen[0]!.url).toMatch(/^\/api\/v3\.1\/sessions\?a=1&b=\.\.\/%2F/);
+    expect(seen[0]!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-request-id': 'r-1',
+      'x-forwarded-for': '127.0.0.1',
+      host: new URL(url).host,
+      traceparent,
+    });
+  });
+
+  it('passes an answer on while it is being written', async () => {
+    let finish = (): void => undefined;
+    handle = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: one\n\n');
+      finish = () => response.end('data: two\n\n');
+    };
+    const reader = (await fetch(`${await frontOf('gateway')}/api/stream`)).body!.getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: one\n\n');
+    finish();
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: two\n\n');
+  });
+
+  it('keeps a POST while nobody listens, and sends it once when the app is back', async () => {
+    const url = await frontOf('gateway');
+    await stopApp();
+    const answer = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
+    app = newApp();
+    await listen(port);
+    expect((await answer).status).toBe(200);
+    expect(seen.map(({ body }) => body)).toEqual(['once']);
+  });
+
+  it('answers 503 in the form of the host when the app stays away', async () => {
+    await stopApp();
+    const [gateway, admin] = await Promise.all(
+      [`${await frontOf('gateway')}/api/v3.1/payments`, `${await frontOf('admin')}/admin/v1/merchants`].map((url) =>
+        fetch(url),
+      ),
+    );
+    expect([gateway!.status, gateway!.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(gateway!.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await gateway!.json()).toMatchObject({
+      status: 'InternalServer',
+      errors: [{ message: expect.any(String) }],
+    });
+    expect(await admin!.json()).toMatchObject({ status: 503, title: expect.any(String) });
+  }, 20_000);
+
+  it('repeats a GET that broke off once, and a POST never', async () => {
+    const url = await frontOf('gateway');
+    handle = (request, response) => (seen.length === 1 ? request.socket.destroy() : response.end('second time'));
+    expect(await (await fetch(`${url}/api/v3.1/payments`)).text()).toBe('second time');
+    seen = [];
+    handle = (request) => request.socket.destroy();
+    const post = await fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'x' });
+    expect([post.status, seen.length]).toEqual([502, 1]);
+    seen = [];
+    expect([(await fetch(`${url}/api/v3.1/payments`)).status, seen.length]).toEqual([502, 2]);
+  });
+
+  it('does not repeat what the app refused with 503', async () => {
+    handle = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy');
+    const response = await fetch(`${await frontOf('gateway')}/api/v3.1/payments`);
+    expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([503, '1', 'busy']);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('refuses a body that no app would take', async () => {
+    const post = await fetch(`${await frontOf('gateway')}/api/x`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
+    expect([post.status, seen.length]).toEqual([413, 0]);
+  });
+
+  it('holds requests at a closed gate', async () => {
+    const url = await frontOf('gateway');
+    await gates.close('hosted-gateway');
+    const answer = fetch(`${url}/api/v3.1/payments`);
+    expect((await fetch(`${url}/nobody`)).status).toBe(404); // a whole round trip later
+    expect(seen).toHaveLength(0);
+    gates.open('hosted-gateway');
+    expect((await answer).status).toBe(200);
+  });
+
+  it('finishes what is under way when it closes', async () => {
+    const url = await frontOf('gateway');
+    let finish = (): void => undefined;
+    handle = (_request, response) => (finish = () => response.end('late'));
+    const answer = fetch(`${url}/api/v3.1/payments`);
+    await waitUntil('the request to arrive', 5_000, async () => seen.length === 1);
+    const closed = fronts[0]!.close();
+    finish();
+    expect(await (await answer).text()).toBe('late');
+    await closed;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('is ready when every app is, and names the one that is not', async () => {
+    const url = `${await frontOf('admin')}/health/ready`;
+    expect((await fetch(url)).status).toBe(200);
+    handle = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');
+    expect(await (await fetch(url)).json()).toEqual({
+      services: { 'hosted-gateway': 'No broker.', identity: 'No broker.' },
+    });
+    await stopApp();
+    const away = await fetch(url);
+    expect(away.status).toBe(503);
+    expect(await away.json()).toEqual({
+      services: { 'hosted-gateway': 'does not answer', identity: 'does not answer' },
+    });
+  });
+
+  it.each([
+    '//admin/v1/merchants',
+    '/pay;/../admin',
+    '/pay/../admin/v1/dead-letters/hosted-gateway',
+    '/%61dmin/v1/merchants',
+    'http://gateway/pay',
+    '/PAY',
+  ])('hands %s to nobody', async (path) => {
+    const { port: at } = new URL(await frontOf('gateway'));
+    const socket = connect(Number(at), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk)));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1.1 404 /);
+    expect(seen).toHaveLength(0);
+  });
+
+  it('takes a GET that announces a body, and a POST without one', async () => {
+    const url = await frontOf('gateway');
+    const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
+    get.end('{}');
+    const [answer] = (await once(get, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    expect((await fetch(`${url}/api/v3.1/sessions`, { method: 'POST' })).status).toBe(200);
+    expect(seen.map(({ method, body }) => [method, body])).toEqual([
+      ['GET', ''],
+      ['POST', ''],
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * The hosts of the platform as one process: each request goes to the app that the route table names, over HTTP. It
+ * decides nothing else: no authentication, no caching, no rewriting of bodies. Compose uses it, and `./svc up
+ * --distributed`; in Kubernetes the Gateway does the same from the same table.
+ */
+import replyFrom from '@fastify/reply-from';
+import type { Host } from '@svc/contracts';
+import type { ServiceLog } from '@svc/service';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Gates } from './gates.js';
+import { answerItself, answerTo, appForAddress, NOT_FOUND, wasNeverSent } from './own-answers.js';
+import { readinessOf } from './readiness.js';
+
+export interface Front {
+  readonly host: Host;
+  /** Where each app listens: `http://host:port`, by its folder name. */
+  readonly upstreams: ReadonlyMap<string, string>;
+  readonly gates: Gates;
+  readonly log: ServiceLog;
+}
+
+/** As the embedded listener: a client that sends a byte now and then holds no file descriptor for long. */
+const HEAD_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 30_000;
+const CONNECTIONS_MAX = 5_000;
+/**
+ * Bodies are kept until the app has answered, so that a request can wait for an app that starts again. Twice what the
+ * apps accept (C6): up to there the refusal, and its form, is theirs.
+ */
+const BODY_BYTES_MAX = 512 * 1024;
+/** A charge waits up to 15 s for the bank, and the app answers by itself before this. */
+const ANSWER_MS_MAX = 60_000;
+const CONNECT_MS_MAX = 2_000;
+/** Longest that a shutdown waits for requests under way. */
+const CLOSE_MS_MAX = 10_000;
+/** Connections to one app. */
+const UPSTREAM_CONNECTIONS_MAX = 512;
+/** How often, and how long in all, a request that nobody was there for is tried again. */
+const TRY_AGAIN_MS = 200;
+const TRIES_MAX = 25;
+
+/** Of one connection, not of the request; or added here. The client's own X-Forwarded-For is anybody's claim. */
+const NOT_FORWARDED = [
+  'connection',
+  'expect',
+  'forwarded',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** One listener for a host, not yet listening. */
+export function newFront(front: Front): FastifyInstance {
+  const fastify = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    http: { headersTimeout: HEAD_MS_MAX, connectionsCheckingInterval: 5_000 },
+    return503OnClosing: false,
+    // The route table decides, with the path as it was sent; Fastify's router would have opinions about it.
+    rewriteUrl: () => '/',
+  });
+  fastify.server.maxConnections = CONNECTIONS_MAX;
+  closeInOrder(fastify);
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  void fastify.register(replyFrom, {
+    disableRequestLogging: true,
+    disableCache: true,
+    // Its connections to the apps are not destroyed on closing, which comes before the requests under way are done.
+    destroyAgent: false,
+    undici: {
+      connections: UPSTREAM_CONNECTIONS_MAX,
+      connect: { timeout: CONNECT_MS_MAX },
+      headersTimeout: ANSWER_MS_MAX,
+      bodyTimeout: ANSWER_MS_MAX,
+    },
+  });
+  fastify.setErrorHandler((error, request, reply) => answerItself(front.host, request, reply, answerTo(error)));
+  // Registered after the plugin has been loaded, so that its decoration is there.
+  void fastify.register((routes, _options, done) => {
+    routes.all('/', (request, reply) => answer(front, request, reply));
+    done();
+  });
+  fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOT_FOUND));
+  return fastify;
+}
+
+/** Requests under way are completed, also those whose client then keeps its connection, or never reads its answer. */
+function closeInOrder(fastify: FastifyInstance): void {
+  let closing = false;
+  fastify.addHook('preClose', (done) => {
+    closing = true;
+    const lastCall = setTimeout(() => fastify.server.closeAllConnections(), CLOSE_MS_MAX);
+    fastify.server.once('close', () => clearTimeout(lastCall));
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (closing) reply.header('connection', 'close');
+    done(null, payload);
+  });
+}
+
+async function answer(front: Front, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const address = request.originalUrl;
+  if (front.host === 'admin' && address.split('?', 1)[0] === '/health/ready') {
+    const { ready, services } = await readinessOf(front.upstreams);
+    return reply.status(ready ? 200 : 503).send({ services });
+  }
+  const app = appForAddress(front.host, address);
+  const upstream = app === undefined ? undefined : front.upstreams.get(app);
+  if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
+  const leave = await front.gates.enter(app);
+  // Also when the client hangs up, or the answer breaks off in the middle.
+  reply.raw.once('close', leave);
+  return forward(front, app, upstream, request, reply);
+}
+
+function forward(
+  { host, log }: Front,
+  app: string,
+  upstream: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const [path = '/', ...query] = request.originalUrl.split('?');
+  const body = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : undefined;
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  return reply.from(`${upstream}${path}`, {
+    queryString: () => query.join('?'),
+    // With a type of its own the library takes the bytes as they are; the caller's is put back below.
+    ...(body ? { body, contentType: 'application/octet-stream' } : {}),
+    rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request, headers, body),
+    rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }) => headers,
+    retriesCount: TRIES_MAX,
+    retryDelay: ({ err, attempt }) => {
+      // The library's own rule would repeat every 503 of an app ten times.
+      if (!err || request.raw.destroyed || reply.raw.destroyed) return null;
+      if (wasNeverSent(err)) return attempt < TRIES_MAX ? TRY_AGAIN_MS : null;
+      // The connection was closed under it; a second look does no harm.
+      return isReading && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
+    },
+    onError: (_reply, { error }) => {
+      const own = answerTo(error);
+      log.warn({ err: error, app, method: request.method, statusCode: own.status }, 'app did not answer');
+      answerItself(host, request, reply, own);
+    },
+  });
+}
+
+function forwardedHeaders(request: FastifyRequest, given: object, body: Buffer | undefined): Record<string, string> {
+  const headers = { ...given } as Record<string, string>;
+  for (const name of NOT_FORWARDED) delete headers[name];
+  if (body) {
+    headers['content-length'] = String(body.length);
+    const type = request.headers['content-type'];
+    if (type === undefined) delete headers['content-type'];
+    else headers['content-type'] = type;
+  } else if (headers['content-length'] !== '0') {
+    delete headers['content-length']; // announced for a request that has no body to forward
+  }
+  const sent = request.headers.host;
+  if (sent !== undefined) headers['host'] = sent;
+  headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
+  headers['x-forwarded-proto'] = 'http';
+  return headers;
+}

@@ -1,0 +1,1 @@
+export { newFront, type Front } from './front.js';

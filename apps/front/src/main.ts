@@ -1,0 +1,40 @@
+import type { Host } from '@svc/contracts';
+import { loadConfig, newLog, runUntilStopped } from '@svc/service';
+import { FrontConfig, upstreamsOf } from './config.js';
+import { newFront } from './front.js';
+import { Gates } from './gates.js';
+
+/** Asked by the process that started this one, when it did and is about to restart an app. */
+type Order = { readonly close: string } | { readonly open: string };
+
+await runUntilStopped(async () => {
+  const config = loadConfig(FrontConfig, process.env);
+  const log = newLog('front', config.SVC_LOG_LEVEL);
+  const gates = new Gates();
+  const ports: Record<Host, number> = {
+    api: config.SVC_API_PORT,
+    gateway: config.SVC_GATEWAY_PORT,
+    shop: config.SVC_SHOP_PORT,
+    admin: config.SVC_ADMIN_PORT,
+  };
+  const upstreams = upstreamsOf(config);
+  const fronts = await Promise.all(
+    (Object.entries(ports) as [Host, number][]).map(async ([host, port]) => {
+      const front = newFront({ host, upstreams, gates, log });
+      await front.listen({ port, host: config.SVC_LISTEN_ADDRESS });
+      return front;
+    }),
+  );
+  process.on('message', (order: Order) => {
+    if ('open' in order) return gates.open(order.open);
+    void gates.close(order.close).then(() => process.send?.({ closed: order.close }));
+  });
+  // Who closed a gate and is gone will not open it.
+  process.on('disconnect', () => [...upstreams.keys()].forEach((app) => gates.open(app)));
+  log.info({ ports, upstreams: Object.fromEntries(upstreams) }, 'the front listens');
+
+  return async () => {
+    await Promise.all(fronts.map((front) => front.close()));
+    log.info({}, 'the front has stopped');
+  };
+});

@@ -1,0 +1,28 @@
+const ANSWER_MS_MAX = 3_000;
+
+/** The platform is ready when every app is: `GET /health/ready` of the administration host. */
+export async function readinessOf(
+  upstreams: ReadonlyMap<string, string>,
+): Promise<{ ready: boolean; services: Record<string, string> }> {
+  const states = await Promise.all([...upstreams].map(async ([app, url]) => [app, await stateOf(url)] as const));
+  return { ready: states.every(([, state]) => state === 'ready'), services: Object.fromEntries(states) };
+}
+
+async function stateOf(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    const body = await response.text();
+    return response.status === 200 ? 'ready' : (detailOf(body) ?? 'not ready');
+  } catch {
+    return 'does not answer';
+  }
+}
+
+function detailOf(body: string): string | undefined {
+  try {
+    const { detail } = JSON.parse(body) as { detail?: unknown };
+    return typeof detail === 'string' ? detail : undefined;
+  } catch {
+    return undefined;
+  }
+}
