@@ -1,5 +1,4 @@
-import type { PaymentSnapshot } from '@svc/contracts';
-import { isFinal } from '../payments/hosted-payment.js';
+import { isFinal, type PaymentSnapshot } from '@svc/contracts';
 import type { Session } from '../sessions/session.js';
 
 /**

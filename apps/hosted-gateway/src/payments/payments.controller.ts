@@ -1,12 +1,11 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
-import type { HostedPayment, HostedPaymentList } from '@svc/contracts';
+import { type HostedPayment, type HostedPaymentList, hostedPaymentOf, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
 import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
-import { asHostedPayment, isFinal } from './hosted-payment.js';
 
 /** What merchants read about the payments of their sessions (specification, "Hosted payment page"; H3). */
 @Controller(['api/v3.1/payments', 'api/v3/payments'])
@@ -24,7 +23,7 @@ export class PaymentsController {
     const session = isUuid(sessionId) ? await this.sessions.findOwned(site, sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     const payments = await this.sessions.paymentsOf(session.sessionId);
-    return { payments: payments.filter(isFinal).map(asHostedPayment), status: 'Success', errors: [] };
+    return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
 
   @Get(':paymentReference')
@@ -33,6 +32,6 @@ export class PaymentsController {
     const payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
     if (!payment || !isFinal(payment))
       throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
-    return asHostedPayment(payment);
+    return hostedPaymentOf(payment);
   }
 }

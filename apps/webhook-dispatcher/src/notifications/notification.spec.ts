@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_CENTS, type PaymentSnapshot } from '@svc/contracts';
+import type { PaymentSnapshot } from '@svc/contracts';
 import { aPayment } from '../../test/payment.js';
 import { endpointOf, notificationFields, replayRefusal } from './notification.js';
 
@@ -14,7 +14,7 @@ const payment = (change: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
 });
 
 describe('what a merchant is told', () => {
-  it('of a success: nine fields, no message, no errors', () => {
+  it('of a success: what it can read (H3) without the payment method, no message, no errors', () => {
     expect(notificationFields(payment())).toEqual({
       sessionId: SESSION,
       amount: 12_345,
@@ -39,37 +39,6 @@ describe('what a merchant is told', () => {
       userMessage: 'The card has insufficient funds.',
     });
     expect(fields).not.toHaveProperty('errors');
-  });
-
-  it.each([
-    ['the catalogue, when the error has no words', [{ errorReference: '12', message: ' ' }], 'The card has expired.'],
-    [
-      'a general message, when the reference is unknown',
-      [{ errorReference: '99', message: '' }],
-      'Something went wrong on our side.',
-    ],
-    ['a general message, when there is no error', [], 'Something went wrong on our side.'],
-  ])('takes the message from %s', (_, errors, message) => {
-    expect(notificationFields(payment({ state: 'failed', errors })).userMessage).toBe(message);
-  });
-
-  it('bounds the message', () => {
-    const errors = [{ errorReference: '10', message: `${'x'.repeat(499)}💳${'x'.repeat(5_000)}` }];
-    const { userMessage } = notificationFields(payment({ state: 'failed', errors }));
-    expect(userMessage).toHaveLength(500);
-    expect(userMessage!.isWellFormed()).toBe(true);
-  });
-
-  it('writes dates with milliseconds and Z, and amounts as they are', () => {
-    const fields = notificationFields(
-      payment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }),
-    );
-    expect(fields.paymentUTCDate).toBe('2026-03-01T09:59:58.000Z');
-    expect(JSON.stringify(fields)).toContain('"amount":100000000000,');
-  });
-
-  it.each(['processing', 'verificationRequired'] as const)('is nothing while the payment is %s', (state) => {
-    expect(() => notificationFields(payment({ state }))).toThrow('not final');
   });
 });
 

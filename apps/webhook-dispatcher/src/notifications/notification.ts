@@ -1,8 +1,6 @@
 import {
-  ERROR_CATALOGUE,
-  type ErrorEntry,
   type HostedPaymentNotification,
-  type PaymentError,
+  hostedPaymentOf,
   type PaymentSnapshot,
   type PaymentStatusText,
 } from '@svc/contracts';
@@ -22,40 +20,10 @@ export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 /** The body without its signature, which is made anew at every try. */
 export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
 
-const USER_MESSAGE_MAX = 500;
-/** Said when a payment failed and nobody told why. */
-const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
-
 /** What the merchant is told about a final payment. Built once; every try sends these values. */
 export function notificationFields(payment: PaymentSnapshot): NotificationFields {
-  const paymentStatus = paymentStatusOf(payment);
-  return {
-    sessionId: payment.source.sessionId,
-    amount: payment.amount,
-    currencyISOCode: payment.currencyISOCode,
-    merchantOrderId: payment.source.merchantOrderId,
-    paymentReference: payment.paymentReference,
-    paymentStatus,
-    ...(paymentStatus === 'Success' ? {} : { userMessage: userMessage(payment.errors) }),
-    paymentUTCDate: new Date(payment.paymentUTCDate).toISOString(),
-    // The payment may have failed, the API call that the notification stands for did not (E2: so never `errors`).
-    status: 'Success',
-  };
-}
-
-export function paymentStatusOf(payment: PaymentSnapshot): PaymentStatusText {
-  if (payment.state === 'success') return 'Success';
-  if (payment.state === 'failed') return 'Failed';
-  throw new Error(`A payment that is ${payment.state} is not final: nobody is notified of it.`);
-}
-
-/** Words for the payer: those of the first error, or the catalogue's for its reference. */
-function userMessage(errors: readonly PaymentError[]): string {
-  const first = errors[0];
-  const told = first?.message.trim();
-  if (told) return told.slice(0, USER_MESSAGE_MAX).toWellFormed();
-  const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
-  return (entries.find((entry) => entry.errorReference === first?.errorReference) ?? FALLBACK).message;
+  const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
+  return fields;
 }
 
 /** Host and port that an address belongs to: what concurrency is bounded by. `invalid` when it is no address. */

@@ -1,7 +1,7 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
-import { endpointOf, notificationFields, paymentStatusOf } from './notification.js';
+import { endpointOf, notificationFields } from './notification.js';
 import { lockSessions } from './session-lock.js';
 
 /**
@@ -25,19 +25,22 @@ export async function recordNotifications(
     tx,
     payments.map(({ source }) => source.sessionId),
   );
-  const rows = payments.map((payment) => ({
-    id: newUuid(clock),
-    merchant_id: payment.merchantId,
-    site_id: payment.siteId,
-    mode: payment.mode,
-    session_id: payment.source.sessionId,
-    payment_reference: payment.paymentReference,
-    payment_status: paymentStatusOf(payment),
-    api_version: payment.source.apiVersion,
-    url: payment.source.notificationUrl,
-    endpoint: endpointOf(payment.source.notificationUrl),
-    fields: notificationFields(payment),
-  }));
+  const rows = payments.map((payment) => {
+    const fields = notificationFields(payment);
+    return {
+      id: newUuid(clock),
+      merchant_id: payment.merchantId,
+      site_id: payment.siteId,
+      mode: payment.mode,
+      session_id: fields.sessionId,
+      payment_reference: fields.paymentReference,
+      payment_status: fields.paymentStatus,
+      api_version: payment.source.apiVersion,
+      url: payment.source.notificationUrl,
+      endpoint: endpointOf(payment.source.notificationUrl),
+      fields,
+    };
+  });
   // A payment is notified once, whatever comes twice.
   await tx.query(
     `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,

@@ -1,3 +1,5 @@
+import { ERROR_CATALOGUE, type ErrorEntry, type PaymentError } from '../errors.js';
+import type { PaymentSnapshot } from '../events/payments.js';
 import type { PaymentStatusText, ResponseStatusText } from '../payment-status.js';
 import type { HostedError } from './hosted-session.js';
 
@@ -15,7 +17,7 @@ export interface HostedPayment {
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   paymentStatus: PaymentStatusText;
-  /** What to tell the payer; only when paymentStatus is not Success. */
+  /** What to tell the payer, at most 500 characters; only when paymentStatus is not Success (E2). */
   userMessage?: string;
   /** ISO 8601 UTC with milliseconds (C2). */
   paymentUTCDate: string;
@@ -37,4 +39,44 @@ export interface HostedPaymentList {
 export interface HostedPaymentNotification extends Omit<HostedPayment, 'paymentMethod'> {
   /** Lower-case hex SHA-256 over nine fields and an API key (E3). */
   signature: string;
+}
+
+/** Whether a payment is over (P1): only then is it shown to merchants (H3) and are they notified of it (E2). */
+export function isFinal(payment: PaymentSnapshot): boolean {
+  return payment.state === 'success' || payment.state === 'failed';
+}
+
+/**
+ * A final payment in the words of merchants (H3, H4). Here because two services say it, one when asked and one in the
+ * webhook, and a merchant compares the two. Throws for a payment that is not final.
+ */
+export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
+  if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final: nobody is told of it.`);
+  const success = payment.state === 'success';
+  return {
+    sessionId: payment.source.sessionId,
+    amount: payment.amount,
+    currencyISOCode: payment.currencyISOCode,
+    merchantOrderId: payment.source.merchantOrderId,
+    paymentReference: payment.paymentReference,
+    paymentStatus: success ? 'Success' : 'Failed',
+    ...(success ? {} : { userMessage: userMessage(payment.errors) }),
+    paymentUTCDate: new Date(payment.paymentUTCDate).toISOString(),
+    // The payment may have failed, the API call did not (E2: so never `errors`).
+    status: 'Success',
+    paymentMethod: payment.paymentMethodLabel,
+  };
+}
+
+const USER_MESSAGE_MAX = 500;
+/** Said when a payment failed and nobody told why. */
+const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
+
+/** Words for the payer: those of the first error, or the catalogue's for its reference. */
+function userMessage(errors: readonly PaymentError[]): string {
+  const first = errors[0];
+  const told = first?.message.trim();
+  if (told) return told.slice(0, USER_MESSAGE_MAX).toWellFormed();
+  const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
+  return (entries.find((entry) => entry.errorReference === first?.errorReference) ?? FALLBACK).message;
 }
