@@ -1,0 +1,57 @@
+import { merchantUrlProblem } from './merchant-url.js';
+
+const production = { allowLoopbackHttp: false };
+const development = { allowLoopbackHttp: true };
+
+test.each(['https://shop.example/return?lang=en', 'https://shop.example:8443/', 'https://127.0.0.1/'])(
+  '%s is accepted everywhere: where it leads is checked when it is called (E7)',
+  (url) => {
+    expect(merchantUrlProblem('returnUrl', url, production)).toBeUndefined();
+    expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
+  },
+);
+
+test.each([
+  'http://localhost:7302/',
+  'http://127.0.0.1/',
+  'http://127.9.8.7:1/',
+  'http://[::1]:8080/',
+  'http://0x7f.1/',
+])('%s is accepted in development alone (H6)', (url) => {
+  expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
+  expect(merchantUrlProblem('returnUrl', url, production)).toEqual({
+    field: 'returnUrl',
+    message: 'returnUrl must be https',
+  });
+});
+
+test.each([
+  '',
+  'shop.example/return',
+  '//shop.example/',
+  'http://shop.example/',
+  'http://127.0.0.1.shop.example/',
+  'http://10.0.0.1/',
+  'ftp://shop.example/',
+  'javascript:alert(1)',
+  'data:text/html,x',
+  'https://user@shop.example/',
+  'https://:secret@shop.example/',
+])('%j is refused everywhere, and named', (url) => {
+  for (const rules of [production, development]) {
+    const problem = merchantUrlProblem('cancelUrl', url, rules);
+    expect(problem).toMatchObject({ field: 'cancelUrl', message: expect.stringMatching(/^cancelUrl must /) });
+  }
+});
+
+test.each([
+  ['https://SHOP.example/', true],
+  ['https://shop.example:8443/a', true],
+  ['https://[2606:4700:0:0::1]/', true],
+  ['https://shop.example.evil.example/', false],
+  ['https://www.shop.example/', false],
+  ['https://shop.example./', false],
+])('of a site without key %s is on its hosts: %s (A8)', (url, accepted) => {
+  const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
+  expect(merchantUrlProblem('notificationUrl', url, rules) === undefined).toBe(accepted);
+});

@@ -1,0 +1,62 @@
+import type { CreateSessionRequest, PayableState } from '@svc/contracts';
+import { fingerprintOf, SESSION_LIFETIME_MS, SESSION_TRIES_MAX, type SessionState, sessionState } from './session.js';
+
+const expiresAt = new Date('2026-03-01T10:30:00.000Z');
+const before = new Date(expiresAt.getTime() - 1);
+
+test('lives for half an hour and five tries (H2)', () => {
+  expect([SESSION_LIFETIME_MS, SESSION_TRIES_MAX]).toEqual([1_800_000, 5]);
+});
+
+test.each<[PayableState, SessionState, SessionState]>([
+  ['open', 'open', 'expired'],
+  // A payment that is under way, and what has ended, do not expire.
+  ['reserved', 'processing', 'processing'],
+  ['paid', 'completed', 'completed'],
+  ['refused', 'refused', 'refused'],
+  ['closed', 'cancelled', 'cancelled'],
+])('a payable that is %s is a session %s, and from its expiry on %s (H2)', (payableState, intime, late) => {
+  expect(sessionState({ payableState, expiresAt }, before)).toBe(intime);
+  expect(sessionState({ payableState, expiresAt }, expiresAt)).toBe(late);
+});
+
+describe('the fingerprint of a request (C7)', () => {
+  const request: CreateSessionRequest = {
+    requestId: 'r-1',
+    merchantOrderId: 'order-17',
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    notificationUrl: 'https://shop.example/hook',
+    returnUrl: 'https://shop.example/return',
+    cancelUrl: 'https://shop.example/cart',
+    origin: 'shop.example',
+    siteName: 'Karoo Books',
+    customFields: [{ key: 'Book', value: 'One' }],
+  };
+
+  it('is the same for the same fields, in whatever order and whatever came beside them', () => {
+    const reversed = Object.fromEntries(Object.entries({ ...request, extra: 1 }).reverse());
+    expect(fingerprintOf(reversed as unknown as CreateSessionRequest)).toBe(fingerprintOf(request));
+  });
+
+  it('takes no custom fields for an empty list of them', () => {
+    const { customFields: _, ...without } = request;
+    expect(fingerprintOf(without)).toBe(fingerprintOf({ ...request, customFields: [] }));
+  });
+
+  it.each<Partial<CreateSessionRequest>>([
+    { merchantOrderId: 'order-18' },
+    { amount: 12_346 },
+    { currencyISOCode: 'USD' },
+    { notificationUrl: 'https://shop.example/hook2' },
+    { returnUrl: 'https://shop.example/return2' },
+    { cancelUrl: 'https://shop.example/cart2' },
+    { origin: 'shop2.example' },
+    { siteName: 'Other' },
+    { customFields: [{ key: 'Book', value: 'Two' }] },
+    // The same characters, cut elsewhere.
+    { customFields: [{ key: 'BookO', value: 'ne' }] },
+  ])('is another with %j', (change) => {
+    expect(fingerprintOf({ ...request, ...change })).not.toBe(fingerprintOf(request));
+  });
+});
