@@ -1,3 +1,5 @@
+// First, so that what is loaded after it can be traced.
+import '@svc/service/telemetry';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Host } from '@svc/contracts';

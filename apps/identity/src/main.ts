@@ -1,3 +1,5 @@
+// First, so that what is loaded after it can be traced.
+import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { identityService } from './index.js';
 

@@ -3,6 +3,7 @@ import type { Clock } from '@svc/kernel';
 import { inTransaction, isDatabaseUnavailable, loggableMessage } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from './log.js';
+import { inTraceOf } from './tracing.js';
 
 /** What an @EventPattern method is given beside its events. */
 export interface ConsumerContext {
@@ -78,7 +79,11 @@ export class Consumer {
     return failed;
   }
 
-  private async handle(events: readonly EventEnvelope[]): Promise<void> {
+  private handle(events: readonly EventEnvelope[]): Promise<void> {
+    return inTraceOf(events, () => this.handleInTransaction(events));
+  }
+
+  private async handleInTransaction(events: readonly EventEnvelope[]): Promise<void> {
     let begun = false;
     try {
       await inTransaction(this.dataSource, async (tx) => {

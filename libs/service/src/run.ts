@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { ConfigError, type ServiceConfig } from './config.js';
 import { migrateService, startService, type ServiceDefinition } from './service.js';
+import { stopTelemetry } from './telemetry.js';
 
 /**
  * What an app's main.ts is: `node dist/main.js` runs the service until it is told to stop, `node dist/main.js migrate`
@@ -39,10 +40,12 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
     const onSignal = (): void => {
       if (stopping) return;
       stopping = true;
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => fail(error),
-      );
+      stop()
+        .then(stopTelemetry)
+        .then(
+          () => process.exit(0),
+          (error: unknown) => fail(error),
+        );
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);

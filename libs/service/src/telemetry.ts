@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import { basename, dirname } from 'node:path';
+import type { Span } from '@opentelemetry/api';
+import type * as Http from '@opentelemetry/instrumentation-http';
+import type * as Pg from '@opentelemetry/instrumentation-pg';
+import type * as Undici from '@opentelemetry/instrumentation-undici';
+import type * as Sdk from '@opentelemetry/sdk-node';
+
+/**
+ * Traces and metrics by OpenTelemetry, for processes that are told where to send them (OTEL_EXPORTER_OTLP_ENDPOINT and
+ * the other variables of the OpenTelemetry specification); otherwise nothing of it is even loaded.
+ *
+ * Imported first by every main.ts. Loaded with require, because an import here would have to be awaited, and what
+ * main.ts imports next would be evaluated meanwhile: too early to be traced.
+ */
+let stop: () => Promise<void> = () => Promise.resolve();
+
+if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
+  const require = createRequire(import.meta.url);
+  const { NodeSDK } = require('@opentelemetry/sdk-node') as typeof Sdk;
+  const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http') as typeof Http;
+  const { PgInstrumentation } = require('@opentelemetry/instrumentation-pg') as typeof Pg;
+  const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici') as typeof Undici;
+
+  const sdk = new NodeSDK({
+    // apps/<name>/dist/main.js, unless OTEL_SERVICE_NAME says otherwise.
+    serviceName: process.env['OTEL_SERVICE_NAME'] ?? basename(dirname(dirname(process.argv[1] ?? ''))),
+    instrumentations: [
+      new HttpInstrumentation({
+        ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
+        requestHook: withoutQuery,
+      }),
+      // Statements have placeholders; what stands in for them is never recorded. Only as part of a request or message.
+      new PgInstrumentation({ requireParentSpan: true }),
+      new UndiciInstrumentation({ requireParentforSpans: true }),
+    ],
+  });
+  sdk.start();
+  stop = () => sdk.shutdown();
+}
+
+/** A session's id opens its page, so addresses are recorded without their query. */
+function withoutQuery(span: Span): void {
+  span.setAttributes({ 'url.query': '', 'http.target': '', 'http.url': '' });
+}
+
+/** Sends what is left. A collector that is away must not keep a process from ending. */
+export async function stopTelemetry(): Promise<void> {
+  await stop().catch(() => undefined);
+}
