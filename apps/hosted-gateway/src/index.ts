@@ -4,12 +4,13 @@ import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
+import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
 
 /** Hosted sessions, what merchants read about their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
-  migrations: [Credentials1763500000010, Sessions1763500003000],
+  migrations: [Credentials1763500000010, Sessions1763500003000, SessionTraces1763500003001],
   errorBody: gatewayErrorBody,
 };

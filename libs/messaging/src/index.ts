@@ -10,5 +10,6 @@ export * from './patterns.js';
 export * from './rabbitmq-broker.js';
 export * from './relay.js';
 export * from './signal.js';
+export * from './tracing.js';
 export * from './transport.js';
 export * from './upsert-if-newer.js';

@@ -27,3 +27,31 @@ function startSpan(event: EventEnvelope): Span[] {
   const attributes = { 'messaging.message.id': event.id, 'messaging.operation.type': 'process' };
   return [tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, cause)];
 }
+
+/** The trace that is under way, to be kept with what is made in it; undefined while telemetry is off. */
+export function currentTraceparent(): string | undefined {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
+}
+
+/**
+ * Works on in a trace that was kept, though another request has brought it about: the payer's press of Pay belongs to
+ * the trace in which the merchant made the session. What is under way here is linked to it.
+ */
+export function continueTrace<T>(
+  traceparent: string | null | undefined,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!traceparent) return work();
+  const kept = propagation.extract(ROOT_CONTEXT, { traceparent });
+  const here = trace.getSpanContext(context.active());
+  return tracer.startActiveSpan(name, { links: here ? [{ context: here }] : [] }, kept, async (span) => {
+    try {
+      return await work();
+    } finally {
+      span.end();
+    }
+  });
+}

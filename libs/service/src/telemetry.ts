@@ -13,6 +13,8 @@ import type * as Sdk from '@opentelemetry/sdk-node';
  * Imported first by every main.ts. Loaded with require, because an import here would have to be awaited, and what
  * main.ts imports next would be evaluated meanwhile: too early to be traced.
  */
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
 let stop: () => Promise<void> = () => Promise.resolve();
 
 if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
@@ -28,7 +30,7 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
-        requestHook: withoutQuery,
+        requestHook: withoutIds,
       }),
       // Statements have placeholders; what stands in for them is never recorded. Only as part of a request or message.
       new PgInstrumentation({ requireParentSpan: true }),
@@ -39,9 +41,10 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   stop = () => sdk.shutdown();
 }
 
-/** A session's id opens its page, so addresses are recorded without their query. */
-function withoutQuery(span: Span): void {
-  span.setAttributes({ 'url.query': '', 'http.target': '', 'http.url': '' });
+/** A session's id opens its page, so addresses are recorded without their query and without ids. */
+function withoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
+  const path = (request.url ?? request.path ?? '').split('?', 1)[0]!.replace(UUID, '{id}');
+  span.setAttributes({ 'url.path': path, 'url.query': '', 'http.target': path, 'http.url': '' });
 }
 
 /** Sends what is left. A collector that is away must not keep a process from ending. */

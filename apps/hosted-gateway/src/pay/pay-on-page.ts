@@ -1,10 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ChargeCardV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
-import { Commands, REQUEST_TIMEOUT_MS } from '@svc/messaging';
+import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { payableOf } from '../sessions/session.js';
+import { payableOf, type Session } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
+
+/** What the page sends. */
+export interface PressOfPay {
+  readonly reference: string;
+  readonly try: number;
+  readonly encryptedCard: string;
+}
 
 /**
  * One press of Pay. The card passes through encrypted: this service cannot open it and keeps nothing of it. What
@@ -19,12 +26,13 @@ export class PayOnPage {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(
-    sessionId: string,
-    press: { reference: string; try: number; encryptedCard: string },
-  ): Promise<PaymentSnapshot> {
+  async execute(sessionId: string, press: PressOfPay): Promise<PaymentSnapshot> {
     const session = isUuid(sessionId) ? await this.sessions.findForPayer(sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    return continueTrace(session.traceparent, 'pay session', () => this.pay(session, press));
+  }
+
+  private async pay(session: Session, press: PressOfPay): Promise<PaymentSnapshot> {
     const payment = await this.commands.request(ChargeCardV1, {
       payable: payableOf(session),
       reference: press.reference,

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
 import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { currentTraceparent } from '@svc/messaging';
 import { HostedGatewayConfig } from '../config.js';
 import { merchantUrlProblem } from './merchant-url.js';
 import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
@@ -48,6 +49,7 @@ export class CreateSession {
       payableState: 'open',
       payableVersion: 1,
       tries: 0,
+      traceparent: currentTraceparent() ?? null,
     };
     const fingerprint = fingerprintOf(request);
     if (await this.sessions.create(session, fingerprint)) return { session, replayed: false };

@@ -15,7 +15,7 @@ const COLUMNS = `session_id AS "sessionId", mode, merchant_id AS "merchantId", s
   api_version AS "apiVersion", request_id AS "requestId", merchant_order_id AS "merchantOrderId", amount, currency AS "currencyISOCode",
   notification_url AS "notificationUrl", return_url AS "returnUrl", cancel_url AS "cancelUrl", origin, site_name AS "siteName",
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
-  payable_version AS "payableVersion", tries`;
+  payable_version AS "payableVersion", tries, traceparent`;
 
 /** The only place that reads and writes sessions and what is known of their payments. */
 @Injectable()
@@ -39,8 +39,8 @@ export class SessionRepository {
       `WITH made AS (
          INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                                merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                               custom_fields, created_at, expires_at, payable_state, payable_version, tries)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0)
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, $23)
          ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
          RETURNING session_id
        ), logged AS (
@@ -72,6 +72,7 @@ export class SessionRepository {
         session.payableState,
         session.payableVersion,
         event.parameter,
+        session.traceparent,
       ],
     );
     if (made.length > 0) this.events.committed();

@@ -40,6 +40,8 @@ export interface Session {
   readonly payableVersion: number;
   /** Payments begun so far. */
   readonly tries: number;
+  /** Trace in which the merchant made the session (C8). */
+  readonly traceparent: string | null;
 }
 
 /** The session in the words of H2. Only an open one expires: a payment that is processing is waited for. */

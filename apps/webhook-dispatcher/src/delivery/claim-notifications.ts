@@ -18,6 +18,8 @@ export interface ClaimedNotification {
   /** Tries of the schedule already made. */
   readonly schedulePosition: number;
   readonly createdAt: Date;
+  /** Trace of the payment. */
+  readonly traceparent: string | null;
 }
 
 export interface Claim {
@@ -73,7 +75,7 @@ export async function claimNotifications(dataSource: DataSource, claim: Claim): 
        FROM due WHERE notifications.id = due.id
      RETURNING notifications.id, lease_id AS "leaseId", leased_until AS "leasedUntil", merchant_id AS "merchantId", site_id AS "siteId", mode,
                api_version AS "apiVersion", payment_status AS "paymentStatus", url, endpoint, fields,
-               schedule_position AS "schedulePosition", created_at AS "createdAt"`,
+               schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`,
     [
       claim.now,
       claim.leasedUntil,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
+import { continueTrace } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { NotificationPoster } from '../endpoint/post-notification.js';
@@ -31,7 +32,17 @@ export class SendNotification {
   ) {}
 
   /** `tryMaxMs`: longest a post takes. `interrupt` cuts it off; the lease is then given back, uncounted. */
-  async send(notification: ClaimedNotification, tryMaxMs: number, interrupt: AbortSignal): Promise<void> {
+  send(notification: ClaimedNotification, tryMaxMs: number, interrupt: AbortSignal): Promise<void> {
+    return continueTrace(notification.traceparent, 'notify merchant', () =>
+      this.sendInTrace(notification, tryMaxMs, interrupt),
+    );
+  }
+
+  private async sendInTrace(
+    notification: ClaimedNotification,
+    tryMaxMs: number,
+    interrupt: AbortSignal,
+  ): Promise<void> {
     const keys = await this.secrets.findFor(notification);
     if (!keys) return this.waitForKeys(notification);
 

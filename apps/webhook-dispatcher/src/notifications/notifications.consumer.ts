@@ -27,7 +27,7 @@ export class NotificationsConsumer {
 
   private async record(events: EventEnvelope<PaymentSnapshot>[], tx: ConsumerContext['tx']): Promise<void> {
     // Payments that no hosted session asked for have no notificationUrl; a later kind of source is not ours.
-    const hosted = events.map(({ payload }) => payload).filter(({ source }) => source.kind === 'session');
+    const hosted = events.filter(({ payload }) => payload.source.kind === 'session');
     if (hosted.length === 0) return;
     await recordNotifications(tx, this.clock, hosted);
     this.due.afterCommit(tx);

@@ -1,8 +1,11 @@
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import { endpointOf, notificationFields } from './notification.js';
 import { lockSessions } from './session-lock.js';
+
+/** What is read of an event of a payment that became final. */
+export type PaymentEvent = Pick<EventEnvelope<PaymentSnapshot>, 'payload' | 'traceparent'>;
 
 /**
  * Writes one notification for each payment, and settles E2 between it and the others of its session: a success
@@ -19,13 +22,13 @@ import { lockSessions } from './session-lock.js';
 export async function recordNotifications(
   tx: EntityManager,
   clock: Clock,
-  payments: readonly PaymentSnapshot[],
+  events: readonly PaymentEvent[],
 ): Promise<void> {
   await lockSessions(
     tx,
-    payments.map(({ source }) => source.sessionId),
+    events.map(({ payload }) => payload.source.sessionId),
   );
-  const rows = payments.map((payment) => {
+  const rows = events.map(({ payload: payment, traceparent }) => {
     const fields = notificationFields(payment);
     return {
       id: newUuid(clock),
@@ -39,20 +42,22 @@ export async function recordNotifications(
       url: payment.source.notificationUrl,
       endpoint: endpointOf(payment.source.notificationUrl),
       fields,
+      traceparent,
     };
   });
   // A payment is notified once, whatever comes twice.
   await tx.query(
     `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
-                                url, endpoint, fields, state, next_attempt_at, created_at)
+                                url, endpoint, fields, traceparent, state, next_attempt_at, created_at)
      SELECT id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields,
-            CASE WHEN late THEN 'superseded' ELSE 'pending' END, CASE WHEN late THEN NULL ELSE $2::timestamptz END, $2
+            traceparent, CASE WHEN late THEN 'superseded' ELSE 'pending' END, CASE WHEN late THEN NULL ELSE $2::timestamptz END, $2
        FROM (SELECT given.*, given.payment_status = 'Failed' AND EXISTS (
                       SELECT 1 FROM notifications paid
                        WHERE paid.session_id = given.session_id AND paid.payment_status = 'Success') AS late
                FROM jsonb_to_recordset($1::jsonb) AS given(
                       id uuid, merchant_id bigint, site_id bigint, mode text, session_id uuid, payment_reference text,
-                      payment_status text, api_version text, url text, endpoint text, fields jsonb)) AS judged
+                      payment_status text, api_version text, url text, endpoint text, fields jsonb,
+                      traceparent text)) AS judged
      ON CONFLICT (payment_reference) DO NOTHING`,
     [JSON.stringify(rows), clock.now()],
   );

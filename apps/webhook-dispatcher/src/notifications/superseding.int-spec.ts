@@ -172,11 +172,11 @@ describe('when the two are recorded by transactions at the same moment', () => {
     const { dataSource } = dispatcher.test;
     const one = dataSource.createQueryRunner();
     await one.startTransaction();
-    await recordNotifications(one.manager, dispatcher.clock, [first]);
+    await recordNotifications(one.manager, dispatcher.clock, [{ payload: first }]);
 
     let secondDone = false;
     const other = dataSource
-      .transaction((tx) => recordNotifications(tx, dispatcher.clock, [second]))
+      .transaction((tx) => recordNotifications(tx, dispatcher.clock, [{ payload: second }]))
       .then(() => {
         secondDone = true;
       });
@@ -218,7 +218,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
     await dispatcher.paid(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
-    await recordNotifications(recording.manager, dispatcher.clock, [succeeded]);
+    await recordNotifications(recording.manager, dispatcher.clock, [{ payload: succeeded }]);
     expect(await claim()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();

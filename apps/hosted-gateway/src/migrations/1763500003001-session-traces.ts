@@ -1,0 +1,16 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class SessionTraces1763500003001 implements MigrationInterface {
+  readonly name = 'SessionTraces1763500003001';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      ALTER TABLE sessions ADD COLUMN traceparent text CONSTRAINT sessions_traceparent CHECK (length(traceparent) <= 100);
+      COMMENT ON COLUMN sessions.traceparent IS 'Trace in which the merchant made the session; its payments go on in it.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}
