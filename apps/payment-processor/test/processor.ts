@@ -6,7 +6,9 @@ import {
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
+  ClosePayableV1,
   type PayableDescriptor,
+  type PayableSnapshot,
   type PaymentSnapshot,
   type PublicKeyJwk,
 } from '@svc/contracts';
@@ -21,6 +23,8 @@ export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
   pay(payable: PayableDescriptor, options?: PayOptions): Promise<PaymentSnapshot>;
+  /** Asks that nobody may pay it any more. */
+  close(payable: PayableDescriptor): Promise<PayableSnapshot>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
   recover(): Promise<number>;
@@ -65,6 +69,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         deadline: test.clock.later(15_000).toISOString(),
         ...command,
       }),
+    close: (payable) => commands.request(ClosePayableV1, { payable }),
     charged: () => {
       const last = new Map<string, ChargeRecord>();
       for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {

@@ -1,0 +1,57 @@
+import { PayableClosedV1, SessionCreatedV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+const published = async (payableId: string): Promise<unknown[]> =>
+  (await processor.published(PayableClosedV1))
+    .filter((event) => event.aggregateId === payableId)
+    .map((event) => [event.aggregateVersion, event.payload]);
+
+test.each([['that is known', true] as const, ['whose session.created is still on its way', false] as const])(
+  'a payable %s is closed, once, with one event, and cannot be paid any more',
+  async (_, known) => {
+    const payable = aPayable();
+    const created = anEvent(SessionCreatedV1, payable.payableId, 1, { payable });
+    if (known) await processor.deliver(created);
+
+    const closed = await processor.close(payable);
+    expect(closed).toEqual({ payableId: payable.payableId, state: 'closed', version: 2, tries: 0 });
+    expect(await processor.close(payable)).toEqual(closed);
+    expect(await published(payable.payableId)).toEqual([[2, closed]]);
+
+    if (!known) await processor.deliver(created);
+    await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'payable.closed' });
+    expect(processor.charged()).toEqual([]);
+  },
+);
+
+test('one whose payment has no outcome yet is not closed', async () => {
+  const payable = aPayable();
+  expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
+  await expect(processor.close(payable)).rejects.toMatchObject({ code: 'payment.in-progress', retryAfterSeconds: 2 });
+  expect(await published(payable.payableId)).toEqual([]);
+});
+
+test('one that a failed payment has freed is closed; one that is paid is not', async () => {
+  const [declined, paid] = [aPayable(), aPayable()];
+  await processor.pay(declined, { card: CARDS.declined });
+  expect(await processor.close(declined)).toMatchObject({ state: 'closed', version: 4, tries: 1 });
+
+  await processor.pay(paid);
+  await expect(processor.close(paid)).rejects.toMatchObject({ code: 'payable.paid' });
+  expect(await published(paid.payableId)).toEqual([]);
+});
+
+test('one that was refused after its last try stays refused', async () => {
+  const payable = aPayable({ triesMax: 1 });
+  await processor.pay(payable, { card: CARDS.declined });
+  expect(await processor.close(payable)).toMatchObject({ state: 'refused' });
+});
