@@ -5,8 +5,11 @@ describe('the command line', () => {
   it.each([
     [[], { name: 'help' }],
     [['--help'], { name: 'help' }],
-    [['up'], { name: 'up', detach: false }],
-    [['up', '-d'], { name: 'up', detach: true }],
+    [['up'], { name: 'up', detach: false, distributed: false }],
+    [['up', '-d'], { name: 'up', detach: true, distributed: false }],
+    [['up', '--distributed', '--detach'], { name: 'up', detach: true, distributed: true }],
+    [['restart'], { name: 'restart', app: undefined }],
+    [['restart', 'identity'], { name: 'restart', app: 'identity' }],
     [['down'], { name: 'down' }],
     [['logs'], { name: 'logs', follow: false, service: undefined }],
     [['logs', 'identity', '-f'], { name: 'logs', follow: true, service: 'identity' }],
@@ -24,6 +27,7 @@ describe('the command line', () => {
     [['up', '-x'], /"up" does not know "-x"/],
     [['down', 'everything'], /"down" does not know "everything"/],
     [['logs', 'identity', 'demo-shop'], /one service/],
+    [['restart', 'identity', 'demo-shop'], /one app/],
   ])('refuses %j with exit code 2', (args, message) => {
     const error = errorOf(() => parseCommand(args));
     expect(error).toBeInstanceOf(SvcError);
@@ -32,7 +36,7 @@ describe('the command line', () => {
   });
 
   it('names every command in the help', () => {
-    for (const name of ['up', 'down', 'status', 'logs', 'test', 'nx', 'npm', 'help'])
+    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'test', 'nx', 'npm', 'help'])
       expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
   });
 });

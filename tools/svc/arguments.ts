@@ -3,7 +3,8 @@ import { SvcError } from './svc-error.ts';
 /** One call of ./svc, understood. */
 export type Command =
   | { name: 'help' }
-  | { name: 'up'; detach: boolean }
+  | { name: 'up'; detach: boolean; distributed: boolean }
+  | { name: 'restart'; app: string | undefined }
   | { name: 'down' }
   | { name: 'status' }
   | { name: 'logs'; follow: boolean; service: string | undefined }
@@ -15,9 +16,11 @@ export const HELP = `usage: ./svc <command>
 
   up [-d]              installs, builds, starts PostgreSQL and all services, and shows their logs; Ctrl-C stops them
                        -d: returns when everything is ready
-  down                 stops the services and PostgreSQL; the data stays
+     --distributed     a process for each service, over RabbitMQ, behind a front; on the same data, when the other is down
+  restart [app]        of --distributed: starts each service anew, one after the other, while the others answer
+  down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
-  logs [-f] [service]  the services' logs, readable; -f follows; "postgres" for the database's
+  logs [-f] [service]  the services' logs, readable; -f follows; "postgres", "rabbitmq" for theirs
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
@@ -25,8 +28,10 @@ export const HELP = `usage: ./svc <command>
   help                 this text
 
 settings, from the environment
-  SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, PostgreSQL +32
+  SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, PostgreSQL +32,
+                  RabbitMQ +33
   SVC_DATA_DIR    where data, logs and secrets are kept (.data)
+  SVC_AMQP_URL    a RabbitMQ to use (AMQP_URL too); else rabbitmq-server, Docker, or installed with apt-get as root
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
@@ -40,7 +45,10 @@ export function parseCommand(args: readonly string[]): Command {
     case '--help':
       return { name: 'help' };
     case 'up':
-      return { name, detach: flags(name, rest, ['-d', '--detach']).size > 0 };
+      return parseUp(rest);
+    case 'restart':
+      if (rest.length > 1 || rest[0]?.startsWith('-') === true) throw usageError('"restart" takes one app, or none');
+      return { name, app: rest[0] };
     case 'down':
     case 'status':
       flags(name, rest, []);
@@ -54,6 +62,15 @@ export function parseCommand(args: readonly string[]): Command {
     default:
       throw usageError(`there is no command "${name}"`);
   }
+}
+
+function parseUp(rest: readonly string[]): Command {
+  const given = flags('up', rest, ['-d', '--detach', '--distributed']);
+  return {
+    name: 'up',
+    detach: given.has('-d') || given.has('--detach'),
+    distributed: given.has('--distributed'),
+  };
 }
 
 function parseLogs(rest: readonly string[]): Command {

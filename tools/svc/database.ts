@@ -1,4 +1,5 @@
-/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas. */
+/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
+import { startBroker } from './broker.ts';
 import { writeEnvFiles, variablesOf } from './env-files.ts';
 import { findPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -11,6 +12,27 @@ import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import type { Steps } from './steps.ts';
 import { join } from 'node:path';
+
+/** The RabbitMQ of a distributed platform, the caller's or our own. Returns its address. */
+export async function startOwnOrGivenBroker(settings: Settings, secrets: Secrets, steps: Steps): Promise<string> {
+  const paths = pathsOf(settings);
+  let url = '';
+  await steps.run('RabbitMQ', async () => {
+    const broker = await startBroker({
+      root: settings.root,
+      directory: paths.rabbitMq,
+      port: settings.ports.rabbitMq,
+      password: secrets.rabbitMqPassword,
+      logFile: paths.rabbitMqLog,
+      aptLog: paths.aptLog,
+      givenUrl: settings.givenAmqpUrl,
+    });
+    url = broker.url;
+    return broker.description;
+  });
+  writeEnvFiles(settings, secrets, url);
+  return url;
+}
 
 /** `onStarted` is called as soon as a server runs that did not run before: whoever fails later stops it again. */
 export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {

@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import { takeLock } from './lock.ts';
 import { stopPostgres } from './postgres-process.ts';
+import { brokerFileOf, stopRabbitMq } from './rabbitmq-process.ts';
 import { stopServices } from './services.ts';
 import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
 
-/** Stops the services, then PostgreSQL. May be repeated, and works on what a crash has left. */
+/** Stops the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
 export async function down(settings: Settings): Promise<void> {
   const lock = takeLock(pathsOf(settings).lock);
   if (!('release' in lock)) {
@@ -17,6 +19,9 @@ export async function down(settings: Settings): Promise<void> {
   try {
     const steps = createSteps();
     await steps.run('services', () => stopServices(settings));
+    const { rabbitMq } = pathsOf(settings);
+    // Also what a crash has left of it: its name server goes on by itself.
+    if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {
     lock.release();

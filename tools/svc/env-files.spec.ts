@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { formatEnvFile, variablesOf, writeEnvFiles } from './env-files.ts';
 import { completeSecrets } from './secrets.ts';
-import { readSettings } from './settings.ts';
+import { SERVICES, readSettings } from './settings.ts';
 
 const secrets = completeSecrets(undefined, countingSecrets());
 
@@ -53,6 +53,21 @@ describe('the environment files', () => {
         .filter(([, values]) => values[name] === '250')
         .map(([having]) => having),
     ).toEqual([app]);
+  });
+
+  it('name the broker to the services, and to them alone, where there is one', () => {
+    const having = (amqpUrl?: string) =>
+      Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, amqpUrl)).flatMap(([app, values]) =>
+        'SVC_AMQP_URL' in values ? [app] : [],
+      );
+    expect(having()).toEqual([]);
+    expect(having('amqp://svc:x@127.0.0.1:7333')).toEqual(SERVICES);
+  });
+
+  it('tell the front where every service listens', () => {
+    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    for (const service of SERVICES)
+      expect(Object.values(variables.front)).toContain(`http://127.0.0.1:${variables[service]['SVC_PORT']}`);
   });
 
   it('are for their owner alone', () => {

@@ -3,24 +3,24 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from './files.ts';
 import type { Secrets } from './secrets.ts';
-import { PASSED_ON, pathsOf, urlOf } from './settings.ts';
+import { PASSED_ON, SERVICES, pathsOf, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
-export type App = Service | 'simulated-acquirer' | 'all-in-one';
+export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** Writes `<app>.env` for every app into a folder only its owner can enter. */
-export function writeEnvFiles(settings: Settings, secrets: Secrets): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, amqpUrl?: string): void {
   const folder = pathsOf(settings).env;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
-  for (const [app, variables] of Object.entries(variablesOf(settings, secrets))) {
+  for (const [app, variables] of Object.entries(variablesOf(settings, secrets, amqpUrl))) {
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
   }
 }
 
-/** Every app's variables. */
-export function variablesOf(settings: Settings, secrets: Secrets): Record<App, Variables> {
+/** Every app's variables. With the address of a RabbitMQ, the services speak over it; without, within their process. */
+export function variablesOf(settings: Settings, secrets: Secrets, amqpUrl?: string): Record<App, Variables> {
   const { ports, passedOn } = settings;
   const paths = pathsOf(settings);
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
@@ -28,8 +28,15 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
     ...base,
     SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
+    ...(amqpUrl === undefined ? {} : { SVC_AMQP_URL: amqpUrl }),
     ...passedOnTo(name, passedOn),
   });
+  const listeners = {
+    SVC_API_PORT: String(ports.api),
+    SVC_GATEWAY_PORT: String(ports.gateway),
+    SVC_SHOP_PORT: String(ports.shop),
+    SVC_ADMIN_PORT: String(ports.admin),
+  };
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
     identity: { ...service('identity'), ...admin },
@@ -57,13 +64,13 @@ export function variablesOf(settings: Settings, secrets: Secrets): Record<App, V
       SVC_ACQUIRER_STORE: paths.acquirerStore,
       ...passedOnTo('simulated-acquirer', passedOn),
     },
-    'all-in-one': {
+    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners },
+    front: {
       ...base,
-      SVC_ENV_DIR: paths.env,
-      SVC_API_PORT: String(ports.api),
-      SVC_GATEWAY_PORT: String(ports.gateway),
-      SVC_SHOP_PORT: String(ports.shop),
-      SVC_ADMIN_PORT: String(ports.admin),
+      ...listeners,
+      ...Object.fromEntries(
+        SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]),
+      ),
     },
   };
 }

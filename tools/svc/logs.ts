@@ -9,15 +9,19 @@ import { SvcError } from './svc-error.ts';
 const SHOWN_AT_FIRST = 200;
 const FOLLOW_EVERY_MILLISECONDS = 200;
 
-/** Shows the end of the services' log, or of PostgreSQL's, and with `follow` what is added, until interrupted. */
+/** Shows the end of the services' log, or of a server's, and with `follow` what is added, until interrupted. */
 export async function showLogs(settings: Settings, service: string | undefined, follow: boolean): Promise<void> {
-  const known = ['postgres', 'all-in-one', ...SERVICES];
+  const { servicesLog, postgresLog, rabbitMqLog } = pathsOf(settings);
+  const servers: Readonly<Record<string, string>> = { postgres: postgresLog, rabbitmq: rabbitMqLog };
+  const processes = ['all-in-one', 'front', 'supervisor', 'simulated-acquirer'];
+  const known = [...Object.keys(servers), ...processes, ...SERVICES];
   if (service !== undefined && !known.includes(service)) {
     throw new SvcError(`there is no service "${service}"`, { hint: `there are ${known.join(', ')}`, exitCode: 2 });
   }
-  const file = service === 'postgres' ? pathsOf(settings).postgresLog : pathsOf(settings).servicesLog;
+  const server = servers[service ?? ''];
+  const file = server ?? servicesLog;
   if (!existsSync(file) && !follow) throw new SvcError(`there is no log yet (${file})`, { hint: './svc up makes it' });
-  const isWanted = (line: string) => service === undefined || service === 'postgres' || isFrom(line, service);
+  const isWanted = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
   const end = existsSync(file) ? statSync(file).size : 0;
   for (const line of lastLines(file, SHOWN_AT_FIRST)) if (isWanted(line)) console.log(formatLogLine(line));
   if (follow) await followLog(file, end, (line) => isWanted(line) && console.log(formatLogLine(line)));

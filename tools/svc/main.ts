@@ -6,6 +6,7 @@ import { down } from './down.ts';
 import { showLogs } from './logs.ts';
 import { prepare } from './prepare.ts';
 import { runProgram } from './run-program.ts';
+import { restart } from './restart.ts';
 import { makeDataDir, readSettings, resolveDataDir } from './settings.ts';
 import { status } from './status.ts';
 import { createSteps } from './steps.ts';
@@ -37,9 +38,12 @@ async function run(command: Command): Promise<number> {
   const settings = onlyLooks ? resolveDataDir(asked) : makeDataDir(asked);
   switch (command.name) {
     case 'up':
-      return up(settings, command.detach);
+      return up(settings, command);
     case 'down':
       await down(settings);
+      return 0;
+    case 'restart':
+      await restart(settings, command.app);
       return 0;
     case 'status':
       return (await status(settings)) ? 0 : 1;

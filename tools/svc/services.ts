@@ -1,4 +1,7 @@
-/** The process that runs all services (apps/all-in-one): started, found again, asked for its health, stopped. */
+/**
+ * The one process that outlives ./svc: all services together (apps/all-in-one), or the supervisor of a process for
+ * each (supervisor.ts). Started, found again, asked for its health, stopped.
+ */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +9,7 @@ import { environmentFor } from './env-files.ts';
 import type { Variables } from './env-files.ts';
 import { OWNER_ONLY, openLog, readFrom, readJson, writeAtomically } from './files.ts';
 import { formatLogLine } from './log-lines.ts';
+import { stopLeftBehind } from './processes.ts';
 import { findIdentity, isAlive } from './process-identity.ts';
 import { runProgram } from './run-program.ts';
 import { pathsOf, urlOf } from './settings.ts';
@@ -19,17 +23,25 @@ export interface RunningServices {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly ports: Ports;
+  readonly mode: Mode;
+  /** Whether the broker is one of our own: it is then started and stopped with the services. */
+  readonly ownsBroker: boolean;
 }
 
-const READY_SECONDS = 60;
+/** All services in one process, or each in its own over RabbitMQ. */
+export type Mode = 'embedded' | 'distributed';
+
+/** Six processes on a busy machine take their time to load. */
+const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, distributed: 120 };
 /** What the services may take to finish requests, messages and notifications at hand. */
-const DRAIN_SECONDS = 15;
+const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, distributed: 50 };
 
 /** The services as they were started, if that very process still runs. */
 export function findServices(settings: Settings): RunningServices | undefined {
   const known = readJson(pathsOf(settings).services) as RunningServices | undefined;
   if (typeof known?.pid !== 'number' || typeof known.identity !== 'string') return undefined;
-  return isAlive(known.pid, known.identity) ? known : undefined;
+  if (!isAlive(known.pid, known.identity)) return undefined;
+  return { ...known, mode: known.mode ?? 'embedded', ownsBroker: known.ownsBroker ?? false };
 }
 
 /** Brings every schema to what the code expects. */
@@ -52,12 +64,16 @@ export async function migrate(settings: Settings, variables: Variables, logFile:
 export async function startServices(
   settings: Settings,
   variables: Variables,
-  startedAt: Date,
+  how: { startedAt: Date; mode: Mode; ownsBroker: boolean },
 ): Promise<RunningServices> {
   const paths = pathsOf(settings);
-  const script = entryPoint(settings, 'main.js');
+  const { startedAt, mode, ownsBroker } = how;
+  const program =
+    mode === 'embedded'
+      ? ['--enable-source-maps', entryPoint(settings, 'main.js')]
+      : [join(import.meta.dirname, 'supervisor.ts'), settings.dataDir, String(settings.ports.api)];
   const log = openLog(paths.servicesLog);
-  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+  const child = spawn(process.execPath, program, {
     cwd: settings.root,
     env: environmentFor(variables),
     detached: true,
@@ -70,12 +86,19 @@ export async function startServices(
   closeSync(log.handle);
   const identity = child.pid === undefined ? undefined : findIdentity(child.pid);
   if (child.pid !== undefined && identity !== undefined) {
-    const running = { pid: child.pid, identity, startedAt: startedAt.toISOString(), ports: settings.ports };
+    const running = {
+      pid: child.pid,
+      identity,
+      startedAt: startedAt.toISOString(),
+      ports: settings.ports,
+      mode,
+      ownsBroker,
+    };
     writeAtomically(paths.services, `${JSON.stringify(running)}\n`, OWNER_ONLY);
     const isReady = await waitUntil(
       async () => ((await isHealthy(settings.ports)) ? true : ended === undefined ? undefined : false),
       {
-        withinSeconds: READY_SECONDS,
+        withinSeconds: READY_SECONDS[mode],
         everyMilliseconds: 50,
       },
     );
@@ -83,7 +106,7 @@ export async function startServices(
     if (isReady === true && ended === undefined) return running;
   }
   await stopServices(settings);
-  const what = ended === undefined ? `were not ready within ${READY_SECONDS} s` : 'ended while starting';
+  const what = ended === undefined ? `were not ready within ${READY_SECONDS[mode]} s` : 'ended while starting';
   const reason = lastError(readFrom(paths.servicesLog, log.startsAt)) ?? ended ?? 'they gave no reason';
   throw new SvcError(`the services ${what}: ${reason}`, { hint: `their log is ${paths.servicesLog}` });
 }
@@ -97,13 +120,17 @@ export async function stopServices(settings: Settings): Promise<string> {
   if (running !== undefined) {
     signal(running.pid, 'SIGTERM');
     done = 'stopped';
-    if ((await waitUntil(isGone, { withinSeconds: DRAIN_SECONDS })) !== true) {
+    const drainSeconds = DRAIN_SECONDS[running.mode];
+    if ((await waitUntil(isGone, { withinSeconds: drainSeconds })) !== true) {
       signal(running.pid, 'SIGKILL');
-      done = `killed: they had not finished after ${DRAIN_SECONDS} s`;
+      done = `killed: they had not finished after ${drainSeconds} s`;
       await waitUntil(isGone, { withinSeconds: 5 });
     }
   }
   rmSync(file, { force: true });
+  // A supervisor that was killed leaves its processes running.
+  const left = await stopLeftBehind(pathsOf(settings).processes);
+  if (left > 0) done = `${done}; ${left} left behind by the supervisor stopped`;
   return done;
 }
 

@@ -2,7 +2,14 @@ import { SERVICES, planPorts, readSettings } from './settings.ts';
 
 describe('the ports of a copy', () => {
   it('follow its first port', () => {
-    expect(planPorts('8300')).toMatchObject({ api: 8300, gateway: 8301, shop: 8302, admin: 8303, postgres: 8332 });
+    expect(planPorts('8300')).toMatchObject({
+      api: 8300,
+      gateway: 8301,
+      shop: 8302,
+      admin: 8303,
+      postgres: 8332,
+      rabbitMq: 8333,
+    });
   });
 
   it('are 7300 and on by default', () => {
@@ -12,16 +19,16 @@ describe('the ports of a copy', () => {
   it('are all different', () => {
     const { alone, ...together } = planPorts(undefined);
     const ports = [...Object.values(together), ...Object.values(alone)];
-    expect(ports).toHaveLength(6 + SERVICES.length);
+    expect(ports).toHaveLength(7 + SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
 
-  it.each(['0', '80', '65504', '7300.5', 'abc', '-7300'])('refuse to begin at %s', (base) => {
+  it.each(['0', '80', '65503', '7300.5', 'abc', '-7300'])('refuse to begin at %s', (base) => {
     expect(() => planPorts(base)).toThrow(/SVC_PORT_BASE must be a whole number/);
   });
 
   it('stay below 65536 from the highest first port', () => {
-    expect(planPorts('65503').postgres).toBe(65_535);
+    expect(planPorts('65502').rabbitMq).toBe(65_535);
   });
 });
 
@@ -37,6 +44,13 @@ describe('the settings', () => {
   it('pass on what is meant for the apps, and nothing else', () => {
     const env = { SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug', SVC_ADMIN_KEY: 'of the caller', PATH: '/bin' };
     expect(readSettings('/repo', env, '/').passedOn).toEqual({ SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug' });
+  });
+
+  it('take the address of a RabbitMQ under both of its names, ours first', () => {
+    const urlFrom = (env: NodeJS.ProcessEnv) => readSettings('/repo', env, '/').givenAmqpUrl;
+    expect(urlFrom({ SVC_AMQP_URL: '' })).toBeUndefined();
+    expect(urlFrom({ AMQP_URL: 'amqp://a' })).toBe('amqp://a');
+    expect(urlFrom({ AMQP_URL: 'amqp://a', SVC_AMQP_URL: 'amqp://b' })).toBe('amqp://b');
   });
 
   it('refuse a data folder that environment files cannot hold', () => {

@@ -13,7 +13,9 @@ export interface Ports {
   readonly admin: number;
   readonly acquirer: number;
   readonly postgres: number;
-  /** For an app that runs alone (`./svc nx serve <app>`), beside a platform that is up. */
+  /** AMQP, where RabbitMQ is our own. */
+  readonly rabbitMq: number;
+  /** For an app in a process of its own: behind the front, or alone (`./svc nx serve <app>`) beside an embedded one. */
   readonly alone: Readonly<Record<Service, number>>;
 }
 
@@ -23,6 +25,8 @@ export interface Settings {
   /** Data, logs, secrets and process files: two copies with two folders and two port bases run side by side. */
   readonly dataDir: string;
   readonly ports: Ports;
+  /** A RabbitMQ that the caller runs (SVC_AMQP_URL, or AMQP_URL as many know it); a secret. */
+  readonly givenAmqpUrl: string | undefined;
   /** What the caller set for the apps themselves (PASSED_ON). */
   readonly passedOn: Readonly<Record<string, string>>;
 }
@@ -37,7 +41,7 @@ export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', 
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT_BASE = 7300;
-const HIGHEST_OFFSET = 32;
+const HIGHEST_OFFSET = 33;
 const LOWEST_PORT = 1024;
 
 /** Reads the settings of ./svc from the environment; makes nothing. */
@@ -54,7 +58,8 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
         entry[1] !== undefined && prefixes.some((prefix) => entry[0].startsWith(prefix)),
     ),
   );
-  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), passedOn };
+  const givenAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
+  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), givenAmqpUrl, passedOn };
 }
 
 /** The same settings with the data folder's real path, which is what a process's command line is compared with. */
@@ -89,7 +94,8 @@ export function planPorts(base: string | undefined): Ports {
     shop: first + 2,
     admin: first + 3,
     acquirer: first + 4,
-    postgres: first + HIGHEST_OFFSET,
+    postgres: first + 32,
+    rabbitMq: first + HIGHEST_OFFSET,
     alone: alone as Record<Service, number>,
   };
 }
@@ -106,9 +112,15 @@ export function pathsOf(settings: Settings) {
     log: join(dataDir, 'log'),
     servicesLog: join(dataDir, 'log', 'services.log'),
     postgresLog: join(dataDir, 'log', 'postgres.log'),
+    rabbitMqLog: join(dataDir, 'log', 'rabbitmq.log'),
+    aptLog: join(dataDir, 'log', 'apt.log'),
     postgres: join(dataDir, 'postgres'),
+    rabbitMq: join(dataDir, 'rabbitmq'),
     run: join(dataDir, 'run'),
     services: join(dataDir, 'run', 'services.json'),
+    processes: join(dataDir, 'run', 'processes.json'),
+    restart: join(dataDir, 'run', 'restart.json'),
+    restartOutcome: join(dataDir, 'run', 'restart-outcome.json'),
     lock: join(dataDir, 'run', 'svc.lock'),
     env: join(dataDir, 'env'),
     secrets: join(dataDir, 'secrets.json'),

@@ -7,10 +7,14 @@ import { formatLogLine } from './log-lines.ts';
 import { followLog } from './logs.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { prepare } from './prepare.ts';
+import { SUPERVISED } from './processes.ts';
+import { findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import { stopPrograms } from './run-program.ts';
 import { DEMO_MERCHANTS, seed } from './seed.ts';
 import type { Demo, DemoMerchant } from './seed.ts';
+import { loadSecrets } from './secrets.ts';
 import { findServices, isHealthy, startServices, stopServices } from './services.ts';
+import type { Mode, RunningServices } from './services.ts';
 import { pathsOf, urlOf } from './settings.ts';
 import type { Ports, Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
@@ -19,7 +23,8 @@ import { requireFreePorts } from './taken-ports.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** Brings the platform up. Returns the exit code. */
-export async function up(settings: Settings, detach: boolean): Promise<number> {
+export async function up(settings: Settings, how: { detach: boolean; distributed: boolean }): Promise<number> {
+  const mode: Mode = how.distributed ? 'distributed' : 'embedded';
   const paths = pathsOf(settings);
   const lock = takeLock(paths.lock);
   if (!('release' in lock)) {
@@ -29,7 +34,9 @@ export async function up(settings: Settings, detach: boolean): Promise<number> {
   }
   try {
     const running = findServices(settings);
+    if (running !== undefined && running.mode !== mode) throw otherMode(running.mode);
     if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
+      await startBrokerAgain(settings, running);
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
@@ -37,19 +44,40 @@ export async function up(settings: Settings, detach: boolean): Promise<number> {
       return 0;
     }
     await stopServices(settings); // left over, without their database
-    await orUndo((undo) => start(settings, undo));
+    await orUndo((undo) => start(settings, mode, undo));
   } finally {
     lock.release();
   }
   console.log(`\nSvc Payments is running\n${addresses(settings.ports)}\n\n${nextSteps(paths.demo)}`);
-  return detach ? 0 : stayInForeground(settings);
+  return how.detach ? 0 : stayInForeground(settings);
+}
+
+/** One data folder is one platform: two of them would relay the same event logs. */
+function otherMode(mode: Mode): SvcError {
+  const what =
+    mode === 'embedded' ? 'with all services in one process' : 'distributed, with a process for each service';
+  return new SvcError(`this copy already runs ${what}`, {
+    hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
+  });
+}
+
+/** The services wait for a broker that is gone and connect again, so only it is started. */
+async function startBrokerAgain(settings: Settings, running: RunningServices): Promise<void> {
+  const paths = pathsOf(settings);
+  if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
+  const { startOwnOrGivenBroker } = await import('./database.ts');
+  await startOwnOrGivenBroker({ ...settings, givenAmqpUrl: undefined }, loadSecrets(paths.secrets), createSteps());
+  await waitUntil(async () => ((await isHealthy(running.ports)) ? true : undefined), { withinSeconds: 30 });
 }
 
 type Undo = Array<() => Promise<unknown>>;
 
-async function start(settings: Settings, undo: Undo): Promise<void> {
+async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
-  const { api, gateway, shop, admin, acquirer, postgres } = settings.ports;
+  const { api, gateway, shop, admin, acquirer, postgres, rabbitMq, alone } = settings.ports;
+  const isDistributed = mode === 'distributed';
+  const ownsBroker = isDistributed && settings.givenAmqpUrl === undefined;
+  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === rabbitMq;
   const hasOwnServer = findPostgres(paths.postgres)?.port === postgres;
   await requireFreePorts({
     'the API': api,
@@ -58,17 +86,27 @@ async function start(settings: Settings, undo: Undo): Promise<void> {
     administration: admin,
     'the simulated acquirer': acquirer,
     ...(hasOwnServer ? {} : { PostgreSQL: postgres }),
+    ...(isDistributed ? alone : {}),
+    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: rabbitMq } : {}),
   });
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
   // Needs a package (pg), which the step before has brought; so it is loaded only now.
-  const { startDatabase } = await import('./database.ts');
+  const { startDatabase, startOwnOrGivenBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
+  if (isDistributed) {
+    if (ownsBroker && !hasOwnBroker) undo.push(() => stopRabbitMq(paths.rabbitMq));
+    await startOwnOrGivenBroker(settings, secrets, steps);
+  }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
-    const { pid } = await startServices(settings, variablesOf(settings, secrets)['all-in-one'], new Date());
-    return `ready, process ${pid}`;
+    const { pid } = await startServices(settings, isDistributed ? {} : variablesOf(settings, secrets)['all-in-one'], {
+      startedAt: new Date(),
+      mode,
+      ownsBroker,
+    });
+    return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
 }
@@ -126,6 +164,8 @@ async function stayInForeground(settings: Settings): Promise<number> {
   done.abort();
   await following;
   const services = await stopServices(settings);
+  const { rabbitMq } = pathsOf(settings);
+  if (findRabbitMq(rabbitMq) !== undefined) console.log(`  RabbitMQ   ${await stopRabbitMq(rabbitMq)}`);
   console.log(`  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`);
   interruption.release();
   return signal === undefined && services === 'were not running' ? 1 : 0;

@@ -56,7 +56,7 @@ export function answerTo(error: unknown): OwnAnswer {
 function codesOf(error: unknown, depth = 0): string[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
-  const causes = [cause, ...(Array.isArray(errors) ? errors : [])];
+  const causes: unknown[] = [cause, ...(Array.isArray(errors) ? (errors as unknown[]) : [])];
   return [...(typeof code === 'string' ? [code] : []), ...causes.flatMap((each) => codesOf(each, depth + 1))];
 }
 
