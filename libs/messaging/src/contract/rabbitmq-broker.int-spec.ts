@@ -16,14 +16,13 @@ import {
 } from './effects.js';
 import { ProcessesHarness } from './processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
-import { useRabbitMq } from './rabbitmq-url.js';
+import { rabbitMqUrl } from './rabbitmq-url.js';
 
 // What only a broker between the processes can get wrong; what becomes of events on either is in the contract.
 
 jest.setTimeout(20_000);
 
 const OtherV1 = eventType<Note>('other.v1');
-const url = useRabbitMq();
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
 /** The test's own view of the broker. */
@@ -31,9 +30,9 @@ let connection: ChannelModel;
 let channel: Channel;
 
 beforeEach(async () => {
-  brokers = new RabbitMqBrokers(url());
+  brokers = new RabbitMqBrokers(rabbitMqUrl());
   harness = new ProcessesHarness(brokers);
-  connection = await connect(url());
+  connection = await connect(rabbitMqUrl());
   channel = await connection.createChannel();
 });
 afterEach(async () => {
