@@ -103,6 +103,8 @@ describe('the front', () => {
     const url = await frontOf('gateway');
     await stopApp();
     const answer = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
+    // Round trips enough for it to have been tried, and refused.
+    for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/nobody`)).status).toBe(404);
     app = newApp();
     await listen(port);
     expect((await answer).status).toBe(200);

@@ -138,7 +138,7 @@ function forward(
     retriesCount: TRIES_MAX,
     retryDelay: ({ err, attempt }) => {
       // The library's own rule would repeat every 503 of an app ten times.
-      if (!err || request.raw.destroyed || reply.raw.destroyed) return null;
+      if (!err || reply.raw.destroyed) return null;
       if (wasNeverSent(err)) return attempt < TRIES_MAX ? TRY_AGAIN_MS : null;
       // The connection was closed under it; a second look does no harm.
       return isReading && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
