@@ -1,15 +1,16 @@
-import { IsInt, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 /** What the process that runs all services is told; each service has a file of its own in SVC_ENV_DIR. */
 export class AllInOneConfig {
   /** Folder with one `<app>.env` for each service. */
   @IsString()
   @MinLength(1)
+  @MaxLength(4096)
   SVC_ENV_DIR: string;
 
   /** Address to listen on; another than loopback shows the platform to the network. */
   @IsOptional()
-  @IsString()
+  @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
   /** Port of the main API ({base_url}). */
@@ -36,11 +37,13 @@ export class AllInOneConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
+  /** Given to every program alike; the services read their own. Always development: see main.ts. */
   @IsOptional()
-  @IsString()
+  @IsIn(['development'])
   SVC_ENVIRONMENT: string = 'development';
 
+  /** Of this process's own lines; each service has its own. */
   @IsOptional()
-  @IsString()
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 }

@@ -1,9 +1,10 @@
-import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig {
   /** File in which the bank keeps what it charged. */
   @IsString()
   @MinLength(1)
+  @MaxLength(4096)
   SVC_ACQUIRER_STORE: string;
 
   /** The bank charges at once and answers this much later, in milliseconds. */
@@ -25,10 +26,12 @@ export class SimulatedAcquirerConfig {
   @Max(65535)
   SVC_PORT: number = 0;
 
+  /** Given to every program alike; the bank writes no log, its store is what it has to say. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 
+  /** Given to every program alike; nothing here depends on it. */
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';

@@ -48,6 +48,7 @@ export class ServiceConfig extends DatabaseConfig {
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
+  /** Least serious that is written down; `info` has one line for each request, `debug` also what Nest says. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

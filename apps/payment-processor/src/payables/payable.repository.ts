@@ -33,6 +33,7 @@ export class PayableRepository {
     );
   }
 
+  /** By id alone: other services ask for it by a descriptor they made, never a merchant or a payer. */
   async find(payableId: string): Promise<StandingPayable | undefined> {
     const [row] = await this.dataSource.query<StandingPayable[]>(
       `SELECT payable_id AS "payableId", state, version, tries, amount, currency FROM payables WHERE payable_id = $1`,

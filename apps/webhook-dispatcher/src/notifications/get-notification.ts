@@ -26,7 +26,7 @@ export interface NotificationDetails extends NotificationSummary {
   attempts: DeliveryAttempt[];
 }
 
-/** Throws `resource.not-found`, also for an id that is none. */
+/** For administrators, who see every merchant's. Throws `resource.not-found`, also for an id that is none. */
 export async function getNotification(dataSource: DataSource, id: string): Promise<NotificationDetails> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   const [notification] = await dataSource.query<(NotificationSummary & { fields: NotificationFields })[]>(

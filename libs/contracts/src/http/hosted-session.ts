@@ -65,6 +65,7 @@ export class CreateSessionRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   siteName?: string;
 
+  /** Shown on the page in this order, at most 20 (C6). */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(MAX_CUSTOM_FIELDS)
