@@ -105,7 +105,8 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     schema: 'demo_shop',
     variables: {
       ...production,
-      SVC_GATEWAY_URL: `http://hosted-gateway:${PORT}`,
+      // The public address: its pages let a form lead there and nowhere else.
+      SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}`,
       SVC_SHOP_URL: `https://${HOSTNAMES.shop}`,
       SVC_SHOP_CREDENTIALS_FILE: '/demo/demo.json',
     },
@@ -113,7 +114,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     secrets: ['SVC_DATABASE_URL'],
     replicas: 1,
     resources: { cpuMillis: 50, memoryMi: 192 },
-    connectsTo: ['postgresql', { app: 'hosted-gateway' }],
+    connectsTo: ['postgresql', 'internet'],
     files: { secret: 'demo-shop-credentials', folder: '/demo' },
   },
   {

@@ -38,14 +38,18 @@ function appsOf(host: Host): [string, Route[]][] {
 /** Ports of the compose front, a listener for each host. */
 export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
 
+/** Apps that share the front's network in compose, beside one that has the usual port. */
+const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
+
 export function caddyfile(): string {
+  const upstreamOf = (app: string): string => `${app}:${PORT_IN_COMPOSE[app] ?? PORT}`;
   const sites = (Object.entries(FRONT_PORTS) as [Host, number][]).map(([host, port]) => {
     const rules = ROUTES.filter((route) => route.host === host)
       .toSorted((a, b) => b.path.length - a.path.length)
       .map(({ path, app }, index) =>
         path === '/'
-          ? `\thandle {\n\t\treverse_proxy ${app}:${PORT}\n\t}\n`
-          : `\t@${host}${index} path ${path} ${path}/*\n\thandle @${host}${index} {\n\t\treverse_proxy ${app}:${PORT}\n\t}\n`,
+          ? `\thandle {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`
+          : `\t@${host}${index} path ${path} ${path}/*\n\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`,
       );
     const rest = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
     return `# ${host}\n:${port} {\n${rules.join('')}${rest}}\n`;

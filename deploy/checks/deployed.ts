@@ -17,7 +17,7 @@ export interface AppDeployed {
   readonly env: Readonly<Record<string, string>>;
   /** Variables whose values come from a Secret or from compose's environment, not from the repository. */
   readonly fromSecrets: readonly string[];
-  /** Ports under which others find it. Undefined: the image's own. */
+  /** Port under which others look for it; undefined: nobody does by a port written down here. */
   readonly port?: number;
   readonly health?: { readonly live: string; readonly ready: string };
   /** The variables of the step that migrates its schema; undefined when there is none. */
@@ -87,16 +87,19 @@ export interface Compose {
 }
 
 /** Services that are built from this repository; those that migrate are named `<app>-migrate`. */
-export function composeFacts(compose: Compose): DeployedFacts {
+export function composeFacts(compose: Compose, caddyfile: string): DeployedFacts {
+  const upstreams = [...caddyfile.matchAll(/reverse_proxy ([\w-]+):(\d+)/g)];
   const built = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
   const apps = built
     .filter(([, { command }]) => command?.[0] !== 'migrate')
     .map(([name, service]): AppDeployed => {
       const migration = compose.services[`${name}-migrate`];
+      const port = upstreams.find(([, upstream]) => upstream === name)?.[2];
       return {
         name,
         image: service.build?.args?.APP ?? '',
         env: interpolated(service.environment ?? {}),
+        ...(port === undefined ? {} : { port: Number(port) }),
         fromSecrets: Object.entries(service.environment ?? {}).flatMap(([variable, value]) =>
           value.includes('${') ? [variable] : [],
         ),

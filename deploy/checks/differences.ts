@@ -53,8 +53,13 @@ function configurationOf(known: AppInCode, app: AppDeployed, image: Image): stri
 
 function portsOf(app: AppDeployed, image: Image): string[] {
   const listens = Number(app.env['SVC_PORT'] ?? image.env['SVC_PORT']);
-  if (image.exposedPort !== listens) return [`listens on ${listens}, the image exposes ${image.exposedPort}`];
-  return app.port === undefined || app.port === listens ? [] : [`listens on ${listens}, not on its Service's port`];
+  const says = Number(image.env['SVC_PORT']);
+  return [
+    ...(image.exposedPort === says ? [] : [`the image exposes ${image.exposedPort} and listens on ${says}`]),
+    ...(app.port === undefined || app.port === listens
+      ? []
+      : [`listens on ${listens}, others look for it on ${app.port}`]),
+  ];
 }
 
 function healthOf(app: AppDeployed, health: { readonly live: string; readonly ready: string }): string[] {
