@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { ChargeCard, PaymentSnapshot } from '@svc/contracts';
-import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { CardKeyPublishedV1, type ChargeCard, type PaymentSnapshot } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { aPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -44,15 +45,26 @@ test('the page of an open session: the form, its key, a strict policy and nothin
     expect(text).toContain(shown);
   }
   expect(text).not.toMatch(/<script(?![^>]*\bsrc=)/);
+  expect(text).toContain('&quot;kid&quot;:&quot;k&quot;');
+});
+
+test('a newer key for card data is on the page within a second', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await page(sessionId);
+  await gateway.deliver(anEvent(CardKeyPublishedV1, 'card-key', 2, { publicJwk: { ...CARD_KEY, kid: 'newer' } }));
+  gateway.clock.advance(1_000);
+  expect(await page(sessionId)).toContain('&quot;kid&quot;:&quot;newer&quot;');
 });
 
 test('its script and style are there, for ever, and match their integrity', async () => {
   const text = await page(await gateway.createSession(merchant));
-  const files = [...text.matchAll(/\/pay\/assets\/([\w.-]+)/g)].map(([, file]) => file);
-  expect(files).toHaveLength(2);
-  for (const file of files) {
-    const { status, headers } = await gateway.call('GET', `/pay/assets/${file}`);
+  const tags = text.match(/<(script|link)[^>]*\/pay\/assets\/[^>]*>/g) ?? [];
+  expect(tags).toHaveLength(2);
+  for (const tag of tags) {
+    const { status, headers, text: content } = await gateway.call('GET', /\/pay\/assets\/[\w.-]+/.exec(tag)![0]);
     expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+    const [, algorithm = '', hash] = /integrity="(sha\d+)-([^"]+)"/.exec(tag) ?? [];
+    expect(createHash(algorithm).update(content).digest('base64')).toBe(hash);
   }
   for (const file of ['manifest.json', 'inputs.json', '..%2f..%2fpackage.json', 'constructor']) {
     expect((await gateway.call('GET', `/pay/assets/${file}`)).status).toBe(404);
@@ -101,7 +113,7 @@ test('the charge carries the debt as the session has it, and a deadline', async 
     reference,
     try: 1,
     encryptedCard: 'a.b.c',
-    deadline: '2026-03-01T10:00:15.000Z',
+    deadline: gateway.clock.later(15_000).toISOString(),
   });
 });
 
@@ -160,4 +172,27 @@ test('only our own page may press Pay, and only with what it sends', async () =>
   }
   expect((await press(randomUUID())).status).toBe(404);
   expect((await gateway.call('GET', `/pay/${randomUUID()}/state`)).status).toBe(404);
+});
+
+test('one address may not press Pay without end', async () => {
+  const bounded = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '3' });
+  try {
+    const sessionId = await bounded.createSession(await bounded.aMerchant());
+    await bounded.charges(({ payable, reference }) => ({
+      ok: true,
+      reply: aPayment(payable, { reference, version: 3 }),
+    }));
+    const statuses: number[] = [];
+    let waits: unknown;
+    for (let presses = 0; presses < 4; presses++) {
+      const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' };
+      const { status, headers } = await bounded.call('POST', `/pay/${sessionId}/payments`, { payload });
+      statuses.push(status);
+      waits = headers['retry-after'];
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect(Number(waits)).toBeGreaterThan(0);
+  } finally {
+    await bounded.stop();
+  }
 });
