@@ -23,7 +23,7 @@ export type Processes = Partial<Record<Supervised, SupervisedProcess>>;
 const STOP_SECONDS = 15;
 
 export function readProcesses(file: string): Processes {
-  return (readJson(file) ?? {}) as Processes;
+  return (readJson(file) as Processes | undefined) ?? {};
 }
 
 export function writeProcesses(file: string, processes: Processes): void {

@@ -35,7 +35,9 @@ let work: Promise<void> = Promise.resolve();
 let isStopping = false;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stopAll());
-process.on('SIGUSR2', () => (work = work.then(restartAsAsked)));
+process.on('SIGUSR2', () => {
+  work = work.then(restartAsAsked);
+});
 for (const app of apps.values()) app.start();
 log('info', 'processes started', { apps: SUPERVISED });
 
@@ -53,7 +55,7 @@ async function stopAll(): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   await apps.get('front')?.stop();
-  await Promise.all(SERVICES.map((app) => apps.get(app)?.stop()));
+  await Promise.all(SERVICES.map(async (app) => apps.get(app)?.stop()));
   await apps.get('simulated-acquirer')?.stop();
   log('info', 'all processes have stopped', {});
   process.exit(0);

@@ -1,0 +1,50 @@
+import { containerArguments } from './rabbitmq-container.ts';
+import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { findReason } from './rabbitmq.ts';
+
+describe('the RabbitMQ of a machine', () => {
+  const having =
+    (...files: string[]) =>
+    (file: string) =>
+      files.includes(file);
+
+  it('is the packaged server rather than the wrapper of the same name on the PATH', () => {
+    const isProgram = having('/usr/sbin/rabbitmq-server', '/usr/lib/rabbitmq/bin/rabbitmq-server', '/usr/bin/epmd');
+    expect(findRabbitMqBinaries('/usr/sbin', isProgram)).toEqual({
+      server: '/usr/lib/rabbitmq/bin/rabbitmq-server',
+      epmd: '/usr/bin/epmd',
+    });
+  });
+
+  it('is what the PATH has where there is no package', () => {
+    const isProgram = having('/opt/brew/sbin/rabbitmq-server', '/opt/brew/bin/epmd');
+    expect(findRabbitMqBinaries('/opt/brew/sbin:/opt/brew/bin', isProgram)).toEqual({
+      server: '/opt/brew/sbin/rabbitmq-server',
+      epmd: '/opt/brew/bin/epmd',
+    });
+  });
+
+  it('is none without the name server it cannot start without', () => {
+    expect(findRabbitMqBinaries('/opt', having('/opt/rabbitmq-server'))).toBeUndefined();
+  });
+
+  it('runs in a container on the loopback interface, its password in no word of the command line', () => {
+    const words = containerArguments('svc-rabbitmq-1', { port: 7333 });
+    expect(words).toContain('127.0.0.1:7333:5672');
+    expect(words.slice(words.indexOf('--env'))).toEqual([
+      '--env',
+      'RABBITMQ_DEFAULT_USER',
+      '--env',
+      'RABBITMQ_DEFAULT_PASS',
+      words.at(-1),
+    ]);
+  });
+
+  it.each([
+    ['2026-11-21 01:00:25.5+00:00 [error] <0.4.0> Failed in ranch_tcp:listen for reason eaddrinuse', /taken/],
+    ['BOOT FAILED\n2026-11-21 01:00:25.5+00:00 [error] <0.4.0> write failed: enospc\nterminating', /enospc/],
+    ['ERROR: epmd error for host svc: nxdomain\nmore', /^ERROR: epmd error/],
+  ])('says in one line why it did not start: %j', (output, reason) => {
+    expect(findReason(output)).toMatch(reason);
+  });
+});
