@@ -5,7 +5,6 @@ import {
   effectsIn,
   effectsTable,
   expectEffects,
-  gate,
   note,
   type Note,
   noted,
@@ -13,6 +12,7 @@ import {
   tally,
   writeEffects,
 } from './effects.js';
+import { gate } from './gate.js';
 import type { MessagingHarness } from './harness.js';
 
 /** Once is what the effect happens, whatever is delivered how often. */

@@ -54,15 +54,6 @@ export function noted(text: string): {
   return { type: NotedV1, aggregateId: text, aggregateVersion: 1, payload: { text } };
 }
 
-/** A door that a handler waits at until the test opens it. */
-export function gate(): { pass: () => Promise<void>; open: () => void; reached: Promise<void> } {
-  let open = (): void => undefined;
-  let arrive = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const reached = new Promise<void>((resolve) => (arrive = resolve));
-  return { pass: () => (arrive(), opened), open: () => open(), reached };
-}
-
 export function tally(counts: readonly string[]): Record<string, number> {
   const result: Record<string, number> = {};
   for (const text of counts) result[text] = (result[text] ?? 0) + 1;

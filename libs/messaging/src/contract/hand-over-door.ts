@@ -1,7 +1,5 @@
 import type { Broker, RelayTarget } from '../index.js';
-import { gate } from './effects.js';
-
-export type Gate = ReturnType<typeof gate>;
+import { type Gate, gate } from './gate.js';
 
 /** Lets a test stop relays at the moment when a batch is with its target and the cursor has not moved yet. */
 export class HandOverDoor {

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ManualClock } from '@svc/testing';
 import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../index.js';
-import type { Gate } from './hand-over-door.js';
+import type { Gate } from './gate.js';
 
 /**
  * What the contract needs to know of a way to deliver messages: it starts processes of services on real PostgreSQL,

@@ -13,7 +13,8 @@ import {
   RELAY_DEFAULTS,
   Transport,
 } from '../index.js';
-import { type Gate, HandOverDoor } from './hand-over-door.js';
+import type { Gate } from './gate.js';
+import { HandOverDoor } from './hand-over-door.js';
 import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
 
 /** What lies between the processes: the only thing that differs from one harness to the other. */

@@ -6,7 +6,6 @@ import {
   effectsIn,
   effectsTable,
   expectEffects,
-  gate,
   note,
   type Note,
   noted,
@@ -14,6 +13,7 @@ import {
   tally,
   writeEffects,
 } from './effects.js';
+import { gate } from './gate.js';
 import { ProcessesHarness } from './processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';

@@ -4,7 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
-import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, gate, note, NotedV1, writeEffects } from './effects.js';
+import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, NotedV1, writeEffects } from './effects.js';
+import { gate } from './gate.js';
 import { ProcessesHarness } from './processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 

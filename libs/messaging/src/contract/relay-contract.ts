@@ -1,5 +1,6 @@
 import { waitUntil } from '@svc/testing';
-import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, gate, note, NotedV1, writeEffects } from './effects.js';
+import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, NotedV1, writeEffects } from './effects.js';
+import { gate } from './gate.js';
 import type { MessagingHarness } from './harness.js';
 
 /** Who hands over, from where, and what a crash or a shutdown leaves behind. */
