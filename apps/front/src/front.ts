@@ -1,7 +1,7 @@
 /**
  * The hosts of the platform as one process: each request goes to the app that the route table names, over HTTP. It
- * decides nothing else: no authentication, no caching, no rewriting of bodies. Compose uses it, and `./svc up
- * --distributed`; in Kubernetes the Gateway does the same from the same table.
+ * decides nothing else: no authentication, no caching, no rewriting of bodies. `./svc up --distributed` runs it; in
+ * compose and Kubernetes others do the same, and their rules are made from the same table (deploy/).
  */
 import replyFrom from '@fastify/reply-from';
 import type { Host } from '@svc/contracts';
