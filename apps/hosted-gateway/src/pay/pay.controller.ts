@@ -16,11 +16,12 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { DomainError, isUuid } from '@svc/kernel';
 import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressLimit } from '../address-limit.guard.js';
 import { PAY_PAGE_CONTENT_SECURITY_POLICY, renderPayPage } from '../page/render-pay-page.js';
 import type { PayPageModel } from '../page/pay-page-model.js';
 import { PageAssetFiles } from './page-assets.js';
 import { PayOnPage } from './pay-on-page.js';
-import { PayerLimit, SameOrigin } from './payer.guards.js';
+import { SameOrigin } from './same-origin.guard.js';
 import { ShowPage } from './show-page.js';
 
 /** What the page's script sends when the payer presses Pay. */
@@ -90,7 +91,7 @@ export class PayController {
   }
 
   @Post(':sessionId/payments')
-  @UseGuards(SameOrigin, PayerLimit)
+  @UseGuards(SameOrigin, AddressLimit)
   @SkipThrottle({ keyless: true })
   @Header('cache-control', 'no-store')
   async pay(
