@@ -109,7 +109,7 @@ export default tseslint.config(
       'libs/service/src/run.ts',
       'apps/*/src/main.ts',
       'apps/*/src/migrate.ts',
-      'apps/*/page/build.ts',
+      'apps/*/browser/build.ts',
       'e2e/**/*.ts',
     ],
     rules: { 'no-console': 'off' },

@@ -3,4 +3,4 @@
 set -eu
 cd "$(dirname "$0")/../.."
 node node_modules/typescript/bin/tsc --build
-node apps/hosted-gateway/page/build.ts
+node apps/hosted-gateway/browser/build.ts

@@ -8,7 +8,7 @@ import { SvcError } from './svc-error.ts';
 export async function build(root: string, logFile: string): Promise<string> {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await buildStep('the compiler', [compiler, '--build'], root, logFile);
-  const page = join(root, 'apps', 'hosted-gateway', 'page', 'build.ts');
+  const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
   if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
   return 'compiled';
 }

@@ -55,7 +55,7 @@ export interface Answer {
 }
 
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../page/build.ts')]);
+  execFileSync(process.execPath, [join(import.meta.dirname, '../browser/build.ts')]);
   const test = await startTestService(hostedGatewayService, {
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_ADMIN_KEY: ADMIN_KEY, ...env },
   });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PageAssets } from '../page/pay-page-model.js';
+import type { PageAssets } from '../page-views/pay-page-model.js';
 
-/** Where apps/hosted-gateway/page/build.ts writes; two folders up from here in src as in dist. */
+/** Where apps/hosted-gateway/browser/build.ts writes; two folders up from here in src as in dist. */
 const FOLDER = join(import.meta.dirname, '../../dist/pay-assets');
 
 export interface PageAsset {

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
-import type { PayPageModel } from '../page/pay-page-model.js';
+import type { PayPageModel } from '../page-views/pay-page-model.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CardKey } from './card-key.js';
-import { pageModel } from './page-model.js';
+import { decidePage } from './decide-page.js';
 
 /** What the payer's page shows, and the state its script asks for: the same decision, so that they never disagree. */
 @Injectable()
@@ -21,7 +21,7 @@ export class ShowPage {
       this.cardKey.get(),
     ]);
     return session
-      ? pageModel({ session, payments, encryptionKey, locale, now: this.clock.now() })
+      ? decidePage({ session, payments, encryptionKey, locale, now: this.clock.now() })
       : { state: 'not-found' };
   }
 

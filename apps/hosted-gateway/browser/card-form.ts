@@ -1,6 +1,6 @@
 /** The card form in the document: formats while somebody types, shows what is wrong beside its field. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
-import { form as formStrings } from '../src/page/strings.js';
+import { form as formStrings } from '../src/page-views/strings.js';
 import {
   CARD_FIELDS,
   caretAfterFormat,

@@ -1,5 +1,5 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import type { OrderShown, PayPageModel } from '../page/pay-page-model.js';
+import type { OrderShown, PayPageModel } from '../page-views/pay-page-model.js';
 import { type Session, SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
 import { linkToMerchant } from './payer-links.js';
 
@@ -16,7 +16,7 @@ export interface PageFacts {
 }
 
 /** Decides what the payer sees, from what is known of the session. Pure: the same facts give the same page. */
-export function pageModel({ session, payments, encryptionKey, locale, now }: PageFacts): PayPageModel {
+export function decidePage({ session, payments, encryptionKey, locale, now }: PageFacts): PayPageModel {
   const latest = payments[0];
   const order: OrderShown = {
     sessionId: session.sessionId,

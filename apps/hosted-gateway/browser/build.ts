@@ -1,5 +1,5 @@
 /**
- * Builds the payment page's script and style: `node apps/hosted-gateway/page/build.ts`.
+ * Builds the payment page's script and style: `node apps/hosted-gateway/browser/build.ts`.
  *
  * Writes `dist/pay-assets/pay-<hash>.{js,css}` and `manifest.json`, which names both with their integrity (SRI). The names
  * change with the content, so the files may be cached for ever. The manifest is written last and by renaming: whoever
@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { PageAssets } from '../src/page/pay-page-model.ts';
+import type { PageAssets } from '../src/page-views/pay-page-model.ts';
 
 const here = import.meta.dirname;
 const workspace = join(here, '../../..');

@@ -3,8 +3,8 @@
  * was typed, and then asks until the server has something else to show. It never decides how a payment ended.
  */
 import { encryptCard, type CardEncryptionKey } from '@svc/sdk/card';
-import { formatTime } from '../src/page/format-amount.js';
-import { formErrors, paid, processing } from '../src/page/strings.js';
+import { formatTime } from '../src/page-views/format-amount.js';
+import { formErrors, paid, processing } from '../src/page-views/strings.js';
 import { readCard, type CardFieldTexts } from './card-fields.js';
 import { CardForm } from './card-form.js';
 import { byId } from './document-parts.js';

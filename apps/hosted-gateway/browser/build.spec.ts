@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { PageAssets } from '../src/page/pay-page-model.js';
+import type { PageAssets } from '../src/page-views/pay-page-model.js';
 
 const app = join(process.cwd(), 'apps/hosted-gateway');
 const out = join(app, 'dist/pay-assets');
-const run = () => promisify(execFile)(process.execPath, [join(app, 'page/build.ts')]);
+const run = () => promisify(execFile)(process.execPath, [join(app, 'browser/build.ts')]);
 
 describe("the page's build", () => {
   it('names two files by their content and gives their integrity, and does nothing the second time', async () => {

@@ -1,6 +1,6 @@
 /** The rules of the four card fields, without a browser. */
 import { cardBrand, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
-import { fieldErrors } from '../src/page/strings.js';
+import { fieldErrors } from '../src/page-views/strings.js';
 
 /** As typed. */
 export interface CardFieldTexts {
