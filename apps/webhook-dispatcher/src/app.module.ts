@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, deadLettersOf } from '@svc/auth';
 import { WebhookDispatcherConfig } from './config.js';
+import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
@@ -22,6 +23,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     SealingKey,
     SigningSecrets,
     DueSignal,
+    DeliveryMetrics,
     DeliveryWorker,
     SendNotification,
     { provide: Randomness, useValue: { next: () => Math.random() } },

@@ -80,6 +80,19 @@ export async function isBehind(db: DataSource, cursor: string): Promise<boolean>
   return answer!.more;
 }
 
+/** More events than this are not counted: what matters then is how old the oldest is. */
+const COUNTED_MAX = 10_000;
+
+/** How much of the log waits beyond a cursor, and since when its oldest event does. */
+export async function lagBehind(db: DataSource, cursor: string): Promise<{ waiting: number; since: Date | null }> {
+  const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
+    `SELECT count(*) AS waiting, min(occurred_at) AS since
+       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${COUNTED_MAX}) AS beyond`,
+    [cursor],
+  );
+  return lag!;
+}
+
 function asEnvelope(row: LogRow): EventEnvelope {
   return {
     id: row.id,

@@ -4,6 +4,7 @@ import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from './index.js';
+import { lagBehind } from './log-reader.js';
 
 // How a relay behaves towards a target; what becomes of the events is in contract/.
 
@@ -174,4 +175,16 @@ test('a savepoint wakes nobody; the commit around it does', async () => {
     expect(wakes).toBe(0);
   });
   expect(wakes).toBe(1);
+});
+
+test('the lag behind a target says how much waits and since when', async () => {
+  const broker = await brokerWith(() => Promise.resolve());
+  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 0, since: null });
+  const since = clock.now();
+  await append('x', 'y');
+  clock.advance(5_000);
+  await append('z');
+  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 3, since });
+  await new Relay(dataSource, broker, clock, recordingLog().log).runOnce();
+  expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 0, since: null });
 });

@@ -4,6 +4,7 @@ import type { Broker, RelayTarget, Subscription } from './broker.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
 import { isBehind, type LogBounds, moveCursor, readLog } from './log-reader.js';
+import { observeLag } from './relay-metrics.js';
 import { isPowerOfTwo } from './numbers.js';
 import { Replays } from './replays.js';
 import { Signal } from './signal.js';
@@ -48,6 +49,7 @@ export class Relay {
   private readonly lease: Lease;
   private readonly pumps = new Map<Pump, Promise<void>>();
   private unwatch: () => void = () => undefined;
+  private unobserve: () => void = () => undefined;
   private partitionedMonth = '';
   private readonly replays: Replays | undefined;
   private asked: Subscription | undefined;
@@ -70,6 +72,8 @@ export class Relay {
     this.unwatch = this.broker.watchTargets(() => this.followTargets());
     this.followTargets();
     await this.answerForThePast();
+    this.unobserve();
+    this.unobserve = observeLag(this.dataSource, this.broker, this.clock);
   }
 
   /** Something was committed. */
@@ -79,6 +83,7 @@ export class Relay {
 
   /** Ends after the batches under way, and gives the lease back. */
   async stop(): Promise<void> {
+    this.unobserve();
     this.unwatch();
     await this.asked?.close();
     this.asked = undefined;
