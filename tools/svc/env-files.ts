@@ -28,7 +28,8 @@ export function variablesOf(settings: Settings, secrets: Secrets, amqpUrl?: stri
     ...base,
     SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
-    ...(amqpUrl === undefined ? {} : { SVC_AMQP_URL: amqpUrl }),
+    // Over RabbitMQ each app is behind the front, which says who calls.
+    ...(amqpUrl === undefined ? {} : { SVC_AMQP_URL: amqpUrl, SVC_TRUSTED_PROXIES: '127.0.0.1' }),
     ...passedOnTo(name, passedOn),
   });
   const listeners = {

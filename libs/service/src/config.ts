@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min, validateSync } from 'class-validator';
+import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 
 const OURS = 'SVC_';
 
@@ -47,6 +47,16 @@ export class ServiceConfig extends DatabaseConfig {
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
+
+  /**
+   * Proxies whose X-Forwarded-For says who calls (M4): addresses or networks, separated by commas, for example
+   * `10.0.0.0/8`. Not set, it is whoever is connected. Name only what strips the header from its own callers.
+   */
+  @IsOptional()
+  @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?(,[0-9a-fA-F.:]+(\/\d{1,3})?)*$/, {
+    message: '$property must be addresses or networks separated by commas',
+  })
+  SVC_TRUSTED_PROXIES?: string;
 
   /** Least serious that is written down; `info` has one line for each request, `debug` also what Nest says. */
   @IsOptional()

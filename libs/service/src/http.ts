@@ -13,7 +13,9 @@ export const acceptRequests = {
   options: (
     { paramLengthMax = 200, errorBody = problemBody }: { paramLengthMax?: number; errorBody?: ErrorBody },
     log: ServiceLog,
+    trustedProxies?: string,
   ): FastifyServerOptions => ({
+    trustProxy: trustedProxies ?? false,
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: paramLengthMax },
     requestTimeout: 30_000,

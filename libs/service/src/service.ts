@@ -90,7 +90,7 @@ export async function startService<C extends ServiceConfig>(
       { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
       { provide: APP_PIPE, useClass: RequestValidation },
     ]),
-    new FastifyAdapter(acceptRequests.options(definition, log)),
+    new FastifyAdapter(acceptRequests.options(definition, log, config.SVC_TRUSTED_PROXIES)),
     { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
   acceptRequests.configure(app.getHttpAdapter().getInstance(), log);
