@@ -1,4 +1,4 @@
-/** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. */
+/** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. In both ways to run. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
 import {
@@ -18,7 +18,10 @@ jest.setTimeout(180_000);
 /** Long enough to reload the page while the bank is being asked, below the time limit of 8 s. */
 const LATENCY_MS = 6_000;
 
-describe('paying at the demo shop', () => {
+describe.each([
+  ['all services in one process', { name: 'main-job', distributed: false }],
+  ['a process for each service, over RabbitMQ', { name: 'main-job-distributed', distributed: true }],
+])('paying at the demo shop: %s', (_, { name, distributed }) => {
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
@@ -26,7 +29,7 @@ describe('paying at the demo shop', () => {
   let page: Page;
 
   beforeAll(async () => {
-    platform = await Platform.start('main-job', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) });
+    platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, { distributed });
     browser = await startBrowser();
   });
   afterAll(async () => {

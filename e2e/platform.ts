@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { waitUntil } from '@svc/testing';
+import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
@@ -28,8 +29,13 @@ export interface Ran {
   readonly output: string;
 }
 
-/** Offsets from the first port that `./svc` listens on. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 4, 32];
+/** `./svc up --distributed` instead of all services in one process. */
+export interface HowToRun {
+  readonly distributed: boolean;
+}
+
+/** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 32, 33];
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
 
 export class Platform {
@@ -37,41 +43,48 @@ export class Platform {
     readonly dataDir: string,
     private readonly portBase: number,
     private readonly settings: Readonly<Record<string, string>>,
+    private readonly how: HowToRun,
   ) {}
 
   /**
    * @param name of the data folder below .data/e2e, made anew
    * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
+   * @param how all services in one process unless it says otherwise
    */
-  static async start(name: string, settings: Readonly<Record<string, string>> = {}): Promise<Platform> {
+  static async start(
+    name: string,
+    settings: Readonly<Record<string, string>> = {},
+    how: HowToRun = { distributed: false },
+  ): Promise<Platform> {
     const dataDir = join(ROOT, '.data', 'e2e', name);
-    const left = new Platform(dataDir, PORT_BASES.first, settings);
+    const left = new Platform(dataDir, PORT_BASES.first, settings, how);
     await left.svc('down'); // of a run that was killed
     rmSync(dataDir, { recursive: true, force: true });
-    const platform = new Platform(dataDir, await findFreePortBase(), settings);
+    const platform = new Platform(dataDir, await findFreePortBase(), settings, how);
     await platform.up();
     return platform;
   }
 
   async up(): Promise<void> {
-    const { code, output } = await this.svc('up', '-d');
-    if (code !== 0) throw new Error(`./svc up -d failed (${code}):\n${output}`);
+    const args = ['up', ...(this.how.distributed ? ['--distributed'] : []), '-d'];
+    const { code, output } = await this.svc(...args);
+    if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
   }
 
   /** Stops everything; logs and what the acquirer charged stay for whoever looks into a failure. */
   async stop(): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
-    rmSync(join(this.dataDir, 'postgres'), { recursive: true, force: true });
+    for (const folder of ['postgres', 'rabbitmq']) rmSync(join(this.dataDir, folder), { recursive: true, force: true });
   }
 
   svc(...args: string[]): Promise<Ran> {
     return run(join(ROOT, 'svc'), args, this.env());
   }
 
-  /** What a person's shell would have: our data folder and ports, no other setting of ./svc. */
+  /** What a person's shell would have: our data folder and ports, no other setting of ./svc, no broker of theirs. */
   env(): NodeJS.ProcessEnv {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
     return {
       ...Object.fromEntries(own),
       SVC_DATA_DIR: this.dataDir,
@@ -108,6 +121,40 @@ export class Platform {
 
   get postgresPid(): number {
     return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** Of a distributed platform: what the supervisor says that runs, and how often it was started again. */
+  processes(): Processes {
+    return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
+  }
+
+  process(app: Supervised): SupervisedProcess {
+    const known = this.processes()[app];
+    if (known === undefined) throw new Error(`${app} does not run`);
+    return known;
+  }
+
+  get rabbitMqPid(): number {
+    const file = join(this.dataDir, 'rabbitmq', 'broker.json');
+    const { process: known } = JSON.parse(readFileSync(file, 'utf8')) as { process?: { pid: number } };
+    if (known === undefined) throw new Error('These tests need a RabbitMQ that is a process of this machine.');
+    return known.pid;
+  }
+
+  /** Whether every service says that it is ready. */
+  async isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.demo.adminUrl}/health/ready`, { signal: AbortSignal.timeout(5_000) });
+      await answer.body?.cancel();
+      return answer.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Lines of all services, as they wrote them; `from` counts characters. */
+  log(from = 0): string {
+    return readFileSync(join(this.dataDir, 'log', 'services.log'), 'utf8').slice(from);
   }
 
   /** Ends a process of this platform without warning, and waits until it is gone. */
