@@ -13,14 +13,17 @@ export interface Delivery {
   acknowledged: boolean;
 }
 
-/** What to do with a delivery: the status to answer with, or `hold` to leave it without an answer. */
-export type Answer = number | 'hold';
+/**
+ * What to do with a delivery: the status to answer with, now or after a while, or `hold` to leave it without an answer
+ * until `release`.
+ */
+export type Answer = number | Promise<number> | 'hold';
 
 export class MerchantEndpoint {
   readonly deliveries: Delivery[] = [];
   /** Deliveries whose signature was wrong, with the reason; none is expected, ever. */
   readonly forged: unknown[] = [];
-  private readonly held: ServerResponse[] = [];
+  private held: { readonly delivery: Delivery; readonly response: ServerResponse }[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -58,6 +61,18 @@ export class MerchantEndpoint {
     return this.deliveries.filter(({ payment }) => payment.paymentReference === paymentReference);
   }
 
+  /** Deliveries without an answer whose sender is still there to hear one. */
+  get holding(): number {
+    this.held = this.held.filter(({ response }) => !response.destroyed);
+    return this.held.length;
+  }
+
+  /** Acknowledges what was held, late: a sender that has gone by now does not hear of it. */
+  release(): void {
+    if (this.holding === 0) return;
+    for (const { delivery, response } of this.held.splice(0)) respond(delivery, response, 200);
+  }
+
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
@@ -73,13 +88,16 @@ export class MerchantEndpoint {
   ): void {
     const payment = verifyWebhook({ headers, rawBody, secret });
     const delivery: Delivery = { webhookId: String(headers['webhook-id']), headers, payment, acknowledged: false };
-    const status = answer(delivery, this.of(payment.paymentReference).length);
+    const chosen = answer(delivery, this.of(payment.paymentReference).length);
     this.deliveries.push(delivery);
-    if (status === 'hold') {
-      this.held.push(response);
-      return;
-    }
-    delivery.acknowledged = status >= 200 && status < 300;
-    response.writeHead(status).end();
+    if (chosen === 'hold') this.held.push({ delivery, response });
+    else if (typeof chosen === 'number') respond(delivery, response, chosen);
+    else void chosen.then((status) => respond(delivery, response, status));
   }
+}
+
+function respond(delivery: Delivery, response: ServerResponse, status: number): void {
+  if (response.destroyed) return;
+  delivery.acknowledged = status >= 200 && status < 300;
+  response.writeHead(status).end();
 }
