@@ -5,9 +5,10 @@ describe('the command line', () => {
   it.each([
     [[], { name: 'help' }],
     [['--help'], { name: 'help' }],
-    [['up'], { name: 'up', detach: false, distributed: false }],
-    [['up', '-d'], { name: 'up', detach: true, distributed: false }],
-    [['up', '--distributed', '--detach'], { name: 'up', detach: true, distributed: true }],
+    [['up'], { name: 'up', detach: false, mode: 'embedded' }],
+    [['up', '-d'], { name: 'up', detach: true, mode: 'embedded' }],
+    [['up', '--distributed', '--detach'], { name: 'up', detach: true, mode: 'distributed' }],
+    [['up', '--rabbitmq'], { name: 'up', detach: false, mode: 'rabbitmq' }],
     [['restart'], { name: 'restart', app: undefined }],
     [['restart', 'identity'], { name: 'restart', app: 'identity' }],
     [['down'], { name: 'down' }],
@@ -25,6 +26,7 @@ describe('the command line', () => {
   it.each([
     [['start'], /no command "start"/],
     [['up', '-x'], /"up" does not know "-x"/],
+    [['up', '--distributed', '--rabbitmq'], /not both/],
     [['down', 'everything'], /"down" does not know "everything"/],
     [['logs', 'identity', 'demo-shop'], /one service/],
     [['restart', 'identity', 'demo-shop'], /one app/],

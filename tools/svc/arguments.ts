@@ -1,9 +1,10 @@
+import type { Mode } from './services.ts';
 import { SvcError } from './svc-error.ts';
 
 /** One call of ./svc, understood. */
 export type Command =
   | { name: 'help' }
-  | { name: 'up'; detach: boolean; distributed: boolean }
+  | { name: 'up'; detach: boolean; mode: Mode }
   | { name: 'restart'; app: string | undefined }
   | { name: 'down' }
   | { name: 'status' }
@@ -17,6 +18,7 @@ export const HELP = `usage: ./svc <command>
   up [-d]              installs, builds, starts PostgreSQL and all services, and shows their logs; Ctrl-C stops them
                        -d: returns when everything is ready
      --distributed     a process for each service, over RabbitMQ, behind a front; on the same data, when the other is down
+     --rabbitmq        all services in one process, but over RabbitMQ
   restart [app]        of --distributed: starts each service anew, one after the other, while the others answer
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
@@ -65,11 +67,13 @@ export function parseCommand(args: readonly string[]): Command {
 }
 
 function parseUp(rest: readonly string[]): Command {
-  const given = flags('up', rest, ['-d', '--detach', '--distributed']);
+  const given = flags('up', rest, ['-d', '--detach', '--distributed', '--rabbitmq']);
+  if (given.has('--distributed') && given.has('--rabbitmq'))
+    throw usageError('"up" takes --distributed or --rabbitmq, not both: a process for each service, or one for all');
   return {
     name: 'up',
     detach: given.has('-d') || given.has('--detach'),
-    distributed: given.has('--distributed'),
+    mode: given.has('--distributed') ? 'distributed' : given.has('--rabbitmq') ? 'rabbitmq' : 'embedded',
   };
 }
 

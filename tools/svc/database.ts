@@ -8,13 +8,19 @@ import { provision } from './provision.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { migrate } from './services.ts';
+import type { Mode } from './services.ts';
 import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import type { Steps } from './steps.ts';
 import { join } from 'node:path';
 
-/** The RabbitMQ of a distributed platform, the caller's or our own. Returns its address. */
-export async function startOwnOrGivenBroker(settings: Settings, secrets: Secrets, steps: Steps): Promise<string> {
+/** The RabbitMQ that the services speak over, the caller's or our own. Returns its address. */
+export async function startOwnOrGivenBroker(
+  settings: Settings,
+  secrets: Secrets,
+  steps: Steps,
+  mode: Mode,
+): Promise<string> {
   const paths = pathsOf(settings);
   let url = '';
   await steps.run('RabbitMQ', async () => {
@@ -30,7 +36,7 @@ export async function startOwnOrGivenBroker(settings: Settings, secrets: Secrets
     url = broker.url;
     return broker.description;
   });
-  writeEnvFiles(settings, secrets, url);
+  writeEnvFiles(settings, secrets, { amqpUrl: url, behindFront: mode === 'distributed' });
   return url;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { formatEnvFile, variablesOf, writeEnvFiles } from './env-files.ts';
+import type { OverRabbitMq } from './env-files.ts';
 import { completeSecrets } from './secrets.ts';
 import { SERVICES, readSettings } from './settings.ts';
 
@@ -56,12 +57,16 @@ describe('the environment files', () => {
   });
 
   it('name the broker to the services, and to them alone, where there is one', () => {
-    const having = (amqpUrl?: string) =>
-      Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, amqpUrl)).flatMap(([app, values]) =>
-        'SVC_AMQP_URL' in values ? [app] : [],
+    const having = (name: string, over?: OverRabbitMq) =>
+      Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
+        name in values ? [app] : [],
       );
-    expect(having()).toEqual([]);
-    expect(having('amqp://svc:x@127.0.0.1:7333')).toEqual(SERVICES);
+    const amqpUrl = 'amqp://svc:x@127.0.0.1:7333';
+    expect(having('SVC_AMQP_URL')).toEqual([]);
+    expect(having('SVC_AMQP_URL', { amqpUrl, behindFront: true })).toEqual(SERVICES);
+    // Whoever is not behind a front must not believe what a caller says of himself.
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrl, behindFront: true })).toEqual(SERVICES);
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrl, behindFront: false })).toEqual([]);
   });
 
   it('tell the front where every service listens', () => {

@@ -9,18 +9,25 @@ import type { Service, Settings } from './settings.ts';
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
+/** How the services reach each other, where it is not within their process. */
+export interface OverRabbitMq {
+  readonly amqpUrl: string;
+  /** Each app is behind the front then, which says who calls. */
+  readonly behindFront: boolean;
+}
+
 /** Writes `<app>.env` for every app into a folder only its owner can enter. */
-export function writeEnvFiles(settings: Settings, secrets: Secrets, amqpUrl?: string): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverRabbitMq): void {
   const folder = pathsOf(settings).env;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
-  for (const [app, variables] of Object.entries(variablesOf(settings, secrets, amqpUrl))) {
+  for (const [app, variables] of Object.entries(variablesOf(settings, secrets, over))) {
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
   }
 }
 
-/** Every app's variables. With the address of a RabbitMQ, the services speak over it; without, within their process. */
-export function variablesOf(settings: Settings, secrets: Secrets, amqpUrl?: string): Record<App, Variables> {
+/** Every app's variables. */
+export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
   const { ports, passedOn } = settings;
   const paths = pathsOf(settings);
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
@@ -28,8 +35,8 @@ export function variablesOf(settings: Settings, secrets: Secrets, amqpUrl?: stri
     ...base,
     SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
-    // Over RabbitMQ each app is behind the front, which says who calls.
-    ...(amqpUrl === undefined ? {} : { SVC_AMQP_URL: amqpUrl, SVC_TRUSTED_PROXIES: '127.0.0.1' }),
+    ...(over === undefined ? {} : { SVC_AMQP_URL: over.amqpUrl }),
+    ...(over?.behindFront ? { SVC_TRUSTED_PROXIES: '127.0.0.1' } : {}),
     ...passedOnTo(name, passedOn),
   });
   const listeners = {

@@ -28,13 +28,13 @@ export interface RunningServices {
   readonly ownsBroker: boolean;
 }
 
-/** All services in one process, or each in its own over RabbitMQ. */
-export type Mode = 'embedded' | 'distributed';
+/** All services in one process, over the embedded broker or over RabbitMQ; or each in its own, over RabbitMQ. */
+export type Mode = 'embedded' | 'rabbitmq' | 'distributed';
 
 /** Six processes on a busy machine take their time to load. */
-const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, distributed: 120 };
+const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, rabbitmq: 60, distributed: 120 };
 /** What the services may take to finish requests, messages and notifications at hand. */
-const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, distributed: 50 };
+const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, rabbitmq: 15, distributed: 50 };
 
 /** The services as they were started, if that very process still runs. */
 export function findServices(settings: Settings): RunningServices | undefined {
@@ -69,7 +69,7 @@ export async function startServices(
   const paths = pathsOf(settings);
   const { startedAt, mode, ownsBroker } = how;
   const program =
-    mode === 'embedded'
+    mode !== 'distributed'
       ? ['--enable-source-maps', entryPoint(settings, 'main.js')]
       : [join(import.meta.dirname, 'supervisor.ts'), settings.dataDir, String(settings.ports.api)];
   const log = openLog(paths.servicesLog);

@@ -23,8 +23,7 @@ import { requireFreePorts } from './taken-ports.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** Brings the platform up. Returns the exit code. */
-export async function up(settings: Settings, how: { detach: boolean; distributed: boolean }): Promise<number> {
-  const mode: Mode = how.distributed ? 'distributed' : 'embedded';
+export async function up(settings: Settings, { detach, mode }: { detach: boolean; mode: Mode }): Promise<number> {
   const paths = pathsOf(settings);
   const lock = takeLock(paths.lock);
   if (!('release' in lock)) {
@@ -49,14 +48,18 @@ export async function up(settings: Settings, how: { detach: boolean; distributed
     lock.release();
   }
   console.log(`\nSvc Payments is running\n${addresses(settings.ports)}\n\n${nextSteps(paths.demo)}`);
-  return how.detach ? 0 : stayInForeground(settings);
+  return detach ? 0 : stayInForeground(settings);
 }
+
+const HOW: Readonly<Record<Mode, string>> = {
+  embedded: 'with all services in one process',
+  rabbitmq: 'with all services in one process, over RabbitMQ',
+  distributed: 'distributed, with a process for each service',
+};
 
 /** One data folder is one platform: two of them would relay the same event logs. */
 function otherMode(mode: Mode): SvcError {
-  const what =
-    mode === 'embedded' ? 'with all services in one process' : 'distributed, with a process for each service';
-  return new SvcError(`this copy already runs ${what}`, {
+  return new SvcError(`this copy already runs ${HOW[mode]}`, {
     hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
   });
 }
@@ -66,7 +69,12 @@ async function startBrokerAgain(settings: Settings, running: RunningServices): P
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
   const { startOwnOrGivenBroker } = await import('./database.ts');
-  await startOwnOrGivenBroker({ ...settings, givenAmqpUrl: undefined }, loadSecrets(paths.secrets), createSteps());
+  await startOwnOrGivenBroker(
+    { ...settings, givenAmqpUrl: undefined },
+    loadSecrets(paths.secrets),
+    createSteps(),
+    running.mode,
+  );
   await waitUntil(async () => ((await isHealthy(running.ports)) ? true : undefined), { withinSeconds: 30 });
 }
 
@@ -76,7 +84,8 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   const paths = pathsOf(settings);
   const { api, gateway, shop, admin, acquirer, postgres, rabbitMq, alone } = settings.ports;
   const isDistributed = mode === 'distributed';
-  const ownsBroker = isDistributed && settings.givenAmqpUrl === undefined;
+  const hasBroker = mode !== 'embedded';
+  const ownsBroker = hasBroker && settings.givenAmqpUrl === undefined;
   const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === rabbitMq;
   const hasOwnServer = findPostgres(paths.postgres)?.port === postgres;
   await requireFreePorts({
@@ -95,9 +104,9 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   // Needs a package (pg), which the step before has brought; so it is loaded only now.
   const { startDatabase, startOwnOrGivenBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
-  if (isDistributed) {
+  if (hasBroker) {
     if (ownsBroker && !hasOwnBroker) undo.push(() => stopRabbitMq(paths.rabbitMq));
-    await startOwnOrGivenBroker(settings, secrets, steps);
+    await startOwnOrGivenBroker(settings, secrets, steps, mode);
   }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));

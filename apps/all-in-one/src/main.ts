@@ -11,8 +11,8 @@ import { newFront } from './front.js';
 import { envOf, SERVICES } from './services.js';
 
 /**
- * All services in one process, over the embedded broker: what `./svc up` runs. Test mode only: with all services in
- * one process the boundary around card data is not one.
+ * All services in one process, over the embedded broker or over RabbitMQ: what `./svc up` runs. Test mode only: with all
+ * services in one process the boundary around card data is not one.
  */
 await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);
