@@ -42,6 +42,7 @@ const mayImport = (...extra) => [
   { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts'] },
+  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:sdk', 'type:simulator'] },
   { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
 ];
 
@@ -49,8 +50,8 @@ const boundaries = (depConstraints) => [
   'error',
   {
     depConstraints,
-    // The end-to-end tests read what the command-line tools write.
-    allow: ['^\\.\\./tools/svc/'],
+    // The end-to-end tests and the benchmark read what the command-line tools write.
+    allow: ['^(\\.\\./)+tools/svc/'],
     enforceBuildableLibDependency: false,
     // Only specs close these circles; production code does not, which the constraints above and tsc --build see to.
     ignoredCircularDependencies: [
@@ -111,6 +112,7 @@ export default tseslint.config(
       'apps/*/src/migrate.ts',
       'apps/*/browser/build.ts',
       'e2e/**/*.ts',
+      'bench/**/*.ts',
     ],
     rules: { 'no-console': 'off' },
   },

@@ -1,0 +1,103 @@
+/** One hosted payment from the merchant's cart to the webhook, over real HTTP: the merchant's calls and the page's. */
+import { randomUUID } from 'node:crypto';
+import { type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
+import { Pool } from 'undici';
+import type { MerchantEndpoint } from './merchant-endpoint.ts';
+import type { Merchant } from './system.ts';
+
+const CARD = {
+  cardNumber: '4242424242424242',
+  cvv: '123',
+  holderName: 'Thandi Nkosi',
+  expiryMonth: 12,
+  expiryYear: 2035,
+};
+const CONNECTIONS = 512;
+
+/** When each leg of one payment ended, in milliseconds of performance.now(). */
+export interface PaidAt {
+  readonly dueAt: number;
+  readonly session: number;
+  readonly page: number;
+  readonly encrypted: number;
+  readonly paid: number;
+  readonly webhook: number;
+}
+
+export class Payers {
+  private readonly endpoint: MerchantEndpoint;
+  private readonly pool: Pool;
+  private readonly headers: Record<string, string>;
+
+  constructor({ gatewayUrl, merchantId, siteId, apiKey }: Merchant, endpoint: MerchantEndpoint) {
+    this.endpoint = endpoint;
+    this.pool = new Pool(gatewayUrl, { connections: CONNECTIONS, pipelining: 1 });
+    this.headers = {
+      merchantid: merchantId,
+      merchantsiteid: siteId,
+      'x-api-key': apiKey,
+      'content-type': 'application/json',
+    };
+  }
+
+  /** @throws Error when a call was not answered as documented, or no webhook came */
+  async pay(dueAt: number): Promise<PaidAt> {
+    const { sessionId, redirectUrl } = await this.createSession();
+    const session = performance.now();
+    const { pathname, search } = new URL(redirectUrl);
+    const page = await this.text('GET', pathname + search);
+    const pageAt = performance.now();
+    const pressOfPay = await fillIn(page, sessionId);
+    const encrypted = performance.now();
+    const answer = await this.text('POST', `/pay/${sessionId}/payments`, pressOfPay);
+    const paid = performance.now();
+    if (!answer.includes('"state":"succeeded"')) throw new Error(`The page was told ${answer.slice(0, 200)}`);
+    return { dueAt, session, page: pageAt, encrypted, paid, webhook: await this.endpoint.heardOf(sessionId) };
+  }
+
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private async createSession(): Promise<{ sessionId: string; redirectUrl: string }> {
+    const body = JSON.stringify({
+      requestId: randomUUID(),
+      merchantOrderId: 'ORDER-1',
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      notificationUrl: this.endpoint.url,
+      returnUrl: 'http://127.0.0.1:9/return',
+      cancelUrl: 'http://127.0.0.1:9/cancel',
+      origin: '127.0.0.1',
+    });
+    return JSON.parse(await this.text('POST', '/api/v3.1/sessions', body, this.headers)) as never;
+  }
+
+  private async text(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | null = null,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+  ): Promise<string> {
+    const answer = await this.pool.request({ method, path, body, headers });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 200)}`);
+    return text;
+  }
+}
+
+/** As the page's script does: the card, encrypted for this session and try. */
+async function fillIn(page: string, sessionId: string): Promise<string> {
+  const data = (name: string): string => {
+    const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
+    if (value === undefined) throw new Error(`The page has no data-${name}.`);
+    return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  };
+  const tryNumber = Number(data('try'));
+  const encryptedCard = await encryptCard({
+    card: CARD,
+    binding: { sessionId, try: tryNumber, expiresAt: data('expires-at') },
+    publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
+  });
+  return JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard });
+}

@@ -1,0 +1,113 @@
+/** The platform as people start it, `./svc up -d …`, on data and ports of its own. */
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { Demo } from '../../tools/svc/seed.ts';
+import type { Groups } from '../measuring/cpu.ts';
+import type { RunningSystem, System } from './system.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+const PORT_BASE = 18_300;
+
+export type Way = 'embedded' | 'rabbitmq' | 'distributed';
+
+const NAMES: Readonly<Record<Way, string>> = {
+  embedded: 'embedded',
+  rabbitmq: 'RabbitMQ, all in one',
+  distributed: 'RabbitMQ, a process each',
+};
+
+/** @param settings handed to `./svc` beside its own, for example the variables of OpenTelemetry */
+export function platform(way: Way, settings: Readonly<Record<string, string>> = {}, name = NAMES[way]): System {
+  return {
+    name,
+    start: async (acquirerLatencyMs) => {
+      const dataDir = join(ROOT, '.data', 'bench', way);
+      const svc = runner(dataDir, {
+        SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
+        SVC_ACQUIRER_CONCURRENCY: '1000',
+        SVC_PAYMENTS_PER_MINUTE: '100000',
+        // As in production: a line for each request is written by what stands before the services.
+        SVC_LOG_LEVEL: 'warn',
+        ...settings,
+      });
+      await svc('down'); // of a run that was killed
+      rmSync(dataDir, { recursive: true, force: true });
+      await svc('up', '-d', ...(way === 'embedded' ? [] : [`--${way}`]));
+      return running(dataDir, svc);
+    },
+  };
+}
+
+type Svc = (...args: string[]) => Promise<void>;
+
+function runner(dataDir: string, settings: Readonly<Record<string, string>>): Svc {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
+  const env = {
+    ...Object.fromEntries(own),
+    SVC_DATA_DIR: dataDir,
+    SVC_PORT_BASE: String(PORT_BASE),
+    ...settings,
+  };
+  return async (...args) => {
+    await promisify(execFile)(join(ROOT, 'svc'), args, { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 });
+  };
+}
+
+async function running(dataDir: string, svc: Svc): Promise<RunningSystem> {
+  const json = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
+  const demo = json<Demo>('demo.json');
+  const [merchant] = demo.merchants;
+  const [site] = merchant?.sites ?? [];
+  if (!merchant || !site) throw new Error('The platform has no merchant to be measured with.');
+  const database = new pg.Client({
+    host: '127.0.0.1',
+    port: PORT_BASE + 32,
+    user: 'postgres',
+    password: json<{ postgresPassword: string }>('secrets.json').postgresPassword,
+    database: 'svc',
+  });
+  database.on('error', () => undefined);
+  await database.connect();
+  return {
+    merchant: {
+      gatewayUrl: demo.gatewayUrl,
+      merchantId: String(merchant.merchantId),
+      siteId: String(site.siteId),
+      apiKey: site.apiKey,
+      webhookSecret: site.webhookSecret,
+    },
+    groups: groupsOf(dataDir),
+    sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
+    charged: () => readCharges(join(dataDir, 'acquirer', 'charges.jsonl')),
+    stop: async () => {
+      await database.end();
+      await svc('down');
+    },
+  };
+}
+
+function groupsOf(dataDir: string): Groups {
+  const text = (...path: string[]): string => readFileSync(join(dataDir, ...path), 'utf8');
+  const services = (JSON.parse(text('run', 'services.json')) as { pid: number }).pid;
+  const postgres = Number(text('postgres', 'postmaster.pid').split('\n')[0]);
+  const groups = { services: [services], PostgreSQL: [postgres] };
+  try {
+    const broker = JSON.parse(text('rabbitmq', 'broker.json')) as { process?: { pid: number } };
+    return broker.process === undefined ? groups : { ...groups, RabbitMQ: [broker.process.pid] };
+  } catch {
+    return groups; // embedded
+  }
+}
+
+/** What a file of the simulated acquirer says was charged and not taken back; the last line of a key counts. */
+export function readCharges(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  const records = lines.map((line) => JSON.parse(line) as { key: string; outcome: string; paymentReference: string });
+  const last = new Map(records.map((record) => [record.key, record]));
+  return [...last.values()].flatMap(({ outcome, paymentReference }) =>
+    outcome === 'approved' ? [paymentReference] : [],
+  );
+}
