@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import { PreparingClient } from './preparing-client.js';
 
 export type EntityClass = (new () => object) | EntitySchema;
 export type MigrationClass = new () => MigrationInterface;
@@ -37,6 +38,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     poolSize: settings.poolMax ?? 10,
     connectTimeoutMS: 5_000,
     extra: {
+      Client: PreparingClient,
       // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: 30_000,
