@@ -41,6 +41,8 @@ export interface ReplayRequest {
 export interface RelayTarget {
   /** Key of the cursor. */
   readonly name: string;
+  /** The only ones it is to be given; all, where the broker sorts out who wants what. */
+  readonly types?: ReadonlySet<string>;
   /** Resolves when the batch is safe with the target; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
 }

@@ -25,11 +25,10 @@ export class EmbeddedBroker implements Broker {
     let closed = false;
     this.subscribed.set(subscriber.name, {
       name: subscriber.name,
+      types: subscriber.types,
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
-        const wanted = events.filter((event) => subscriber.types.has(event.type));
-        if (wanted.length === 0) return;
-        const delivery = subscriber.deliver(copy(wanted));
+        const delivery = subscriber.deliver(copy(events));
         underWay.add(delivery);
         await delivery.finally(() => underWay.delete(delivery));
       },

@@ -11,13 +11,21 @@ export interface NewEvent<Payload = unknown> {
   readonly payload: Payload;
 }
 
+export interface EventStatement {
+  readonly columns: string;
+  readonly rows: string;
+  readonly parameter: string;
+  /** Tells the relay that the statement has written them. */
+  readonly committed: () => void;
+}
+
 /**
  * The append-only log of what a service says happened: its outbox. `append` takes the transaction of the state
  * change, so that neither exists without the other. The {@link Relay} hands the log over after the commit.
  */
 export class EventLog {
-  /** Called after a transaction that appended has committed. */
-  onCommitted: () => void = () => undefined;
+  /** Called after events of these types have been committed. */
+  onCommitted: (types: readonly string[]) => void = () => undefined;
 
   constructor(
     dataSource: DataSource,
@@ -29,7 +37,7 @@ export class EventLog {
   /** Throws when `tx` is no open transaction, or when an event is over {@link EVENT_BYTES_MAX}. */
   async append(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
     if (events.length === 0) return;
-    markAppended(tx);
+    markAppended(tx, events);
     await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
       this.rows(events),
     ]);
@@ -38,19 +46,15 @@ export class EventLog {
   /**
    * For the hot paths, where row and event are one statement: the FROM item that turns parameter `placeholder` into
    * rows of the log, and the value of that parameter: `INSERT INTO event_log ${columns} SELECT event.* FROM …, ${rows}`.
-   * Call {@link committed} afterwards.
+   * Call `committed` afterwards.
    */
-  statement(placeholder: string, events: NewEvent[]): { columns: string; rows: string; parameter: string } {
+  statement(placeholder: string, events: NewEvent[]): EventStatement {
     return {
       columns: COLUMNS,
       rows: RECORDSET(placeholder),
       parameter: this.rows(events),
+      committed: () => this.onCommitted(events.map(({ type }) => type.name)),
     };
-  }
-
-  /** Tells the relay that something was committed outside {@link append}. */
-  committed(): void {
-    this.onCommitted();
   }
 
   private rows(events: readonly NewEvent[]): string {
@@ -96,10 +100,11 @@ function asRow(envelope: EventEnvelope): Record<string, unknown> {
 
 const APPENDED = 'svc.messaging.appended';
 
-function markAppended(tx: EntityManager): void {
+function markAppended(tx: EntityManager, events: readonly NewEvent[]): void {
   if (!tx.queryRunner?.isTransactionActive)
     throw new Error('Events are appended inside the transaction of the change they speak of.');
-  tx.queryRunner.data[APPENDED] = true;
+  const appended = (tx.queryRunner.data[APPENDED] ??= []) as string[];
+  appended.push(...events.map(({ type }) => type.name));
 }
 
 class WakeAfterCommit implements EntitySubscriberInterface {
@@ -107,8 +112,9 @@ class WakeAfterCommit implements EntitySubscriberInterface {
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
     // A savepoint's release is announced like a commit; the events are visible after the outermost one only.
-    if (!queryRunner.data[APPENDED] || queryRunner.isTransactionActive) return;
-    queryRunner.data[APPENDED] = false;
-    this.log.committed();
+    const appended = queryRunner.data[APPENDED] as string[] | undefined;
+    if (!appended || queryRunner.isTransactionActive) return;
+    queryRunner.data[APPENDED] = undefined;
+    this.log.onCommitted(appended);
   }
 }

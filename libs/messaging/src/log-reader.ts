@@ -1,12 +1,17 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
 
-/** What of the log a cursor reads. */
+/** A place in the log: up to it, a target has been handed everything. */
+export interface LogPosition {
+  readonly txid: string;
+  readonly position: number;
+}
+
+/** What of the log is read. */
 export interface LogScope {
-  /** Key of the cursor in relay_cursors; one that is new begins at the beginning. */
-  readonly cursor: string;
-  /** Only events of this type. */
-  readonly type?: string;
+  readonly after: LogPosition;
+  /** Only events of these types; others are stepped over. */
+  readonly types?: ReadonlySet<string> | undefined;
   /** Only transactions before this one (xid8). */
   readonly until?: string;
 }
@@ -21,48 +26,75 @@ export interface LogBounds {
 interface LogRow {
   txid: string;
   position: number;
+  readable: boolean;
+  wanted: boolean;
   id: string;
   type: string;
   aggregate_id: string;
   aggregate_version: number;
   occurred_at: Date;
   traceparent: string | null;
-  payload: string;
+  /** Null where it is not wanted. */
+  payload: string | null;
 }
 
 export interface LogBatch {
   readonly events: EventEnvelope[];
   /** Where the cursor stands once the batch is handed over. */
-  readonly end: { readonly txid: string; readonly position: number };
+  readonly end: LogPosition;
+  /** The bounds cut it off: there is more to be read at once. */
+  readonly isCut: boolean;
+  /** More is committed that cannot be read yet, because an older transaction is open. */
+  readonly isBlocked: boolean;
 }
 
-const BEYOND_CURSOR = `(txid, position) > (
-  coalesce((SELECT txid FROM relay_cursors WHERE target = $1), '0'::xid8),
-  coalesce((SELECT position FROM relay_cursors WHERE target = $1), 0))`;
+const BEGINNING: LogPosition = { txid: '0', position: 0 };
 
-/** The next events beyond a cursor and below the horizon, in the order (txid, position); undefined when there are none. */
-export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch | undefined> {
-  const parameters: unknown[] = [scope.cursor, bounds.batchMax, bounds.batchBytesMax];
-  let within = 'txid < pg_snapshot_xmin(pg_current_snapshot())';
-  if (scope.until !== undefined) within += ` AND txid < $${parameters.push(scope.until)}::xid8`;
-  if (scope.type !== undefined) within += ` AND type = $${parameters.push(scope.type)}`;
+/** Where a cursor stands; one that is new stands at the beginning. */
+export async function findCursor(db: DataSource, cursor: string): Promise<LogPosition> {
+  const [row] = await db.query<LogPosition[]>(
+    `SELECT txid::text AS txid, position FROM relay_cursors WHERE target = $1`,
+    [cursor],
+  );
+  return row ?? BEGINNING;
+}
+
+/** The next events after a position and below the horizon, in the order (txid, position). */
+export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
+  const { after } = scope;
+  const types = scope.types ? [...scope.types] : null;
+  const parameters: unknown[] = [after.txid, after.position, bounds.batchMax, bounds.batchBytesMax, types];
+  const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
   const rows = await db.query<LogRow[]>(
-    `SELECT txid::text, position, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
-       FROM (SELECT *, sum(octet_length(payload)) OVER (ORDER BY txid, position) - octet_length(payload) AS bytes_before
-               FROM (SELECT txid, position, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
-                            payload::text AS payload
+    `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
+       FROM (SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY txid, position) - coalesce(octet_length(payload), 0) AS bytes_before
+               FROM (SELECT txid, position, txid < pg_snapshot_xmin(pg_current_snapshot()) AS readable,
+                            $5::text[] IS NULL OR type = ANY ($5) AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
+                            CASE WHEN $5::text[] IS NULL OR type = ANY ($5) THEN payload::text END AS payload
                        FROM event_log
-                      WHERE ${BEYOND_CURSOR} AND ${within}
-                      ORDER BY txid, position LIMIT $2) AS readable) AS measured
-      WHERE bytes_before < $3 ORDER BY measured.txid, position`,
+                      WHERE (txid, position) > ($1::xid8, $2::bigint) ${until}
+                      ORDER BY txid, position LIMIT $3) AS next) AS measured
+      WHERE bytes_before < $4 ORDER BY measured.txid, position`,
     parameters,
   );
-  const last = rows.at(-1);
-  return last && { events: rows.map(asEnvelope), end: { txid: last.txid, position: last.position } };
+  // In the order of transactions whatever is readable comes first.
+  const readable = rows.filter((row) => row.readable);
+  const last = readable.at(-1);
+  const isCut = readable.length === bounds.batchMax || bytesOf(readable) >= bounds.batchBytesMax;
+  return {
+    events: readable.filter((row) => row.wanted).map(asEnvelope),
+    end: last ? { txid: last.txid, position: last.position } : after,
+    isCut,
+    isBlocked: !isCut && rows.some((row) => !row.readable && row.wanted),
+  };
+}
+
+function bytesOf(rows: readonly LogRow[]): number {
+  return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
 }
 
 /** Never backwards: of two relays that hand the same batch over, the slower one changes nothing. */
-export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogBatch['end']): Promise<void> {
+export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
      ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position
@@ -72,10 +104,10 @@ export async function moveCursor(db: DataSource, cursor: string, { txid, positio
 }
 
 /** Whether anything is committed beyond the cursor, also where it cannot be read yet. */
-export async function isBehind(db: DataSource, cursor: string): Promise<boolean> {
+export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
-    [cursor],
+    [cursor, types ? [...types] : null],
   );
   return answer!.more;
 }
@@ -84,14 +116,22 @@ export async function isBehind(db: DataSource, cursor: string): Promise<boolean>
 const COUNTED_MAX = 10_000;
 
 /** How much of the log waits beyond a cursor, and since when its oldest event does. */
-export async function lagBehind(db: DataSource, cursor: string): Promise<{ waiting: number; since: Date | null }> {
+export async function lagBehind(
+  db: DataSource,
+  cursor: string,
+  types?: ReadonlySet<string>,
+): Promise<{ waiting: number; since: Date | null }> {
   const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
     `SELECT count(*) AS waiting, min(occurred_at) AS since
        FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${COUNTED_MAX}) AS beyond`,
-    [cursor],
+    [cursor, types ? [...types] : null],
   );
   return lag!;
 }
+
+const BEYOND_CURSOR = `(txid, position) > (
+  coalesce((SELECT txid FROM relay_cursors WHERE target = $1), '0'::xid8),
+  coalesce((SELECT position FROM relay_cursors WHERE target = $1), 0)) AND ($2::text[] IS NULL OR type = ANY ($2))`;
 
 function asEnvelope(row: LogRow): EventEnvelope {
   return {
@@ -100,7 +140,7 @@ function asEnvelope(row: LogRow): EventEnvelope {
     aggregateId: row.aggregate_id,
     aggregateVersion: row.aggregate_version,
     occurredAt: row.occurred_at.toISOString(),
-    payload: JSON.parse(row.payload) as unknown,
+    payload: JSON.parse(row.payload!) as unknown,
     ...(row.traceparent ? { traceparent: row.traceparent } : {}),
   };
 }

@@ -14,8 +14,8 @@ export function observeLag(dataSource: DataSource, broker: Broker, clock: Clock)
   const age = meter.createObservableGauge('svc.relay.age', { unit: 's' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     const { applicationName: service } = dataSource.options as { applicationName?: string };
-    for (const { name: target } of broker.targets()) {
-      const lag = await lagBehind(dataSource, target);
+    for (const { name: target, types } of broker.targets()) {
+      const lag = await lagBehind(dataSource, target, types);
       const seconds = lag.since ? (clock.now().getTime() - lag.since.getTime()) / 1000 : 0;
       result.observe(waiting, lag.waiting, { service, target });
       result.observe(age, seconds, { service, target });

@@ -91,7 +91,7 @@ test('a target that always fails is tried ever less often, said ever less often,
 test('while an older transaction is open, the relay looks again ever less often', async () => {
   const broker = await brokerWith(() => Promise.resolve());
   const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
-  events.onCommitted = () => relay.nudge();
+  events.onCommitted = (types) => relay.nudge(types);
   const open = dataSource.createQueryRunner();
   await open.startTransaction();
   await open.query('SELECT pg_current_xact_id()');
@@ -131,7 +131,7 @@ test('a target that leaves is forgotten without a failure', async () => {
   };
   const { log, lines } = recordingLog();
   const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
-  events.onCommitted = () => relay.nudge();
+  events.onCommitted = (types) => relay.nudge(types);
   await relay.start();
   const subscription = await broker.subscribe(subscriber);
   await append('a');

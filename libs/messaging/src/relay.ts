@@ -3,8 +3,9 @@ import type { DataSource } from 'typeorm';
 import type { Broker, RelayTarget, Subscription } from './broker.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
-import { isBehind, type LogBounds, moveCursor, readLog } from './log-reader.js';
+import { isBehind, type LogBounds, readLog } from './log-reader.js';
 import { observeLag } from './relay-metrics.js';
+import { RelayProgress } from './relay-progress.js';
 import { isPowerOfTwo } from './numbers.js';
 import { Replays } from './replays.js';
 import { Signal } from './signal.js';
@@ -26,12 +27,21 @@ export const RELAY_DEFAULTS: RelaySettings = {
 /** Longest pause between two tries to hand the same batch over. */
 const FAILURE_PAUSE_MAX_MS = 5_000;
 
+interface Step {
+  readonly handedOver: number;
+  /** There is more to be handed over at once. */
+  readonly isCut: boolean;
+  /** There is more that can be handed over soon: see {@link LogBatch.isBlocked}. */
+  readonly isBlocked: boolean;
+}
+
 /** The loop that hands the log over to one target, or the past to those who asked for it. */
 interface Pump {
   readonly name: string;
   readonly target: RelayTarget | undefined;
-  /** Hands one batch over; 0 when there is nothing now. */
-  readonly step: () => Promise<number>;
+  readonly progress: RelayProgress | undefined;
+  /** Hands one batch over. */
+  readonly step: () => Promise<Step>;
   /** Nudged by commits. */
   readonly work: Signal;
   readonly end: Signal;
@@ -43,7 +53,8 @@ interface Pump {
  * slow consumer delays nobody. Reads only below pg_snapshot_xmin, in the order (txid, position): positions are given
  * out before the commit, so a cursor over positions alone would step over a transaction that commits late.
  *
- * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats the batch.
+ * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats what lies between
+ * (see {@link RelayProgress}).
  */
 export class Relay {
   private readonly lease: Lease;
@@ -76,9 +87,12 @@ export class Relay {
     this.unobserve = observeLag(this.dataSource, this.broker, this.clock);
   }
 
-  /** Something was committed. */
-  nudge(): void {
-    for (const { work } of this.pumps.keys()) work.nudge();
+  /** Events of these types were committed; of any, when it is not said. */
+  nudge(types?: readonly string[]): void {
+    for (const { work, target } of this.pumps.keys()) {
+      const wanted = target?.types;
+      if (!types || !wanted || types.some((type) => wanted.has(type))) work.nudge();
+    }
   }
 
   /** Ends after the batches under way, and gives the lease back. */
@@ -97,7 +111,13 @@ export class Relay {
   async runOnce(): Promise<number> {
     let handedOver = 0;
     for (const target of this.broker.targets()) {
-      for (let count = 1; count > 0; handedOver += count) count = await this.handOver(target);
+      const progress = new RelayProgress(this.dataSource, target.name);
+      for (let isCut = true; isCut;) {
+        const step = await this.handOver(target, progress);
+        handedOver += step.handedOver;
+        isCut = step.isCut;
+      }
+      await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
     return handedOver;
@@ -105,28 +125,39 @@ export class Relay {
 
   /** Whether every target has been handed everything that was committed. */
   async isCaughtUp(): Promise<boolean> {
-    for (const target of this.broker.targets()) if (await isBehind(this.dataSource, target.name)) return false;
+    for (const { name, types } of this.broker.targets()) if (await isBehind(this.dataSource, name, types)) return false;
     return true;
   }
 
   private followTargets(): void {
     const targets = new Set(this.broker.targets());
     for (const pump of this.pumps.keys()) if (pump.target && !targets.delete(pump.target)) endPump(pump);
-    for (const target of targets) this.begin(target.name, () => this.handOver(target), target);
+    for (const target of targets) {
+      const progress = new RelayProgress(this.dataSource, target.name);
+      this.begin({ name: target.name, step: () => this.handOver(target, progress), target, progress });
+    }
   }
 
   private async answerForThePast(): Promise<void> {
     const { replays } = this;
     if (!replays || this.asked) return;
-    const pump = this.begin('replays', () => replays.step());
+    const pump = this.begin({
+      name: 'replays',
+      step: async () => {
+        const handedOver = await replays.step();
+        return { handedOver, isCut: handedOver > 0, isBlocked: false };
+      },
+      target: undefined,
+      progress: undefined,
+    });
     this.asked = await this.broker.past?.answer(async (request) => {
       await replays.accept(request);
       pump.work.nudge();
     });
   }
 
-  private begin(name: string, step: Pump['step'], target?: RelayTarget): Pump {
-    const pump: Pump = { name, target, step, work: new Signal(), end: new Signal(), ending: false };
+  private begin(what: Pick<Pump, 'name' | 'step' | 'target' | 'progress'>): Pump {
+    const pump: Pump = { ...what, work: new Signal(), end: new Signal(), ending: false };
     this.pumps.set(
       pump,
       this.run(pump).finally(() => this.pumps.delete(pump)),
@@ -136,26 +167,28 @@ export class Relay {
 
   private async run(pump: Pump): Promise<void> {
     const { pollMs, leaseMs } = this.settings;
+    const { progress } = pump;
     let failures = 0;
-    let nudged = true;
     let blockedMs = 0;
     while (!pump.ending) {
       try {
         if (!(await this.lease.hold())) {
+          progress?.forget();
           await pump.end.wait(leaseMs / 4);
           continue;
         }
         await this.ensurePartitions();
-        const count = await pump.step();
+        const { handedOver, isCut, isBlocked } = await pump.step();
+        if (progress?.dueInMs === 0) await progress.save();
         if (failures > 0) this.log.info({ target: pump.name, failures }, 'relay: hands over again');
         failures = 0;
-        if (count > 0) continue;
+        if (isCut) continue;
         // Committed, but not below the horizon while an older transaction is open: look again soon, ever less often.
-        const blocked = (nudged || blockedMs > 0) && blockedMs < pollMs && (await this.isBlocked(pump));
-        blockedMs = blocked ? Math.min(Math.max(2, blockedMs * 2), pollMs) : 0;
-        nudged = await pump.work.wait(blockedMs || pollMs);
+        if (handedOver > 0) blockedMs = 0;
+        blockedMs = isBlocked ? Math.min(Math.max(2, blockedMs * 2), pollMs) : 0;
+        await pump.work.wait(Math.min(blockedMs || pollMs, progress?.dueInMs ?? pollMs));
       } catch (error) {
-        if (pump.ending) return;
+        if (pump.ending) break;
         // While the database is away for an hour, this is said a dozen times, not a thousand.
         if (isPowerOfTwo(++failures)) {
           this.log.warn({ err: error, target: pump.name, failures }, 'relay: hand-over failed, will be repeated');
@@ -163,18 +196,20 @@ export class Relay {
         await pump.end.wait(Math.min(25 * 2 ** failures, FAILURE_PAUSE_MAX_MS));
       }
     }
+    // Without a database what lies between is handed over again.
+    await progress?.save().catch((error: unknown) => this.log.warn({ err: error }, 'relay: cursor not saved'));
   }
 
-  private async handOver(target: RelayTarget): Promise<number> {
-    const batch = await readLog(this.dataSource, { cursor: target.name }, this.settings);
-    if (!batch) return 0;
-    await target.deliver(batch.events);
-    await moveCursor(this.dataSource, target.name, batch.end);
-    return batch.events.length;
-  }
-
-  private async isBlocked({ target }: Pump): Promise<boolean> {
-    return target !== undefined && isBehind(this.dataSource, target.name);
+  private async handOver(target: RelayTarget, progress: RelayProgress): Promise<Step> {
+    const after = await progress.position();
+    const { events, end, isCut, isBlocked } = await readLog(
+      this.dataSource,
+      { after, types: target.types },
+      this.settings,
+    );
+    if (events.length > 0) await target.deliver(events);
+    progress.advance(end, events.length > 0);
+    return { handedOver: events.length, isCut, isBlocked };
   }
 
   /** This month's partitions and the next two's; at the start and whenever a month has begun. */

@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { Past, ReplayRequest } from './broker.js';
-import { type LogBounds, moveCursor, readLog } from './log-reader.js';
+import { findCursor, type LogBounds, moveCursor, readLog } from './log-reader.js';
 import { ReplayServedV1 } from './subscribed-types.js';
 
 interface OpenReplay extends ReplayRequest {
@@ -32,19 +32,22 @@ export class Replays {
     );
   }
 
-  /** Hands one batch of the oldest open request over, or says that it is served. Returns how much was done. */
+  /** Hands one batch of the oldest open request over, or says that it is served. 0 when there is none. */
   async step(): Promise<number> {
     const [replay] = await this.dataSource.query<OpenReplay[]>(
       `SELECT id, service, type, until::text FROM replays WHERE served_at IS NULL ORDER BY asked_at, id LIMIT 1`,
     );
     if (!replay) return 0;
     const cursor = `replay:${replay.id}`;
-    const batch = await readLog(this.dataSource, { cursor, type: replay.type, until: replay.until }, this.bounds);
-    if (!batch) return this.finish(replay, cursor);
+    const after = await findCursor(this.dataSource, cursor);
+    const scope = { after, types: new Set([replay.type]), until: replay.until };
+    const batch = await readLog(this.dataSource, scope, this.bounds);
+    if (batch.end === after) return this.finish(replay, cursor);
     // A service that has no queue any more asks again when it comes back.
-    if (!(await this.past.deliver(replay.service, batch.events))) return this.close(replay, cursor);
+    if (batch.events.length > 0 && !(await this.past.deliver(replay.service, batch.events)))
+      return this.close(replay, cursor);
     await moveCursor(this.dataSource, cursor, batch.end);
-    return batch.events.length;
+    return 1;
   }
 
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {

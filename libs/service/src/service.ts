@@ -74,7 +74,7 @@ export async function startService<C extends ServiceConfig>(
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
   const transport = new Transport(definition.name, broker, dataSource, clock, log);
-  events.onCommitted = () => relay.nudge();
+  events.onCommitted = (types) => relay.nudge(types);
 
   const app = await NestFactory.create<NestFastifyApplication>(
     serviceModule(definition, [

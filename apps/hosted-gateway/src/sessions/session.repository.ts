@@ -75,7 +75,7 @@ export class SessionRepository {
         session.traceparent,
       ],
     );
-    if (made.length > 0) this.events.committed();
+    if (made.length > 0) event.committed();
     return made.length > 0;
   }
 

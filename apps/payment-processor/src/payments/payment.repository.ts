@@ -106,7 +106,7 @@ export class PaymentRepository {
       ],
     );
     if (!row) return undefined;
-    this.events.committed();
+    event.committed();
     const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
     return { paymentId, attemptId, acquirer, startedAt, asked: 0, triesMax: payable.triesMax, payment: accepted };
   }
@@ -168,7 +168,7 @@ export class PaymentRepository {
       ],
     );
     if (!row) return undefined;
-    this.events.committed();
+    event.committed();
     return settled;
   }
 

@@ -66,7 +66,7 @@ export class ProcessesHarness implements MessagingHarness {
       pollMs: 50,
       leaseMs: 400,
     });
-    events.onCommitted = () => relay.nudge();
+    events.onCommitted = (types) => relay.nudge(types);
     return this.running({
       dataSource,
       events,
