@@ -1,22 +1,22 @@
-import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import type { PublicKeyJwk } from '@svc/contracts';
 import type { OrderShown, PayPageModel } from '../page-views/pay-page-model.js';
-import { type Session, SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
+import { SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
+import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { linkToMerchant } from './payer-links.js';
 
 /** How long after a success the page is the receipt that leads back by itself; later it says that all is paid. */
 const RECEIPT_MS = 60_000;
 
 export interface PageFacts {
-  readonly session: Session;
-  /** Newest first. */
-  readonly payments: readonly PaymentSnapshot[];
+  readonly session: SessionWithPayments;
   readonly encryptionKey: PublicKeyJwk;
   readonly locale: string;
   readonly now: Date;
 }
 
 /** Decides what the payer sees, from what is known of the session. Pure: the same facts give the same page. */
-export function decidePage({ session, payments, encryptionKey, locale, now }: PageFacts): PayPageModel {
+export function decidePage({ session, encryptionKey, locale, now }: PageFacts): PayPageModel {
+  const { payments } = session;
   const latest = payments[0];
   const order: OrderShown = {
     sessionId: session.sessionId,

@@ -15,14 +15,8 @@ export class ShowPage {
   ) {}
 
   async model(sessionId: string, locale: string): Promise<PayPageModel> {
-    const [session, payments, encryptionKey] = await Promise.all([
-      this.sessions.findForPayer(sessionId),
-      this.sessions.paymentsOf(sessionId),
-      this.cardKey.get(),
-    ]);
-    return session
-      ? decidePage({ session, payments, encryptionKey, locale, now: this.clock.now() })
-      : { state: 'not-found' };
+    const [session, encryptionKey] = await Promise.all([this.sessions.findWithPayments(sessionId), this.cardKey.get()]);
+    return session ? decidePage({ session, encryptionKey, locale, now: this.clock.now() }) : { state: 'not-found' };
   }
 
   async state(

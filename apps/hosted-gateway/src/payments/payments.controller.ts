@@ -20,10 +20,9 @@ export class PaymentsController {
     @Query('sessionId') sessionId: unknown,
   ): Promise<HostedPaymentList> {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
-    const session = isUuid(sessionId) ? await this.sessions.findOwned(site, sessionId) : undefined;
+    const session = isUuid(sessionId) ? await this.sessions.findOwnedWithPayments(site, sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    const payments = await this.sessions.paymentsOf(session.sessionId);
-    return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
+    return { payments: session.payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
 
   @Get(':paymentReference')

@@ -17,6 +17,14 @@ const COLUMNS = `session_id AS "sessionId", mode, merchant_id AS "merchantId", s
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
   payable_version AS "payableVersion", tries, traceparent`;
 
+const PAYMENTS = `ARRAY(SELECT snapshot FROM hosted_payments p WHERE p.session_id = sessions.session_id
+                         ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
+
+export interface SessionWithPayments extends Session {
+  /** Newest first. */
+  readonly payments: readonly PaymentSnapshot[];
+}
+
 /** The only place that reads and writes sessions and what is known of their payments. */
 @Injectable()
 export class SessionRepository {
@@ -109,13 +117,22 @@ export class SessionRepository {
     return row;
   }
 
-  /** Newest first. */
-  async paymentsOf(sessionId: string): Promise<PaymentSnapshot[]> {
-    const rows = await this.dataSource.query<{ snapshot: PaymentSnapshot }[]>(
-      `SELECT snapshot FROM hosted_payments WHERE session_id = $1 ORDER BY accepted_at DESC, version DESC LIMIT 100`,
+  /** With what is known of its payments. For the payer, as {@link findForPayer}. */
+  async findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
+    const [row] = await this.dataSource.query<SessionWithPayments[]>(
+      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE session_id = $1`,
       [sessionId],
     );
-    return rows.map((row) => row.snapshot);
+    return row;
+  }
+
+  async findOwnedWithPayments(owner: SessionOwner, sessionId: string): Promise<SessionWithPayments | undefined> {
+    const [row] = await this.dataSource.query<SessionWithPayments[]>(
+      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions
+        WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
+      [sessionId, owner.merchantId, owner.siteId, owner.mode],
+    );
+    return row;
   }
 
   async findPayment(owner: SessionOwner, paymentReference: string): Promise<PaymentSnapshot | undefined> {
@@ -129,26 +146,31 @@ export class SessionRepository {
 
   /**
    * Takes over what payment-processor said of payments, in one statement: each payment and each session keeps the
-   * newest version it was told of, so it may be told twice, late or out of order.
+   * newest version it was told of, so it may be told twice, late or out of order. What is known already is not
+   * written again, nor locked: of most payments this service hears first itself, and then twice in events.
    */
   async keepPayments(tx: Pick<EntityManager, 'query'>, payments: readonly PaymentSnapshot[]): Promise<void> {
+    const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] => [
+      ...new Map([...payments].sort(byVersion).map((payment) => [key(payment), payment])).values(),
+    ];
     await tx.query(
       `WITH told AS (
          SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
                 (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
-           FROM jsonb_array_elements($1::jsonb)
+           FROM unnest($1::jsonb[]) AS value
        ), payment AS (
          INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version)
-         SELECT DISTINCT ON (payment_reference) payment_reference, session_id, snapshot, accepted_at, version
-           FROM told ORDER BY payment_reference, version DESC
+         SELECT payment_reference, session_id, snapshot, accepted_at, version FROM told
+          WHERE NOT EXISTS (SELECT 1 FROM hosted_payments known
+                             WHERE known.payment_reference = told.payment_reference AND known.version >= told.version)
          ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
           WHERE kept.version < excluded.version
        )
        UPDATE sessions s
-          SET payable_state = newest.snapshot#>>'{payable,state}', payable_version = newest.version, tries = (newest.snapshot#>>'{payable,tries}')::int
-         FROM (SELECT DISTINCT ON (session_id) session_id, snapshot, version FROM told ORDER BY session_id, version DESC) newest
+          SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
+         FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(session_id, state, version, tries)
         WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`,
-      [JSON.stringify(payments)],
+      [newestOf(({ paymentReference }) => paymentReference), ...columnsOf(newestOf(({ source }) => source.sessionId))],
     );
   }
 
@@ -159,4 +181,18 @@ export class SessionRepository {
       [payable.payableId, payable.state, payable.version, payable.tries],
     );
   }
+}
+
+function byVersion(one: PaymentSnapshot, other: PaymentSnapshot): number {
+  return one.payable.version - other.payable.version;
+}
+
+/** Session, state, version and tries of the payables, a column each. */
+function columnsOf(payments: readonly PaymentSnapshot[]): unknown[] {
+  return [
+    payments.map(({ source }) => source.sessionId),
+    payments.map(({ payable }) => payable.state),
+    payments.map(({ payable }) => payable.version),
+    payments.map(({ payable }) => payable.tries),
+  ];
 }

@@ -24,6 +24,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly interrupt = new AbortController();
   private loop: Promise<void> = Promise.resolve();
   private stopping = false;
+  /** The last claim left something behind for want of room: a place that becomes free is to be filled at once. */
+  private isShort = false;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -62,10 +64,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     while (!this.stopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        const begun = await this.begin();
+        await this.begin();
         failures = 0;
-        // There may be more: look again as soon as this pass found something and has room left.
-        if (begun.length > 0 && this.room() > 0) continue;
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
@@ -80,7 +80,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async begin(): Promise<Promise<void>[]> {
-    if (this.stopping || this.room() <= 0) return [];
+    if (this.stopping) return [];
+    this.isShort = this.room() <= 0;
+    if (this.isShort) return [];
     const claimed = await claimNotifications(this.dataSource, {
       now: this.clock.now(),
       leaseId: newUuid(this.clock),
@@ -89,7 +91,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       maxPerEndpoint: this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
       busy: this.busy,
     });
-    return claimed.map((notification) => this.track(notification));
+    const begun = claimed.map((notification) => this.track(notification));
+    const perEndpoint = this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT;
+    this.isShort = this.room() <= 0 || [...this.busy.values()].some((inFlight) => inFlight >= perEndpoint);
+    return begun;
   }
 
   private track(notification: ClaimedNotification): Promise<void> {
@@ -106,7 +111,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         const left = this.busy.get(endpoint)! - 1;
         if (left > 0) this.busy.set(endpoint, left);
         else this.busy.delete(endpoint);
-        this.due.nudge();
+        // A Success may have waited for this one to leave the wire (E2).
+        if (this.isShort || notification.paymentStatus === 'Failed') this.due.nudge();
       });
     this.inFlight.add(sending);
     return sending;
