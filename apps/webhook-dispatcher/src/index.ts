@@ -3,11 +3,17 @@ import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
+import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
 
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
   name: 'webhook-dispatcher',
   config: WebhookDispatcherConfig,
   module: WebhookDispatcherModule,
-  migrations: [Notifications1763500000500, SigningSecrets1763500000501, NotificationTraces1763500000502],
+  migrations: [
+    Notifications1763500000500,
+    SigningSecrets1763500000501,
+    NotificationTraces1763500000502,
+    RecordNotifications1763500000503,
+  ],
 };

@@ -24,8 +24,13 @@ function event(nr: number, type = 'a.v1'): EventEnvelope {
   return { id, type, aggregateId: 'x', aggregateVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z', payload: nr };
 }
 
-function consumerOf(handlers: Record<string, EventHandler>): Consumer {
-  return new Consumer(dataSource, new Map(Object.entries(handlers)), new ManualClock(), silent);
+function consumerOf(handlers: Record<string, EventHandler>, repeatable: string[] = []): Consumer {
+  return new Consumer(
+    dataSource,
+    { byType: new Map(Object.entries(handlers)), repeatable: new Set(repeatable) },
+    new ManualClock(),
+    silent,
+  );
 }
 
 test('handlers get runs of one type, in the order of the log', async () => {
@@ -47,6 +52,37 @@ test('an event that is in a batch twice, or comes again, is handled once', async
   expect(handled).toEqual([11, 12, 13, 14]);
 });
 
+describe('repeatable effects', () => {
+  const seen: unknown[] = [];
+  const record: EventHandler = (events) => Promise.resolve(seen.push(events.map(({ payload }) => payload)));
+  beforeEach(() => void seen.splice(0));
+  const inbox = (): Promise<unknown[]> => dataSource.query('SELECT 1 FROM inbox WHERE message_id = $1', [event(31).id]);
+
+  test('come in one call for each type, and leave no mark in the inbox', async () => {
+    const consumer = consumerOf({ 'a.v1': record, 'b.v1': record }, ['a.v1', 'b.v1']);
+    await consumer.deliver([event(31), event(32, 'b.v1'), event(33), event(31)]);
+    expect(seen).toEqual([[31, 33], [32]]);
+    expect(await inbox()).toEqual([]);
+  });
+
+  test('are marked with the others of a batch that has one of another kind', async () => {
+    await consumerOf({ 'a.v1': record, 'b.v1': record }, ['a.v1']).deliver([event(31), event(34, 'b.v1')]);
+    expect(seen).toEqual([[31], [34]]);
+    expect(await inbox()).toHaveLength(1);
+  });
+
+  test('that keep failing become dead letters, and hold up nobody', async () => {
+    const consumer = consumerOf({ 'a.v1': record, 'b.v1': () => Promise.reject(new Error('broken')) }, [
+      'a.v1',
+      'b.v1',
+    ]);
+    await consumer.deliver([event(35, 'b.v1'), event(36)]);
+    expect(seen.at(-1)).toEqual([36]);
+    const letters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(35).id]);
+    expect(letters).toEqual([{ deliveries: 5 }]);
+  });
+});
+
 test('a statement that takes too long is the message’s fault, not the database’s', async () => {
   const consumer = consumerOf({
     'a.v1': async (_, { tx }) => {
@@ -55,6 +91,6 @@ test('a statement that takes too long is the message’s fault, not the database
     },
   });
   await consumer.deliver([event(21)]);
-  const letters = await dataSource.query('SELECT message_id, deliveries FROM dead_letters');
-  expect(letters).toEqual([{ message_id: event(21).id, deliveries: 5 }]);
+  const letters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(21).id]);
+  expect(letters).toEqual([{ deliveries: 5 }]);
 });

@@ -11,6 +11,13 @@ export interface ConsumerContext {
   readonly tx: EntityManager;
 }
 
+/** What a service does with the events of each type. */
+export interface EventHandlers {
+  readonly byType: ReadonlyMap<string, EventHandler>;
+  /** Types whose effect is its own mark: see `repeatable` of @EventPattern. */
+  readonly repeatable: ReadonlySet<string>;
+}
+
 /** Handles a run of events of one type, in the order of the log. */
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext) => Promise<unknown>;
 
@@ -28,24 +35,24 @@ const RETRY_PAUSES_MS = [30, 90, 270, 810];
 
 /**
  * Gives events to the handlers of a service. The effect of a batch and its marks in the inbox are one transaction,
- * so a message delivered again finds its mark and does nothing. When a batch fails its messages are tried one by
+ * so a message delivered again finds its mark and does nothing; a repeatable effect needs no mark. When a batch fails its messages are tried one by
  * one, in rounds: those that can be handled wait for no other, and those that keep failing become dead letters.
  * When the database is away nothing is concluded: the delivery fails as a whole and the relay repeats it.
  */
 export class Consumer {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly handlers: ReadonlyMap<string, EventHandler>,
+    private readonly handlers: EventHandlers,
     private readonly clock: Clock,
     private readonly log: MessagingLog,
   ) {}
 
   get types(): ReadonlySet<string> {
-    return new Set(this.handlers.keys());
+    return new Set(this.handlers.byType.keys());
   }
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
-    const known = events.filter((event) => this.handlers.has(event.type));
+    const known = events.filter((event) => this.handlers.byType.has(event.type));
     if (known.length === 0) return;
     try {
       await this.handle(known);
@@ -80,7 +87,21 @@ export class Consumer {
   }
 
   private handle(events: readonly EventEnvelope[]): Promise<void> {
-    return inTraceOf(events, () => this.handleInTransaction(events));
+    const { repeatable } = this.handlers;
+    return inTraceOf(events, () =>
+      events.every(({ type }) => repeatable.has(type)) ? this.repeat(events) : this.handleInTransaction(events),
+    );
+  }
+
+  private async repeat(events: readonly EventEnvelope[]): Promise<void> {
+    const byType = new Map<string, EventEnvelope[]>();
+    for (const event of new Map(events.map((event) => [event.id, event])).values())
+      byType.set(event.type, [...(byType.get(event.type) ?? []), event]);
+    try {
+      for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, { tx: this.dataSource.manager });
+    } catch (error) {
+      throw isDatabaseUnavailable(error) ? new DatabaseAway(error) : error;
+    }
   }
 
   private async handleInTransaction(events: readonly EventEnvelope[]): Promise<void> {
@@ -91,7 +112,7 @@ export class Consumer {
         const fresh = await this.mark(tx, events);
         // delete: an event that is in the batch twice is handled once.
         for (const run of runsOfOneType(events.filter((event) => fresh.delete(event.id)))) {
-          await this.handlers.get(run[0]!.type)!(run, { tx });
+          await this.handlers.byType.get(run[0]!.type)!(run, { tx });
         }
       });
     } catch (error) {

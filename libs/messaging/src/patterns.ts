@@ -14,6 +14,15 @@ type Method<F> = <Actual extends F>(
   descriptor: TypedPropertyDescriptor<Actual>,
 ) => void;
 
+export interface HandlerExtras {
+  /**
+   * Handling an event again, or in another order, changes nothing: a key or a version of the effect's own rows sees to
+   * it. Then the effect is its own mark, and none is kept in the inbox; `tx` is no transaction, so that an effect of one
+   * statement is one round trip. One of several begins its own.
+   */
+  readonly repeatable?: boolean;
+}
+
 /**
  * Nest's @EventPattern, tied to the payload of the event: a method of another payload does not compile. The method
  * is given a run of events of the type and the transaction in which they are marked as done; its docstring says how
@@ -21,9 +30,10 @@ type Method<F> = <Actual extends F>(
  */
 export function EventPattern<T>(
   type: EventType<T>,
+  extras: HandlerExtras = {},
 ): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>> {
   return (target, key, descriptor) => {
-    (NestEventPattern(type.name) as MethodDecorator)(target, key, descriptor as never);
+    (NestEventPattern(type.name, { ...extras }) as MethodDecorator)(target, key, descriptor as never);
     // Nest hands over the payload alone unless each parameter says what it is.
     Payload()(target, key, 0);
     Ctx()(target, key, 1);

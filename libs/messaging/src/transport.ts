@@ -7,6 +7,7 @@ import type { Broker, Subscription } from './broker.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
 import type { MessagingLog } from './log.js';
+import type { HandlerExtras } from './patterns.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
 /**
@@ -19,6 +20,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   override readonly propagatesEventHandlerErrors = true;
   /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
   readonly eventHandlers = new Map<string, EventHandler>();
+  private readonly repeatable = new Set<string>();
   private subscriptions: Subscription[] = [];
   private readonly subscribedTypes: SubscribedTypes | undefined;
 
@@ -44,15 +46,21 @@ export class Transport extends Server implements CustomTransportStrategy {
 
   private async join(): Promise<void> {
     for (const [pattern, handler] of this.messageHandlers) {
-      if (handler.isEventHandler)
+      if (handler.isEventHandler) {
         this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
-      else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
+        if ((handler.extras as HandlerExtras | undefined)?.repeatable) this.repeatable.add(pattern);
+      } else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
     }
     if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
   }
 
   private async subscribe(): Promise<Subscription> {
-    const consumer = new Consumer(this.dataSource, this.eventHandlers, this.clock, this.log);
+    const consumer = new Consumer(
+      this.dataSource,
+      { byType: this.eventHandlers, repeatable: this.repeatable },
+      this.clock,
+      this.log,
+    );
     const { types } = consumer;
     const subscriber = {
       name: this.service,

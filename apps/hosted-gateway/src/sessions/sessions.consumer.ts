@@ -18,27 +18,27 @@ import { SessionRepository } from './session.repository.js';
 export class SessionsConsumer {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
-  @EventPattern(PaymentProcessingV1)
+  @EventPattern(PaymentProcessingV1, { repeatable: true })
   onProcessing(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
     return this.keep(events, context);
   }
 
-  @EventPattern(PaymentSucceededV1)
+  @EventPattern(PaymentSucceededV1, { repeatable: true })
   onSucceeded(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
     return this.keep(events, context);
   }
 
-  @EventPattern(PaymentFailedV1)
+  @EventPattern(PaymentFailedV1, { repeatable: true })
   onFailed(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
     return this.keep(events, context);
   }
 
-  @EventPattern(PayableClosedV1)
+  @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload } of events) await this.sessions.keepPayable(tx, payload);
   }
 
-  @EventPattern(CardKeyPublishedV1)
+  @EventPattern(CardKeyPublishedV1, { repeatable: true })
   async onCardKey(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { aggregateId, aggregateVersion, payload } of events) {
       await upsertIfNewer(tx, 'card_keys', { name: aggregateId }, aggregateVersion, {

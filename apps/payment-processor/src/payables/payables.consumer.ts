@@ -18,7 +18,7 @@ export class PayablesConsumer {
   ) {}
 
   /** Replay: a payable that is known stays as it is. */
-  @EventPattern(SessionCreatedV1)
+  @EventPattern(SessionCreatedV1, { repeatable: true })
   async makeKnown(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
     await this.payables.makeKnown(
       tx,

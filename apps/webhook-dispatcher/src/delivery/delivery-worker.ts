@@ -4,13 +4,21 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { WebhookDispatcherConfig } from '../config.js';
 import { NotificationPoster } from '../endpoint/post-notification.js';
-import { claimNotifications, type ClaimedNotification } from './claim-notifications.js';
+import { claimNotifications, type ClaimedNotification, giveBack } from './claim-notifications.js';
 import { DueSignal } from './due-signal.js';
 import { SendNotification } from './send-notification.js';
 
 /** Three times the longest try, so that a lease ends only when its worker is gone. */
 const LEASE_MS = 30_000;
 const FAILURE_PAUSE_MAX_MS = 5_000;
+
+/** Room that the worker keeps for notifications while they are being recorded. */
+export interface Places {
+  readonly leaseId: string;
+  readonly leasedUntil: Date;
+  /** Whether there is room for one more to this endpoint. */
+  take(endpoint: string): boolean;
+}
 
 /**
  * Sends what is due. Any number of workers share one database: what one has claimed the others leave alone. Each has
@@ -21,6 +29,8 @@ const FAILURE_PAUSE_MAX_MS = 5_000;
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
   private readonly busy = new Map<string, number>();
+  /** Places kept by {@link sendRecorded}. */
+  private kept = 0;
   private readonly interrupt = new AbortController();
   private loop: Promise<void> = Promise.resolve();
   private stopping = false;
@@ -76,7 +86,53 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private room(): number {
-    return this.config.SVC_DELIVERY_CONCURRENCY - this.inFlight.size;
+    return this.config.SVC_DELIVERY_CONCURRENCY - this.inFlight.size - this.kept;
+  }
+
+  /**
+   * Sends notifications as soon as they are recorded, without the claim that would come between: `record` takes places
+   * for as many as there is room for, writes them under the lease of those places, and returns which.
+   */
+  async sendRecorded(record: (places: Places | undefined) => Promise<ClaimedNotification[]>): Promise<void> {
+    if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
+    const taken: string[] = [];
+    try {
+      const recorded = await record({
+        leaseId: newUuid(this.clock),
+        leasedUntil: this.clock.later(LEASE_MS),
+        take: (endpoint) => {
+          const hasRoom = this.room() > 0 && (this.busy.get(endpoint) ?? 0) < this.perEndpoint;
+          if (hasRoom) {
+            taken.push(endpoint);
+            this.occupy(endpoint);
+            this.kept++;
+          } else this.isShort = true;
+          return hasRoom;
+        },
+      });
+      // A worker that is stopping sends nothing more; another takes over.
+      if (this.stopping) await Promise.all(recorded.map((one) => giveBack(this.dataSource, one, one.createdAt)));
+      else for (const notification of recorded) this.track(notification);
+    } finally {
+      for (const endpoint of taken) {
+        this.kept--;
+        this.release(endpoint);
+      }
+    }
+  }
+
+  private get perEndpoint(): number {
+    return this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT;
+  }
+
+  private occupy(endpoint: string): void {
+    this.busy.set(endpoint, (this.busy.get(endpoint) ?? 0) + 1);
+  }
+
+  private release(endpoint: string): void {
+    const left = this.busy.get(endpoint)! - 1;
+    if (left > 0) this.busy.set(endpoint, left);
+    else this.busy.delete(endpoint);
   }
 
   private async begin(): Promise<Promise<void>[]> {
@@ -88,18 +144,17 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       leaseId: newUuid(this.clock),
       leasedUntil: this.clock.later(LEASE_MS),
       max: this.room(),
-      maxPerEndpoint: this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+      maxPerEndpoint: this.perEndpoint,
       busy: this.busy,
     });
     const begun = claimed.map((notification) => this.track(notification));
-    const perEndpoint = this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT;
-    this.isShort = this.room() <= 0 || [...this.busy.values()].some((inFlight) => inFlight >= perEndpoint);
+    this.isShort = this.room() <= 0 || [...this.busy.values()].some((inFlight) => inFlight >= this.perEndpoint);
     return begun;
   }
 
   private track(notification: ClaimedNotification): Promise<void> {
     const { endpoint } = notification;
-    this.busy.set(endpoint, (this.busy.get(endpoint) ?? 0) + 1);
+    this.occupy(endpoint);
     const sending = this.sender
       .send(notification, this.config.SVC_DELIVERY_TIMEOUT_MS, this.interrupt.signal)
       // The lease runs out and it is sent again: the database may have been away.
@@ -108,9 +163,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       )
       .finally(() => {
         this.inFlight.delete(sending);
-        const left = this.busy.get(endpoint)! - 1;
-        if (left > 0) this.busy.set(endpoint, left);
-        else this.busy.delete(endpoint);
+        this.release(endpoint);
         // A Success may have waited for this one to leave the wire (E2).
         if (this.isShort || notification.paymentStatus === 'Failed') this.due.nudge();
       });

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { HostedApiVersion, Mode } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
@@ -28,25 +29,45 @@ interface SecretRow {
 
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 const OPENED_MAX = 1_000;
+const FOUND_MS = 1_000;
 /** More secrets of one site at a time than any rotation has; each is a signature in a header. */
 const WEBHOOK_SECRETS_MAX = 5;
 
 /**
- * Opens the secrets a notification is signed with. What is usable is asked of the table at every try, so a revoked
- * or rotated key counts from the next one on; only the costly opening is kept, by sealed text.
+ * Opens the secrets a notification is signed with. What is usable is asked of the table at most once a second for a
+ * site, so a revoked or rotated key counts a second later; the costly opening is kept for longer, by sealed text.
  */
 @Injectable()
 export class SigningSecrets {
   private readonly opened = new Map<string, string>();
+  private readonly found = new Map<
+    string,
+    { readonly keys: Promise<SigningKeys | undefined>; readonly until: number }
+  >();
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(SealingKey) private readonly sealingKey: SealingKey,
+    @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
   /** The keys of this owner now, or undefined when one of the two kinds has not arrived or cannot be opened. */
-  async findFor({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<SigningKeys | undefined> {
+  async findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
+    const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
+    const now = this.clock.now().getTime();
+    const found = this.found.get(name);
+    if (found && now < found.until) return found.keys;
+    const keys = this.find(owner);
+    if (this.found.size >= OPENED_MAX) this.found.clear();
+    this.found.set(name, { keys, until: now + FOUND_MS });
+    // Neither a failure nor that there are none yet is worth keeping.
+    const usable = await keys.catch(() => undefined);
+    if (!usable) this.found.delete(name);
+    return keys;
+  }
+
+  private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const rows = await this.dataSource.query<SecretRow[]>(
       `SELECT secret_id, purpose, sealed FROM signing_secrets
         WHERE merchant_id = $1 AND mode = $2 AND NOT revoked
