@@ -48,7 +48,7 @@ describe('a fault', () => {
   let startedAt: number;
 
   beforeAll(async () => {
-    platform = await Platform.start('faults', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, { distributed: true });
+    platform = await Platform.start('faults', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, 'distributed');
     endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => answer);
     books = new Books(platform, endpoint);
   });

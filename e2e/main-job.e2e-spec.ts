@@ -19,9 +19,9 @@ jest.setTimeout(180_000);
 const LATENCY_MS = 6_000;
 
 describe.each([
-  ['all services in one process', { name: 'main-job', distributed: false }],
-  ['a process for each service, over RabbitMQ', { name: 'main-job-distributed', distributed: true }],
-])('paying at the demo shop: %s', (_, { name, distributed }) => {
+  ['all services in one process', { name: 'main-job', mode: 'embedded' }],
+  ['a process for each service, over RabbitMQ', { name: 'main-job-distributed', mode: 'distributed' }],
+] as const)('paying at the demo shop: %s', (_, { name, mode }) => {
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
@@ -29,7 +29,7 @@ describe.each([
   let page: Page;
 
   beforeAll(async () => {
-    platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, { distributed });
+    platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, mode);
     browser = await startBrowser();
   });
   afterAll(async () => {

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { waitUntil } from '@svc/testing';
 import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
+import type { Mode } from '../tools/svc/services.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
 
@@ -29,11 +30,6 @@ export interface Ran {
   readonly output: string;
 }
 
-/** `./svc up --distributed` instead of all services in one process. */
-export interface HowToRun {
-  readonly distributed: boolean;
-}
-
 /** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
 const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 32, 33];
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
@@ -43,32 +39,40 @@ export class Platform {
     readonly dataDir: string,
     private readonly portBase: number,
     private readonly settings: Readonly<Record<string, string>>,
-    private readonly how: HowToRun,
+    private mode: Mode,
   ) {}
 
   /**
    * @param name of the data folder below .data/e2e, made anew
    * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
-   * @param how all services in one process unless it says otherwise
+   * @param mode as `./svc up` without options, unless it says otherwise
    */
   static async start(
     name: string,
     settings: Readonly<Record<string, string>> = {},
-    how: HowToRun = { distributed: false },
+    mode: Mode = 'embedded',
   ): Promise<Platform> {
     const dataDir = join(ROOT, '.data', 'e2e', name);
-    const left = new Platform(dataDir, PORT_BASES.first, settings, how);
+    const left = new Platform(dataDir, PORT_BASES.first, settings, mode);
     await left.svc('down'); // of a run that was killed
     rmSync(dataDir, { recursive: true, force: true });
-    const platform = new Platform(dataDir, await findFreePortBase(), settings, how);
+    const platform = new Platform(dataDir, await findFreePortBase(), settings, mode);
     await platform.up();
     return platform;
   }
 
   async up(): Promise<void> {
-    const args = ['up', ...(this.how.distributed ? ['--distributed'] : []), '-d'];
+    const args = ['up', ...(this.mode === 'embedded' ? [] : [`--${this.mode}`]), '-d'];
     const { code, output } = await this.svc(...args);
     if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
+  }
+
+  /** Stops it, and starts it again on the same data in another way. */
+  async switchTo(mode: Mode): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    this.mode = mode;
+    await this.up();
   }
 
   /** Stops everything; logs and what the acquirer charged stay for whoever looks into a failure. */

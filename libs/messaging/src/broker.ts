@@ -15,8 +15,17 @@ export interface Broker {
   respond(command: string, answer: Responder): Promise<Subscription>;
   /** Asks and waits for the answer: transient, with a deadline, never stored. */
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
+  /** Only where the broker is a server of its own: whether it can be spoken to. */
+  readonly connection?: BrokerConnection;
   /** Only where the broker gives events to whoever is bound: how one that binds later is told of the past. */
   readonly past?: Past;
+}
+
+export interface BrokerConnection {
+  /** `blocked`: connected, but the broker takes no messages now (memory or disk alarm). */
+  readonly state: 'up' | 'away' | 'blocked';
+  /** Messages that wait in the queues this process reads, by queue; rejects when the broker does not say in time. */
+  waiting(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** A service that binds to a type has missed what was published before, and asks whoever published it. */

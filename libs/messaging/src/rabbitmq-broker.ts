@@ -1,7 +1,16 @@
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { isUuid } from '@svc/kernel';
-import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
+import type {
+  Broker,
+  BrokerConnection,
+  Past,
+  RelayTarget,
+  ReplayRequest,
+  Responder,
+  Subscriber,
+  Subscription,
+} from './broker.js';
 import type { MessagingLog } from './log.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
@@ -31,6 +40,8 @@ export interface RabbitMqSettings {
 const TARGET = 'rabbitmq';
 /** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
+/** Metrics are collected whether the broker answers or not. */
+const WAITING_MS_MAX = 1_000;
 
 /** Whether and where an attachment has been attached. */
 interface Attaching {
@@ -63,6 +74,8 @@ export class RabbitMqBroker implements Broker {
       await this.publisher.publish(events.map((event) => eventMessage(this.topology.events, event.type, event)));
     },
   };
+
+  readonly connection: BrokerConnection = this.connectionState();
 
   readonly past: Past = {
     ask: (request) => this.unlessUnroutable([this.replayMessage(request)]),
@@ -149,6 +162,22 @@ export class RabbitMqBroker implements Broker {
   async close(): Promise<void> {
     await this.consuming.close();
     await this.publishing.close();
+  }
+
+  private connectionState(): BrokerConnection {
+    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
+    const attached = (): QueueConsumer<unknown>[] =>
+      [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
+    return {
+      get state() {
+        return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
+      },
+      waiting: async () => {
+        const asked = Promise.all(attached().map((consumer) => consumer.waiting()));
+        const known = await withDeadline(asked, WAITING_MS_MAX, () => new BrokerAway('It does not say what waits.'));
+        return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
+      },
+    };
   }
 
   private async consume<T>(reader: QueueReader<T>): Promise<Subscription> {

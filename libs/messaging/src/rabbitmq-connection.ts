@@ -43,6 +43,11 @@ export class RabbitMqConnection {
     return this.model;
   }
 
+  get state(): 'up' | 'away' | 'blocked' {
+    if (!this.usable) return 'away';
+    return this.blockedBecause === undefined ? 'up' : 'blocked';
+  }
+
   open(): void {
     this.running ??= this.run();
   }

@@ -52,7 +52,7 @@ export class QueueConsumer<T> implements Attachment {
     const queue = await this.reader.declare(channel);
     await this.reader.attached?.();
     await channel.prefetch(PREFETCH);
-    const session = new Session(channel, this.reader, this.log);
+    const session = new Session(channel, queue, this.reader, this.log);
     this.session = session;
     channel.on('close', () => session.lose());
     const { consumerTag } = await channel.consume(queue, (message) => {
@@ -62,6 +62,11 @@ export class QueueConsumer<T> implements Attachment {
     });
     session.consumerTag = consumerTag;
     if (this.closed) await session.close();
+  }
+
+  /** What the broker holds for this queue and has given to nobody yet; undefined while it is not attached. */
+  waiting(): Promise<{ queue: string; count: number } | undefined> {
+    return this.session?.waiting() ?? Promise.resolve(undefined);
   }
 
   /** Takes nothing more, finishes and acknowledges what was delivered. */
@@ -82,9 +87,16 @@ class Session<T> {
 
   constructor(
     private readonly channel: Channel,
+    private readonly queue: string,
     private readonly reader: QueueReader<T>,
     private readonly log: MessagingLog,
   ) {}
+
+  async waiting(): Promise<{ queue: string; count: number } | undefined> {
+    if (this.lost || this.ending) return undefined;
+    const { messageCount } = await this.channel.checkQueue(this.queue);
+    return { queue: this.queue, count: messageCount };
+  }
 
   take(message: ConsumeMessage): void {
     if (this.lost) return;

@@ -3,7 +3,8 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { Broker, Subscription } from './broker.js';
+import type { Broker, BrokerConnection, Subscription } from './broker.js';
+import { observeBroker } from './broker-metrics.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
 import type { MessagingLog } from './log.js';
@@ -22,6 +23,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   readonly eventHandlers = new Map<string, EventHandler>();
   private readonly repeatable = new Set<string>();
   private subscriptions: Subscription[] = [];
+  private unobserve: () => void = () => undefined;
   private readonly subscribedTypes: SubscribedTypes | undefined;
 
   constructor(
@@ -40,11 +42,17 @@ export class Transport extends Server implements CustomTransportStrategy {
     return this.subscribedTypes?.areComplete();
   }
 
+  /** Whether the broker can be spoken to; undefined where there is none outside this process. */
+  get brokerState(): BrokerConnection['state'] | undefined {
+    return this.broker.connection?.state;
+  }
+
   listen(ready: (error?: unknown) => void): void {
     this.join().then(() => ready(), ready);
   }
 
   private async join(): Promise<void> {
+    if (this.broker.connection) this.unobserve = observeBroker(this.broker.connection, this.service);
     for (const [pattern, handler] of this.messageHandlers) {
       if (handler.isEventHandler) {
         this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
@@ -89,6 +97,7 @@ export class Transport extends Server implements CustomTransportStrategy {
 
   /** Takes no new work and resolves when the work under way is done. */
   async close(): Promise<void> {
+    this.unobserve();
     const closing = this.subscriptions;
     this.subscriptions = [];
     await Promise.all(closing.map((subscription) => subscription.close()));

@@ -24,6 +24,19 @@ pg.types.setTypeParser(INT8_OID, (text) => {
   return value;
 });
 
+/**
+ * Every statement of ours looks rows up by key. Planned anew for each value it would cost twice as much; planned for a
+ * table that was small it would read that table from end to end, and go on doing so while the table grows.
+ */
+const PLANNING = [
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
 /** A TypeORM data source for one service. Never synchronises: the schema comes from migrations alone. */
 export function newDataSource(settings: DataSourceSettings): DataSource {
   return new DataSource({
@@ -39,6 +52,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     connectTimeoutMS: 5_000,
     extra: {
       Client: PreparingClient,
+      options: PLANNING,
       // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: 30_000,

@@ -9,7 +9,10 @@ export abstract class ReadinessCheck {
   abstract missing(): Promise<string | undefined>;
 }
 
-/** `/health/live`: the process answers. `/health/ready`: it may be given work. */
+/**
+ * `/health/live`: the process answers. `/health/ready`: it may be given work. A broker that is away or blocked is said and
+ * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself.
+ */
 @Controller('health')
 export class HealthController {
   private caughtUpOnce = false;
@@ -27,7 +30,7 @@ export class HealthController {
   }
 
   @Get('ready')
-  async ready(): Promise<{ status: string }> {
+  async ready(): Promise<{ status: string; broker?: string }> {
     await this.dataSource.query('SELECT 1');
     // The past has been heard: between processes by this service, in one process by those it speaks to. From then on a
     // delay is a lag, not a reason to be away.
@@ -35,6 +38,7 @@ export class HealthController {
     const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
     if (missing)
       throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
-    return { status: 'ok' };
+    const { brokerState } = this.transport;
+    return { status: 'ok', ...(brokerState === undefined ? {} : { broker: brokerState }) };
   }
 }

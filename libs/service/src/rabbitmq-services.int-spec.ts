@@ -138,3 +138,30 @@ test('services that share nothing but the broker hear and answer each other; one
   expect(await get(late, '/guests')).toEqual(heard);
   expect(await get(book, '/guests')).toEqual(heard);
 });
+
+test('while the broker is away services are ready, say so, and start; what needs it is refused', async () => {
+  const [book] = [...running].filter(({ name }) => name === 'guestbook');
+  const [known] = databases;
+  expect(await get(book!, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
+
+  await server.kill();
+  await waitUntil('the loss to be noticed', 8_000, async () => {
+    const { body } = await get(book!, '/health/ready');
+    return (body as { broker: string }).broker === 'away';
+  });
+  expect(await get(book!, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
+  expect(await get(book!, '/greet')).toMatchObject({ status: 503 });
+  expect(await get(book!, '/guests')).toMatchObject({ status: 200 });
+
+  const env = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_AMQP_URL: server.url };
+  const started = await start(greeter, { ...env, SVC_DATABASE_URL: known!.url });
+  expect(await get(started, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
+
+  await server.restart();
+  // Publishing and consuming have a connection each.
+  await waitUntil('the broker to be back', 15_000, async () => {
+    const { body } = await get(book!, '/health/ready');
+    return (body as { broker: string }).broker === 'up';
+  });
+  await waitUntil('an answer', 15_000, async () => (await get(book!, '/greet')).status === 200);
+});

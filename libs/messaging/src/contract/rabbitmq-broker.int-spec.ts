@@ -164,6 +164,21 @@ describe('consuming', () => {
     expect(await consumer.deadLetters.list()).toEqual([]);
   });
 
+  test('what waits in a queue and is given to nobody yet is counted', async () => {
+    const handling = gate();
+    await harness.consumer('history', { events: { [NotedV1.name]: () => handling.pass() } });
+    await harness.producer('processor');
+    const { connection: broker } = brokers.linkOf('history').broker;
+    expect([broker.state, [...(await broker.waiting()).values()]]).toEqual(['up', [0]]);
+    const prefetched = 200;
+    const events = Array.from({ length: prefetched + 50 }, (_, nr) => anEvent(NotedV1, `a${nr}`, 1, { text: `${nr}` }));
+    await publishDirectly(...events);
+    const waiting = async (): Promise<number[]> => [...(await broker.waiting()).values()];
+    await waitUntil('the queue to be counted', DEADLINE_MS, async () => (await waiting())[0] === 50);
+    handling.open();
+    await waitUntil('the queue to be empty', DEADLINE_MS, async () => (await waiting())[0] === 0);
+  });
+
   test('what cannot be read is put aside and holds up nobody', async () => {
     const history = await effectsTable(harness, 'history');
     await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });

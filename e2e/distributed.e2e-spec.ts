@@ -1,0 +1,200 @@
+/**
+ * What only a distributed platform has to show: one trace through every process, services that are renewed under load,
+ * services that go on and start without identity, and the same data run in every way there is.
+ */
+import { randomBytes } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
+import { SERVICES } from '../tools/svc/settings.ts';
+import { Books } from './books.js';
+import { aSessionRequest, clientOf, createSessions } from './merchant.js';
+import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
+import { APPROVED, fillIn, press } from './payer.js';
+import { Platform } from './platform.js';
+import { TraceCollector } from './trace-collector.js';
+
+jest.setTimeout(240_000);
+
+const PAYERS = 6;
+/** Fewer in the time of one restart would show nothing. */
+const AT_LEAST_MEANWHILE = 5;
+
+let collector: TraceCollector;
+let platform: Platform;
+let endpoint: MerchantEndpoint;
+let books: Books;
+let answer: Answer;
+/** Payments that were made by all tests before. */
+let paid = 0;
+
+beforeAll(async () => {
+  collector = await TraceCollector.start();
+  platform = await Platform.start('distributed', collector.environment, 'distributed');
+  endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => answer);
+  books = new Books(platform, endpoint);
+});
+afterAll(async () => {
+  endpoint?.release();
+  await platform?.stop();
+  await endpoint?.stop();
+  await collector?.stop();
+});
+beforeEach(() => {
+  answer = 200;
+});
+
+/** From the merchant's cart to the page's answer. Throws when any call is not answered as documented. */
+async function pay(): Promise<string> {
+  const [session] = await createSessions(clientOf(platform), 1, endpoint.url);
+  const { httpStatus, state } = await press(platform.demo.gatewayUrl, await fillIn(session!.redirectUrl));
+  if (httpStatus !== 200 || state !== 'succeeded') throw new Error(`Pay was answered ${httpStatus}, ${state}`);
+  const payments = await clientOf(platform).listPayments(session!.sessionId);
+  if (payments.length !== 1) throw new Error(`${payments.length} payments are known of a session that was paid`);
+  paid++;
+  return session!.sessionId;
+}
+
+async function expectAllHeardOnce(): Promise<void> {
+  endpoint.release();
+  await waitUntil('every notification', 30_000, () => Promise.resolve(books.underWay().length === 0));
+  await waitUntil('the books to be complete', 10_000, async () => (await books.totals()).transfers === paid);
+  await books.expectToAgree(paid);
+}
+
+describe('a trace', () => {
+  const [merchantsTrace, merchantsSpan] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  const followed = ['front', 'hosted-gateway', 'payment-processor', 'webhook-dispatcher'];
+  let sessionId: string;
+
+  it('that begins at the merchant goes through every service of a payment, and back to the merchant', async () => {
+    const site = platform.site(0, 0);
+    const created = await fetch(`${platform.demo.gatewayUrl}/api/v3.1/sessions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        merchantId: String(site.merchant.merchantId),
+        merchantSiteId: String(site.siteId),
+        'x-api-key': site.apiKey,
+        traceparent: `00-${merchantsTrace}-${merchantsSpan}-01`,
+      },
+      body: JSON.stringify(aSessionRequest(endpoint.url)),
+    });
+    const session = (await created.json()) as { sessionId: string; redirectUrl: string };
+    ({ sessionId } = session);
+    expect(await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl))).toMatchObject({ httpStatus: 200 });
+    paid++;
+    await expectAllHeardOnce();
+    expect(endpoint.deliveries.at(-1)!.headers['traceparent']).toMatch(
+      new RegExp(`^00-${merchantsTrace}-[0-9a-f]{16}-01$`),
+    );
+
+    await waitUntil('the spans of every service', 20_000, () => {
+      const services = new Set(collector.of(merchantsTrace).map(({ service }) => service));
+      return Promise.resolve(followed.every((service) => services.has(service)));
+    });
+    // Each span hangs on another of the trace or on the merchant's own.
+    const orphans = (): string[] => {
+      const spans = collector.of(merchantsTrace);
+      const known = new Set([merchantsSpan, ...spans.map(({ spanId }) => spanId)]);
+      return spans
+        .filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''))
+        .map(({ service, name }) => `${service} ${name}`);
+    };
+    await waitUntil('the last span', 20_000, () => Promise.resolve(orphans().length === 0));
+  });
+
+  it('says nothing of the card, nor of what opens the page', () => {
+    const spans = JSON.stringify(collector.of(merchantsTrace));
+    for (const secret of [APPROVED, sessionId, platform.site(0, 0).apiKey, 'encryptedCard'])
+      expect(spans).not.toContain(secret);
+    expect(collector.of(merchantsTrace).length).toBeGreaterThan(10);
+  });
+
+  it('is named in the log lines of what happened in it', () => {
+    const lines = platform
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(merchantsTrace))
+      .map((line) => (JSON.parse(line) as { service: string }).service);
+    expect(new Set(lines)).toEqual(new Set(['hosted-gateway', 'webhook-dispatcher']));
+  });
+});
+
+describe('a rolling restart under load', () => {
+  it('of every service turns nobody away, and tells no merchant twice', async () => {
+    const [failures, lines]: [unknown[], string[]] = [[], []];
+    const before = endpoint.deliveries.length;
+    const paidBefore = paid;
+    let done = false;
+    // Acknowledged when the next payment is made: there always is something on the wire when a service is to stop.
+    answer = 'hold';
+    const payers = Array.from({ length: PAYERS }, async () => {
+      while (!done) {
+        await pay().catch((error: unknown) => failures.push(error));
+        endpoint.release();
+      }
+    });
+    try {
+      for (const app of SERVICES) {
+        const [from, startedAt] = [paid, Date.now()];
+        const { restarts } = platform.process(app);
+        const { code, output } = await platform.svc('restart', app);
+        expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
+        expect(platform.process(app).restarts).toBe(restarts + 1);
+        // What had to wait for this service goes on.
+        await waitUntil('payments to go on', 30_000, () => Promise.resolve(paid - from >= AT_LEAST_MEANWHILE));
+        lines.push(
+          `${app.padEnd(20)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s, ${paid - from} payments meanwhile`,
+        );
+      }
+    } finally {
+      done = true;
+      answer = 200;
+      await Promise.all(payers);
+    }
+    process.stdout.write(
+      `restarted under load:\n${lines.join('\n')}\n${failures.length} of ${paid - paidBefore} payments failed\n`,
+    );
+    expect(failures).toEqual([]);
+    await expectAllHeardOnce();
+    expect(endpoint.deliveries.length - before).toBe(paid - paidBefore);
+  });
+});
+
+describe('while identity is stopped', () => {
+  let stopped: number | undefined;
+  afterAll(() => {
+    if (stopped !== undefined) process.kill(stopped, 'SIGCONT');
+  });
+
+  it('sessions, payments and webhooks of known merchants go on', async () => {
+    stopped = platform.process('identity').pid;
+    process.kill(stopped, 'SIGSTOP');
+    await pay();
+    await expectAllHeardOnce();
+  });
+
+  it('services that start serve from what they have kept', async () => {
+    for (const app of ['hosted-gateway', 'payment-processor', 'webhook-dispatcher']) {
+      const { code, output } = await platform.svc('restart', app);
+      expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
+    }
+    await pay();
+    await expectAllHeardOnce();
+  });
+});
+
+describe('the same data', () => {
+  it.each(['embedded', 'rabbitmq'] as const)('goes on %s, with what was under way', async (mode) => {
+    answer = 'hold';
+    const sessionId = await pay();
+    await waitUntil('the notification on the wire', 10_000, () => Promise.resolve(endpoint.holding === 1));
+    await platform.switchTo(mode);
+    answer = 200;
+    await books.everyoneHasHeard(new Date());
+    await books.expectToAgree(paid);
+    const payments = await clientOf(platform).listPayments(sessionId);
+    expect(payments).toMatchObject([{ sessionId, paymentStatus: 'Success' }]);
+    await pay();
+    await expectAllHeardOnce();
+  });
+});
