@@ -121,7 +121,7 @@ describe('a trace', () => {
 
 describe('a rolling restart under load', () => {
   it('of every service turns nobody away, and tells no merchant twice', async () => {
-    const [failures, lines]: [unknown[], string[]] = [[], []];
+    const [failures, lines]: [string[], string[]] = [[], []];
     const before = endpoint.deliveries.length;
     const paidBefore = paid;
     let done = false;
@@ -129,7 +129,7 @@ describe('a rolling restart under load', () => {
     answer = 'hold';
     const payers = Array.from({ length: PAYERS }, async () => {
       while (!done) {
-        await pay().catch((error: unknown) => failures.push(error));
+        await pay().catch((error: unknown) => failures.push(String(error)));
         endpoint.release();
       }
     });
@@ -154,7 +154,7 @@ describe('a rolling restart under load', () => {
     process.stdout.write(
       `restarted under load:\n${lines.join('\n')}\n${failures.length} of ${paid - paidBefore} payments failed\n`,
     );
-    expect(failures).toEqual([]);
+    expect(new Set(failures)).toEqual(new Set());
     await expectAllHeardOnce();
     expect(endpoint.deliveries.length - before).toBe(paid - paidBefore);
   });
@@ -190,7 +190,7 @@ describe('the same data', () => {
     await waitUntil('the notification on the wire', 10_000, () => Promise.resolve(endpoint.holding === 1));
     await platform.switchTo(mode);
     answer = 200;
-    await books.everyoneHasHeard(new Date());
+    await books.everyoneHasHeard();
     await books.expectToAgree(paid);
     const payments = await clientOf(platform).listPayments(sessionId);
     expect(payments).toMatchObject([{ sessionId, paymentStatus: 'Success' }]);

@@ -12,13 +12,26 @@ import type { Topology } from './rabbitmq-topology.js';
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to';
 /** People waiting at once, for one process. */
 const ASKING_MAX = 2_000;
-/** Requests one replica answers at once; the rest wait for it or for another. */
-const ANSWERING_MAX = 64;
+/**
+ * Requests one replica takes at once; the rest wait for it or for another. They are gone with the queue when its last
+ * reader leaves, so few should have to wait there.
+ */
+const ANSWERING_MAX = 1_000;
 const CONNECTION_WAIT_MS = 1_000;
+/**
+ * Nobody is there to answer: so long as a service takes to start again it is asked again. What came back was handled by
+ * nobody, and whoever waits would rather wait a little than be turned away by a restart.
+ */
+const NOBODY_MS_MAX = 6_000;
+const NOBODY_PAUSE_MS = 100;
+
+class NobodyAnswers extends Error {
+  override readonly name = 'NobodyAnswers';
+}
 
 interface Asked {
   readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: DomainError) => void;
+  readonly reject: (error: DomainError | NobodyAnswers) => void;
 }
 
 function notReady(why: string): DomainError {
@@ -27,7 +40,7 @@ function notReady(why: string): DomainError {
 
 /**
  * Asks other services while a person waits. Nothing is stored: a request that is not answered in time is gone, one
- * that nobody is there for is refused at once, and an answer that comes late is dropped.
+ * that nobody is there for is refused after a few seconds, and an answer that comes late is dropped.
  */
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
@@ -41,7 +54,9 @@ export class RabbitMqRequests {
   async setUp(model: ChannelModel): Promise<void> {
     const channel = await this.connection.confirmChannel(model);
     channel.on('return', ({ fields, properties }) =>
-      this.asked.get(String(properties.correlationId))?.reject(notReady(`Nobody answers ${fields.routingKey}.`)),
+      this.asked
+        .get(String(properties.correlationId))
+        ?.reject(new NobodyAnswers(`Nobody answers ${fields.routingKey}.`)),
     );
     channel.on('close', () => {
       for (const { reject } of this.asked.values()) reject(notReady('The connection was lost.'));
@@ -51,6 +66,20 @@ export class RabbitMqRequests {
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    const deadline = Date.now() + timeoutMs;
+    const patientUntil = Date.now() + Math.min(NOBODY_MS_MAX, timeoutMs - NOBODY_PAUSE_MS);
+    for (;;) {
+      try {
+        return await this.askOnce(command, payload, deadline - Date.now());
+      } catch (error) {
+        if (!(error instanceof NobodyAnswers)) throw error;
+        if (Date.now() >= patientUntil) throw notReady(error.message);
+        await new Promise((resolve) => setTimeout(resolve, NOBODY_PAUSE_MS));
+      }
+    }
+  }
+
+  private async askOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     if (this.asked.size >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
     const deadline = Date.now() + timeoutMs;
     const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
@@ -71,7 +100,7 @@ export class RabbitMqRequests {
     propagation.inject(context.active(), headers);
     let timer: NodeJS.Timeout | undefined;
     try {
-      return await new Promise((resolve, reject: (error: DomainError) => void) => {
+      return await new Promise((resolve, reject: Asked['reject']) => {
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
         this.asked.set(correlationId, { resolve, reject });
         const properties = {
@@ -92,7 +121,9 @@ export class RabbitMqRequests {
         });
       });
     } catch (error) {
-      throw error instanceof DomainError ? error : notReady('The connection was lost.');
+      throw error instanceof DomainError || error instanceof NobodyAnswers
+        ? error
+        : notReady('The connection was lost.');
     } finally {
       clearTimeout(timer);
       this.asked.delete(correlationId);

@@ -144,6 +144,9 @@ test('while the broker is away services are ready, say so, and start; what needs
   const [known] = databases;
   expect(await get(book!, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 
+  // A quorum queue that was declared a moment ago is not written down yet: killed now, the broker may lose it.
+  const from = performance.now();
+  await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - from > 2_500));
   await server.kill();
   await waitUntil('the loss to be noticed', 8_000, async () => {
     const { body } = await get(book!, '/health/ready');

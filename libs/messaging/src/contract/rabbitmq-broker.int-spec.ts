@@ -282,11 +282,22 @@ describe('the past', () => {
 describe('commands', () => {
   const Double = { name: 'double.v1' };
 
-  test('a request nobody answers is refused at once, not at its deadline', async () => {
+  test('a request nobody answers waits as long as a service takes to start again, and is then refused', async () => {
     const { commands } = await harness.producer('asker');
     const began = Date.now();
     await expect(commands.request(Double, {}, 15_000)).rejects.toMatchObject({ code: 'service.not-ready' });
-    expect(Date.now() - began).toBeLessThan(5_000);
+    expect(Date.now() - began).toBeGreaterThan(5_000);
+    expect(Date.now() - began).toBeLessThan(12_000);
+    await expect(commands.request(Double, {}, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
+  });
+
+  test('a request is answered by who comes while it waits', async () => {
+    const { commands } = await harness.producer('asker');
+    const askedAt = Date.now();
+    const answer = commands.request(Double, {}, 15_000);
+    await waitUntil('it to be turned away', DEADLINE_MS, () => Promise.resolve(Date.now() - askedAt > 300));
+    await harness.consumer('calculator', { commands: { [Double.name]: () => Promise.resolve(8) } });
+    expect(await answer).toEqual(8);
   });
 
   test('a request is never persistent and is gone from the queue at its deadline', async () => {
