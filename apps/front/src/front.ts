@@ -4,6 +4,7 @@
  * compose and Kubernetes others do the same, and their rules are made from the same table (deploy/).
  */
 import replyFrom from '@fastify/reply-from';
+import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
 import type { ServiceLog } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -164,6 +165,8 @@ function forwardedHeaders(request: FastifyRequest, given: object, body: Buffer |
   }
   const sent = request.headers.host;
   if (sent !== undefined) headers['host'] = sent;
+  // The app is told of our own span, which hangs on the caller's. With both the header would be no longer readable.
+  if (trace.getActiveSpan()) for (const name of ['traceparent', 'tracestate']) delete headers[name];
   headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
   headers['x-forwarded-proto'] = 'http';
   return headers;
