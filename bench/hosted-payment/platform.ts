@@ -8,6 +8,11 @@ import type { Demo } from '../../tools/svc/seed.ts';
 import type { Groups } from '../measuring/cpu.ts';
 import type { RunningSystem, System } from './system.ts';
 
+export interface RunningPlatform extends RunningSystem {
+  /** After a stop, on the same data. */
+  startAgain(): Promise<RunningPlatform>;
+}
+
 export const ROOT = join(import.meta.dirname, '..', '..');
 const PORT_BASE = 18_300;
 
@@ -20,7 +25,11 @@ const NAMES: Readonly<Record<Way, string>> = {
 };
 
 /** @param settings handed to `./svc` beside its own, for example the variables of OpenTelemetry */
-export function platform(way: Way, settings: Readonly<Record<string, string>> = {}, name = NAMES[way]): System {
+export function platform(
+  way: Way,
+  settings: Readonly<Record<string, string>> = {},
+  name = NAMES[way],
+): System<RunningPlatform> {
   return {
     name,
     start: async (acquirerLatencyMs) => {
@@ -35,8 +44,11 @@ export function platform(way: Way, settings: Readonly<Record<string, string>> = 
       });
       await svc('down'); // of a run that was killed
       rmSync(dataDir, { recursive: true, force: true });
-      await svc('up', '-d', ...(way === 'embedded' ? [] : [`--${way}`]));
-      return running(dataDir, svc);
+      const up = async (): Promise<RunningPlatform> => {
+        await svc('up', '-d', ...(way === 'embedded' ? [] : [`--${way}`]));
+        return { ...(await running(dataDir, svc)), startAgain: up };
+      };
+      return up();
     },
   };
 }

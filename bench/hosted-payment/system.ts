@@ -22,9 +22,9 @@ export interface RunningSystem {
   stop(): Promise<void>;
 }
 
-export interface System {
+export interface System<Running extends RunningSystem = RunningSystem> {
   /** As the report calls it. */
   readonly name: string;
   /** @param acquirerLatencyMs how late the acquirer answers */
-  start(acquirerLatencyMs: number): Promise<RunningSystem>;
+  start(acquirerLatencyMs: number): Promise<Running>;
 }

@@ -38,7 +38,7 @@ describe('the command line', () => {
   });
 
   it('names every command in the help', () => {
-    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'test', 'nx', 'npm', 'help'])
+    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'test', 'bench', 'nx', 'npm', 'help'])
       expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
   });
 });

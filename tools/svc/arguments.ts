@@ -10,6 +10,7 @@ export type Command =
   | { name: 'status' }
   | { name: 'logs'; follow: boolean; service: string | undefined }
   | { name: 'test'; args: string[] }
+  | { name: 'bench'; args: string[] }
   | { name: 'nx'; args: string[] }
   | { name: 'npm'; args: string[] };
 
@@ -25,6 +26,9 @@ export const HELP = `usage: ./svc <command>
   logs [-f] [service]  the services' logs, readable; -f follows; "postgres", "rabbitmq" for theirs
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
+  bench [part] [--rounds n] [--seconds n]
+                       measures: start, payments, acquirers, tracing; all of them without a part. Writes
+                       .data/bench/report.md. An hour with nothing else on the machine
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text
@@ -58,6 +62,7 @@ export function parseCommand(args: readonly string[]): Command {
     case 'logs':
       return parseLogs(rest);
     case 'test':
+    case 'bench':
     case 'nx':
     case 'npm':
       return { name, args: rest };

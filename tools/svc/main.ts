@@ -52,10 +52,19 @@ async function run(command: Command): Promise<number> {
       return 0;
     case 'test':
       return test(settings, command.args);
+    case 'bench':
+      return bench(command.args);
     case 'nx':
       return runTool(join(root, 'node_modules', '.bin', 'nx'), command.args);
     case 'npm':
       return runTool(undefined, command.args);
+  }
+
+  /** The platforms it measures install and build by themselves. */
+  async function bench(args: string[]): Promise<number> {
+    await prepare(settings, createSteps(), { build: true });
+    process.on('SIGINT', () => undefined);
+    return (await runProgram(process.execPath, [join(root, 'bench', 'main.ts'), ...args], { cwd: root })).code;
   }
 
   async function runTool(script: string | undefined, args: string[]): Promise<number> {

@@ -14,16 +14,28 @@ export function formatAmount(amountCents: number, currencyISOCode: string, local
   if (!Number.isSafeInteger(amountCents) || amountCents < 0) throw new RangeError('amountCents must be whole cents');
   const digits = String(amountCents).padStart(3, '0');
   const decimal = `${digits.slice(0, -2)}.${digits.slice(-2)}` as Intl.StringNumericLiteral;
-  return new Intl.NumberFormat(formattingLocale(locale), {
+  return amountFormat(locale, currencyISOCode).format(decimal).replace(/\s/g, ' ');
+}
+
+/** Making one takes longer than rendering the rest of the page. The locale comes from strangers, so few are kept. */
+const amountFormats = new Map<string, Intl.NumberFormat>();
+const AMOUNT_FORMATS_MAX = 100;
+
+function amountFormat(locale: string, currencyISOCode: string): Intl.NumberFormat {
+  const name = `${currencyISOCode} ${locale}`;
+  const kept = amountFormats.get(name);
+  if (kept) return kept;
+  const format = new Intl.NumberFormat(formattingLocale(locale), {
     style: 'currency',
     currency: currencyISOCode,
     currencyDisplay: 'narrowSymbol',
     numberingSystem: 'latn',
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
-  })
-    .format(decimal)
-    .replace(/\s/g, ' ');
+  });
+  if (amountFormats.size >= AMOUNT_FORMATS_MAX) amountFormats.clear();
+  amountFormats.set(name, format);
+  return format;
 }
 
 /** "20 November 2026 at 18:03 UTC": the server does not know the payer's time zone; the script puts it right. */

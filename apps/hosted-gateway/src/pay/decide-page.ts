@@ -1,5 +1,5 @@
 import type { PublicKeyJwk } from '@svc/contracts';
-import type { OrderShown, PayPageModel } from '../page-views/pay-page-model.js';
+import type { OrderShown, SessionPage } from '../page-views/pay-page-model.js';
 import { SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
 import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { linkToMerchant } from './payer-links.js';
@@ -15,7 +15,7 @@ export interface PageFacts {
 }
 
 /** Decides what the payer sees, from what is known of the session. Pure: the same facts give the same page. */
-export function decidePage({ session, encryptionKey, locale, now }: PageFacts): PayPageModel {
+export function decidePage({ session, encryptionKey, locale, now }: PageFacts): SessionPage {
   const { payments } = session;
   const latest = payments[0];
   const order: OrderShown = {

@@ -3,8 +3,8 @@ import { ChargeCardV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { payableOf, type Session } from '../sessions/session.js';
-import { SessionRepository } from '../sessions/session.repository.js';
+import { payableOf } from '../sessions/session.js';
+import { SessionRepository, type SessionWithPayments, withPayment } from '../sessions/session.repository.js';
 
 /** What the page sends. */
 export interface PressOfPay {
@@ -26,13 +26,20 @@ export class PayOnPage {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(sessionId: string, press: PressOfPay): Promise<PaymentSnapshot> {
-    const session = isUuid(sessionId) ? await this.sessions.findForPayer(sessionId) : undefined;
+  /** The payment, and the session as it is known after it. */
+  async execute(
+    sessionId: string,
+    press: PressOfPay,
+  ): Promise<{ payment: PaymentSnapshot; session: SessionWithPayments }> {
+    const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     return continueTrace(session.traceparent, 'pay session', () => this.pay(session, press));
   }
 
-  private async pay(session: Session, press: PressOfPay): Promise<PaymentSnapshot> {
+  private async pay(
+    session: SessionWithPayments,
+    press: PressOfPay,
+  ): Promise<{ payment: PaymentSnapshot; session: SessionWithPayments }> {
     const payment = await this.commands.request(ChargeCardV1, {
       payable: payableOf(session),
       reference: press.reference,
@@ -41,6 +48,6 @@ export class PayOnPage {
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     });
     await this.sessions.keepPayments(this.dataSource, [payment]);
-    return payment;
+    return { payment, session: withPayment(session, payment) };
   }
 }

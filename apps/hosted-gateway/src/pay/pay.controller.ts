@@ -22,7 +22,7 @@ import type { PayPageModel } from '../page-views/pay-page-model.js';
 import { PageAssetFiles } from './page-assets.js';
 import { PayOnPage } from './pay-on-page.js';
 import { SameOrigin } from './same-origin.guard.js';
-import { ShowPage } from './show-page.js';
+import { type PageState, ShowPage } from './show-page.js';
 
 /** What the page's script sends when the payer presses Pay. */
 export class PayRequest {
@@ -84,9 +84,7 @@ export class PayController {
 
   @Get(':sessionId/state')
   @Header('cache-control', 'no-store')
-  state(
-    @Param('sessionId') sessionId: string,
-  ): Promise<{ state: string; version: number | string | undefined; redirectUrl?: string }> {
+  state(@Param('sessionId') sessionId: string): Promise<PageState> {
     return this.showPage.state(sessionId);
   }
 
@@ -98,10 +96,10 @@ export class PayController {
     @Param('sessionId') sessionId: string,
     @Body() body: PayRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ state: string; version: number | string | undefined }> {
-    const payment = await this.payOnPage.execute(sessionId, body);
+  ): Promise<PageState> {
+    const { payment, session } = await this.payOnPage.execute(sessionId, body);
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.state(sessionId);
+    return this.showPage.stateOf(session);
   }
 }
 

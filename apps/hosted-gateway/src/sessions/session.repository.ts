@@ -17,6 +17,20 @@ const COLUMNS = `session_id AS "sessionId", mode, merchant_id AS "merchantId", s
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
   payable_version AS "payableVersion", tries, traceparent`;
 
+/** What {@link SessionRepository.keepPayments} makes of a session, for whoever has just read it: the newest stays. */
+export function withPayment(session: SessionWithPayments, payment: PaymentSnapshot): SessionWithPayments {
+  const { state, version, tries } = payment.payable;
+  const isNewer = version > session.payableVersion;
+  const others = session.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
+  const kept = session.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
+  const newest = kept && kept.payable.version >= version ? kept : payment;
+  return {
+    ...session,
+    ...(isNewer ? { payableState: state, payableVersion: version, tries } : {}),
+    payments: [newest, ...others].sort((one, other) => other.payable.version - one.payable.version),
+  };
+}
+
 const PAYMENTS = `ARRAY(SELECT snapshot FROM hosted_payments p WHERE p.session_id = sessions.session_id
                          ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
 
@@ -110,14 +124,6 @@ export class SessionRepository {
   }
 
   /** For the payer, who owns nothing but the session's unguessable id. */
-  async findForPayer(sessionId: string): Promise<Session | undefined> {
-    const [row] = await this.dataSource.query<Session[]>(`SELECT ${COLUMNS} FROM sessions WHERE session_id = $1`, [
-      sessionId,
-    ]);
-    return row;
-  }
-
-  /** With what is known of its payments. For the payer, as {@link findForPayer}. */
   async findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
     const [row] = await this.dataSource.query<SessionWithPayments[]>(
       `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE session_id = $1`,

@@ -1,0 +1,135 @@
+/** Part `payments`: the hosted payment in every way there is to run the platform. */
+import type { PartOptions } from '../main.ts';
+import { median } from '../measuring/percentiles.ts';
+import { type Figure, type Plot, rounded, type Section, type Table } from '../report.ts';
+import { type Measured, measure } from './measure.ts';
+import { platform } from './platform.ts';
+import type { System } from './system.ts';
+
+/** Completed payments a second that are promised on two cores with everything on them. */
+const PROMISED: Readonly<Record<string, number>> = {
+  embedded: 200,
+  'RabbitMQ, all in one': 300,
+  'RabbitMQ, a process each': 200,
+};
+const OUTCOME_TO_WEBHOOK_MS = { p50: 15, p99: 80 };
+
+export async function measurePayments(options: PartOptions): Promise<Section> {
+  const systems = [platform('embedded'), platform('rabbitmq'), platform('distributed')];
+  const runs = await measureAlternating(systems, 0, options);
+  const allInOne = runs.filter(({ system }) => system === 'RabbitMQ, all in one');
+  const figures: Figure[] = [...new Set(runs.map(({ system }) => system))].map((system) => ({
+    name: `completed hosted payments, ${system}`,
+    value: median(runs.filter((run) => run.system === system).map((run) => run.completedPerSecond)),
+    unit: 'a second',
+    atLeast: PROMISED[system] ?? 0,
+  }));
+  for (const percentile of ['p50', 'p99'] as const)
+    figures.push({
+      name: `outcome → webhook at half load, ${percentile}, RabbitMQ, all in one`,
+      value: median(allInOne.map(({ halfLoad }) => halfLoad.latency.outcomeToWebhook[percentile])),
+      unit: 'ms',
+      atLeast: OUTCOME_TO_WEBHOOK_MS[percentile],
+      direction: 'most',
+    });
+  return {
+    title: 'Hosted payment: session, page, charge, ledger, webhook',
+    tables: [rates(runs), legs(runs), cost(runs)],
+    plots: [...new Map(runs.map((run) => [run.system, run])).values()].map(staircase),
+    figures,
+    problems: problemsOf(runs),
+    data: runs,
+  };
+}
+
+/** Every system once, then every system again: what disturbs the machine for a while disturbs all of them. */
+export async function measureAlternating(
+  systems: readonly System[],
+  acquirerLatencyMs: number,
+  { rounds, seconds, say }: PartOptions,
+): Promise<Measured[]> {
+  const runs: Measured[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    for (const system of systems) {
+      say(`round ${round} of ${rounds}, ${system.name}`);
+      const staircase = {
+        acquirerLatencyMs,
+        warmUpSeconds: 2 * seconds,
+        halfLoadSeconds: seconds,
+        stepSeconds: seconds,
+      };
+      runs.push(await measure(system, staircase, say));
+    }
+  }
+  return runs;
+}
+
+export function problemsOf(runs: readonly Measured[]): string[] {
+  return runs.flatMap(({ system, books }) =>
+    books.disagreement === undefined ? [] : [`${system}: ${books.disagreement}`],
+  );
+}
+
+export function bySystem(runs: readonly Measured[]): [string, Measured[]][] {
+  return [...new Set(runs.map(({ system }) => system))].map((system) => [
+    system,
+    runs.filter((run) => run.system === system),
+  ]);
+}
+
+export function rates(runs: readonly Measured[]): Table {
+  return {
+    title: 'Completed payments a second, and the books of all rounds',
+    columns: ['', 'median', 'rounds', 'charges = payments = transfers = notification ids'],
+    rows: bySystem(runs).map(([system, own]) => {
+      const perSecond = own.map(({ completedPerSecond }) => completedPerSecond);
+      const books = own.map(({ books: { charges, payments, transfers, notificationIds } }) => [
+        charges,
+        payments,
+        transfers,
+        notificationIds,
+      ]);
+      const sums = [0, 1, 2, 3].map((column) => books.reduce((sum, row) => sum + row[column]!, 0));
+      return [system, rounded(median(perSecond)), perSecond.map(rounded).join(', '), sums.join(' = ')];
+    }),
+  };
+}
+
+export function legs(runs: readonly Measured[]): Table {
+  return {
+    title: 'Latency at half load in ms, p50 / p95 / p99',
+    columns: ['', 'session', 'page', 'pay', 'outcome → webhook', 'whole'],
+    rows: bySystem(runs).map(([system, own]) => [
+      system,
+      ...(['session', 'page', 'pay', 'outcomeToWebhook', 'whole'] as const).map((leg) =>
+        (['p50', 'p95', 'p99'] as const)
+          .map((percentile) => rounded(median(own.map(({ halfLoad }) => halfLoad.latency[leg][percentile]))))
+          .join(' / '),
+      ),
+    ]),
+  };
+}
+
+function cost(runs: readonly Measured[]): Table {
+  const groups = ['services', 'PostgreSQL', 'RabbitMQ', 'load'];
+  return {
+    title: 'What one payment costs at half load',
+    columns: ['', ...groups.map((group) => `${group}, CPU ms`), 'commits', 'WAL bytes', 'bytes on loopback'],
+    rows: bySystem(runs).map(([system, own]) => [
+      system,
+      ...groups.map((group) => rounded(median(own.map(({ halfLoad }) => halfLoad.cpuMs[group] ?? 0)))),
+      ...(['commits', 'walBytes', 'loopbackBytes'] as const).map((count) =>
+        rounded(median(own.map(({ perPayment }) => perPayment[count]))),
+      ),
+    ]),
+  };
+}
+
+function staircase({ system, steps }: Measured): Plot {
+  return {
+    title: `${system}: from begin to webhook in ms, p50 and p99, by offered payments a second`,
+    x: { label: 'offered a second', points: steps.map(({ offeredPerSecond }) => rounded(offeredPerSecond)) },
+    y: 'ms',
+    lines: [steps.map(({ latency }) => latency.whole.p50), steps.map(({ latency }) => latency.whole.p99)],
+  };
+}

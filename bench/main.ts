@@ -1,0 +1,67 @@
+/**
+ * `./svc bench [part…]`: measures the platform on this machine. Prints what it does and a table, and writes
+ * report.json and report.md into the data folder. A figure counts only when all books agree afterwards.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measureAcquirers } from './hosted-payment/acquirers.ts';
+import { measurePayments } from './hosted-payment/payments.ts';
+import { ROOT } from './hosted-payment/platform.ts';
+import { measureStart } from './start/start.ts';
+import { asMarkdown, asText, type Report, type Section } from './report.ts';
+import { measureTracing } from './hosted-payment/tracing.ts';
+
+export interface PartOptions {
+  /** How often each system is measured, alternating. */
+  readonly rounds: number;
+  /** Seconds of one step of load; the others follow from it. */
+  readonly seconds: number;
+  readonly say: (line: string) => void;
+}
+
+const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>> = {
+  start: measureStart,
+  payments: measurePayments,
+  acquirers: measureAcquirers,
+  tracing: measureTracing,
+};
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '8' } },
+});
+const unknown = positionals.filter((name) => !(name in PARTS));
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+if (unknown.length > 0 || !(rounds >= 1 && rounds <= 20) || !(seconds >= 1 && seconds <= 120)) {
+  console.error(`usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)]`);
+  process.exit(2);
+}
+
+const startedAt = performance.now();
+const say = (line: string): void =>
+  console.log(`  ${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
+const sections: Section[] = [];
+for (const name of positionals.length > 0 ? positionals : Object.keys(PARTS)) {
+  console.log(`\n${name}`);
+  const section = await PARTS[name]!({ rounds, seconds, say });
+  console.log(`\n${asText(section)}`);
+  sections.push(section);
+}
+
+const report: Report = {
+  measuredAt: new Date().toISOString(),
+  commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim(),
+  machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Node.js ${process.versions.node}`,
+  command: `./svc bench ${process.argv.slice(2).join(' ')}`.trim(),
+  sections,
+};
+const folder = join(ROOT, '.data', 'bench');
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+writeFileSync(join(folder, 'report.md'), asMarkdown(report));
+console.log(`\nreport: ${join(folder, 'report.md')}`);
+const isVoid = sections.some(({ problems }) => problems.length > 0);
+process.exit(isVoid ? 1 : 0);
