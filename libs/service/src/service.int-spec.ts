@@ -7,10 +7,13 @@ import {
   HttpCode,
   Inject,
   Module,
+  type OnModuleInit,
   Post,
   UseGuards,
 } from '@nestjs/common';
+import { commandType } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
+import { EmbeddedBroker, MessagePattern } from '@svc/messaging';
 import { startTestService, type TestService, waitUntil } from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';
@@ -256,4 +259,32 @@ test('a service that closes completes the request under way', async () => {
   slow.end.resolve();
   await expect(answer).resolves.toEqual({ status: 200, body: { finished: true } });
   await stopped;
+});
+
+test('a service takes no message before its modules have loaded what they need for it', async () => {
+  const CountKeysV1 = commandType<object, number>('count-keys.v1');
+  const broker = new EmbeddedBroker();
+  let earlier: unknown;
+
+  @Controller()
+  class Keys implements OnModuleInit {
+    private loaded = 0;
+
+    async onModuleInit(): Promise<void> {
+      earlier = await broker.request(CountKeysV1.name, {}, 1_000).catch((error: unknown) => error);
+      this.loaded = 1;
+    }
+
+    @MessagePattern(CountKeysV1)
+    count(): Promise<number> {
+      return Promise.resolve(this.loaded);
+    }
+  }
+  @Module({ controllers: [Keys] })
+  class KeysModule {}
+
+  const keys = await startTestService({ ...orders, name: 'keys', module: KeysModule }, { broker });
+  expect(earlier).toMatchObject({ code: 'service.not-ready' });
+  expect(await broker.request(CountKeysV1.name, {}, 1_000)).toEqual({ ok: true, reply: 1 });
+  await keys.stop();
 });

@@ -95,8 +95,9 @@ export async function startService<C extends ServiceConfig>(
   );
   acceptRequests.configure(app.getHttpAdapter().getInstance(), log);
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
-  await app.startAllMicroservices();
   await app.init();
+  // After the modules' own start: the first message may need what they load there (keys).
+  await app.startAllMicroservices();
   await app.getHttpAdapter().getInstance().ready();
 
   return {
