@@ -9,6 +9,8 @@ import { SessionTraces1763500003001 } from './migrations/1763500003001-session-t
 /** Hosted sessions, what merchants read about their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
+  // What a payer or merchant waits for is written by the request itself; events tell the other replicas.
+  gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
   migrations: [Credentials1763500000010, Sessions1763500003000, SessionTraces1763500003001],

@@ -6,6 +6,8 @@ import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
+  // A payment brings its payable along, whether `session.created` has arrived or not.
+  gatherMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   migrations: [Payments1763500001000],

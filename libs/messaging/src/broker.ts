@@ -52,6 +52,8 @@ export interface RelayTarget {
   readonly name: string;
   /** The only ones it is to be given; all, where the broker sorts out who wants what. */
   readonly types?: ReadonlySet<string>;
+  /** As of the subscriber. */
+  readonly gatherMs?: number;
   /** Resolves when the batch is safe with the target; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
 }
@@ -60,6 +62,8 @@ export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
   readonly types: ReadonlySet<string>;
+  /** How long an event may wait for others to be handled with it. */
+  readonly gatherMs?: number;
   /** Types that an earlier version of the service was bound to. */
   readonly formerTypes?: ReadonlySet<string>;
   /** Called whenever it has been bound to its types, before it is given anything. */

@@ -127,7 +127,7 @@ export class RabbitMqBroker implements Broker {
   }
 
   subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, types, deliver, bound } = subscriber;
+    const { name, types, deliver, bound, gatherMs = 0 } = subscriber;
     return this.consume({
       declare: (channel) => this.topology.declareConsumer(channel, subscriber),
       parse: asEnvelope,
@@ -141,6 +141,7 @@ export class RabbitMqBroker implements Broker {
           );
         await deliver(wanted);
       },
+      gatherMs,
       ...(bound ? { attached: bound } : {}),
     });
   }

@@ -16,6 +16,8 @@ export interface QueueReader<T> {
   readonly parse: (message: ConsumeMessage) => T;
   /** Resolves when the effects are committed. Throws when nothing can be concluded (its database is away). */
   readonly handle: (messages: readonly T[]) => Promise<void>;
+  /** How long a message may wait for others to be handled with it. */
+  readonly gatherMs?: number;
   /** Called after the queue is declared and before its first message is read. */
   readonly attached?: () => Promise<void>;
 }
@@ -24,7 +26,7 @@ export interface QueueReader<T> {
 const PREFETCH = 200;
 const BATCH_MAX = 100;
 /** One transaction for what arrives together is worth more than these milliseconds. */
-const GATHER_MS = 2;
+const GATHER_MS_MIN = 2;
 const FIRST_PAUSE_MS = 25;
 const PAUSE_MS_MAX = 5_000;
 
@@ -120,8 +122,9 @@ class Session<T> {
   }
 
   private async run(): Promise<void> {
+    const gatherMs = Math.max(this.reader.gatherMs ?? 0, GATHER_MS_MIN);
     while (this.delivered.length > 0) {
-      if (this.delivered.length < BATCH_MAX) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      if (this.delivered.length < BATCH_MAX) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       if (!(await this.settle(this.delivered.splice(0, BATCH_MAX)))) break;
     }
     this.running = undefined;

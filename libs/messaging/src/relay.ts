@@ -186,7 +186,8 @@ export class Relay {
         // Committed, but not below the horizon while an older transaction is open: look again soon, ever less often.
         if (handedOver > 0) blockedMs = 0;
         blockedMs = isBlocked ? Math.min(Math.max(2, blockedMs * 2), pollMs) : 0;
-        await pump.work.wait(Math.min(blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+        const nudged = await pump.work.wait(Math.min(blockedMs || pollMs, progress?.dueInMs ?? pollMs));
+        if (nudged && pump.target?.gatherMs) await pump.end.wait(pump.target.gatherMs);
       } catch (error) {
         if (pump.ending) break;
         // While the database is away for an hour, this is said a dozen times, not a thousand.

@@ -32,6 +32,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
     private readonly log: MessagingLog,
+    private readonly gatherMs = 0,
   ) {
     super();
     this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock);
@@ -73,6 +74,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     const subscriber = {
       name: this.service,
       types,
+      gatherMs: this.gatherMs,
       deliver: (events: readonly EventEnvelope[]) => consumer.deliver(events),
     };
     const { subscribedTypes } = this;

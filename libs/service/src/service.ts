@@ -36,6 +36,8 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> {
   readonly errorBody?: ErrorBody;
   /** Longest path parameter a route of this service accepts, in characters. */
   readonly paramLengthMax?: number;
+  /** How long an event may wait for others to be handled with it, in milliseconds; what nobody waits for can. */
+  readonly gatherMs?: number;
 }
 
 export interface ServiceSurroundings {
@@ -73,7 +75,7 @@ export async function startService<C extends ServiceConfig>(
   const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
-  const transport = new Transport(definition.name, broker, dataSource, clock, log);
+  const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.gatherMs);
   events.onCommitted = (types) => relay.nudge(types);
 
   const app = await NestFactory.create<NestFastifyApplication>(

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ChargeCardV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
-import { DataSource } from 'typeorm';
 import { payableOf } from '../sessions/session.js';
 import { SessionRepository, type SessionWithPayments, withPayment } from '../sessions/session.repository.js';
 
@@ -22,7 +21,6 @@ export class PayOnPage {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(Commands) private readonly commands: Commands,
-    @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -47,7 +45,7 @@ export class PayOnPage {
       encryptedCard: press.encryptedCard,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     });
-    await this.sessions.keepPayments(this.dataSource, [payment]);
+    await this.sessions.keepPayments([payment]);
     return { payment, session: withPayment(session, payment) };
   }
 }

@@ -31,6 +31,8 @@ export function withPayment(session: SessionWithPayments, payment: PaymentSnapsh
   };
 }
 
+const KEPT_MAX = 10_000;
+
 const PAYMENTS = `ARRAY(SELECT snapshot FROM hosted_payments p WHERE p.session_id = sessions.session_id
                          ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
 
@@ -42,6 +44,9 @@ export interface SessionWithPayments extends Session {
 /** The only place that reads and writes sessions and what is known of their payments. */
 @Injectable()
 export class SessionRepository {
+  /** Newest version that this process has committed, by payment reference; the latest payments only. */
+  private readonly kept = new Map<string, number>();
+
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
@@ -153,13 +158,16 @@ export class SessionRepository {
   /**
    * Takes over what payment-processor said of payments, in one statement: each payment and each session keeps the
    * newest version it was told of, so it may be told twice, late or out of order. What is known already is not
-   * written again, nor locked: of most payments this service hears first itself, and then twice in events.
+   * written again, nor locked: of most payments this process knows first, from the answer to the press of Pay, and hears
+   * twice more in events.
    */
-  async keepPayments(tx: Pick<EntityManager, 'query'>, payments: readonly PaymentSnapshot[]): Promise<void> {
+  async keepPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
+    const news = payments.filter((payment) => !this.isKept(payment));
+    if (news.length === 0) return;
     const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] => [
-      ...new Map([...payments].sort(byVersion).map((payment) => [key(payment), payment])).values(),
+      ...new Map([...news].sort(byVersion).map((payment) => [key(payment), payment])).values(),
     ];
-    await tx.query(
+    await this.dataSource.query(
       `WITH told AS (
          SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
                 (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
@@ -178,6 +186,16 @@ export class SessionRepository {
         WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`,
       [newestOf(({ paymentReference }) => paymentReference), ...columnsOf(newestOf(({ source }) => source.sessionId))],
     );
+    for (const payment of news) this.remember(payment);
+  }
+
+  private isKept({ paymentReference, payable }: PaymentSnapshot): boolean {
+    return (this.kept.get(paymentReference) ?? 0) >= payable.version;
+  }
+
+  private remember({ paymentReference, payable }: PaymentSnapshot): void {
+    if (this.kept.size >= KEPT_MAX) this.kept.delete(this.kept.keys().next().value!);
+    this.kept.set(paymentReference, Math.max(payable.version, this.kept.get(paymentReference) ?? 0));
   }
 
   /** As {@link keepPayments}, for a payable that changed without a payment. */

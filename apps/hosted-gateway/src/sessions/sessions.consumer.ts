@@ -19,18 +19,18 @@ export class SessionsConsumer {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true })
-  onProcessing(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
-    return this.keep(events, context);
+  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
-    return this.keep(events, context);
+  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<PaymentSnapshot>[], context: ConsumerContext): Promise<void> {
-    return this.keep(events, context);
+  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
   }
 
   @EventPattern(PayableClosedV1, { repeatable: true })
@@ -47,10 +47,7 @@ export class SessionsConsumer {
     }
   }
 
-  private keep(events: EventEnvelope<PaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
-    return this.sessions.keepPayments(
-      tx,
-      events.map((event) => event.payload),
-    );
+  private keep(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepPayments(events.map((event) => event.payload));
   }
 }
