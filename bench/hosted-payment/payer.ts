@@ -1,7 +1,7 @@
 /** One hosted payment from the merchant's cart to the webhook, over real HTTP: the merchant's calls and the page's. */
 import { randomUUID } from 'node:crypto';
-import { type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
 import { Pool } from 'undici';
+import { encryptCard } from './encrypt-card.ts';
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
 import type { Merchant } from './system.ts';
 
@@ -47,7 +47,7 @@ export class Payers {
     const { pathname, search } = new URL(redirectUrl);
     const page = await this.text('GET', pathname + search);
     const pageAt = performance.now();
-    const pressOfPay = await fillIn(page, sessionId);
+    const pressOfPay = fillIn(page, sessionId);
     const encrypted = performance.now();
     const answer = await this.text('POST', `/pay/${sessionId}/payments`, pressOfPay);
     const paid = performance.now();
@@ -87,17 +87,14 @@ export class Payers {
 }
 
 /** As the page's script does: the card, encrypted for this session and try. */
-async function fillIn(page: string, sessionId: string): Promise<string> {
+function fillIn(page: string, sessionId: string): string {
   const data = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined) throw new Error(`The page has no data-${name}.`);
     return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   };
   const tryNumber = Number(data('try'));
-  const encryptedCard = await encryptCard({
-    card: CARD,
-    binding: { sessionId, try: tryNumber, expiresAt: data('expires-at') },
-    publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
-  });
+  const binding = { sessionId, try: tryNumber, expiresAt: data('expires-at') };
+  const encryptedCard = encryptCard({ card: CARD, binding }, data('encryption-key'));
   return JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard });
 }

@@ -1,0 +1,45 @@
+import { asMarkdown, asText, rounded, type Section } from './report.ts';
+
+const section: Section = {
+  title: 'Part',
+  tables: [{ title: 'Table', columns: ['', 'a'], rows: [['x', '1']] }],
+  plots: [{ title: 'Plot', x: { label: 'offered', points: ['1', '2'] }, y: 'ms', lines: [[1, 2.345]] }],
+  figures: [
+    { name: 'rate', value: 250, unit: 'a second', atLeast: 200 },
+    { name: 'wait', value: 90, unit: 'ms', atLeast: 80, direction: 'most' },
+  ],
+  problems: [],
+  data: undefined,
+};
+
+test('a figure says whether it holds', () => {
+  const text = asText(section);
+  expect(text).toMatch(/rate +250 a second +at least 200 a second +holds/);
+  expect(text).toMatch(/wait +90 ms +at most 80 ms +FALLS SHORT/);
+});
+
+test('a section that is void says so first, and why', () => {
+  const report = {
+    measuredAt: '',
+    commit: '',
+    machine: '',
+    command: '',
+    sections: [{ ...section, problems: ['one charge twice'] }],
+  };
+  expect(asMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: one charge twice/);
+  expect(asText(report.sections[0]!)).toContain('VOID');
+});
+
+test('a plot is drawn by Mermaid', () => {
+  const report = { measuredAt: '', commit: '', machine: '', command: '', sections: [section] };
+  expect(asMarkdown(report)).toContain('line [1, 2.35]');
+});
+
+test.each([
+  [1234.5, '1235'],
+  [12.345, '12.3'],
+  [0.012345, '0.0123'],
+  [NaN, '–'],
+])('%f is written as %s', (value, text) => {
+  expect(rounded(value)).toBe(text);
+});
