@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type PaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
+import { PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
@@ -151,11 +151,16 @@ describe('workers', () => {
 describe('the loop', () => {
   async function running(
     pollMs: string,
-  ): Promise<{ service: RunningService; deliver: (payment: PaymentSnapshot) => Promise<void> }> {
+  ): Promise<{ service: RunningService; deliver: (...payments: PaymentSnapshot[]) => Promise<void> }> {
     const broker = new EmbeddedBroker();
     const service = await replica({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: pollMs }, broker);
-    const deliver = (payment: PaymentSnapshot): Promise<void> =>
-      broker.targets()[0]!.deliver([anEvent(PaymentSucceededV1, payment.paymentReference, 2, payment)]);
+    const deliver = (...payments: PaymentSnapshot[]): Promise<void> =>
+      broker.targets()[0]!.deliver(
+        payments.map((payment) => {
+          const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
+          return anEvent(type, payment.paymentReference, 2, payment);
+        }),
+      );
     return { service, deliver };
   }
 
@@ -165,6 +170,56 @@ describe('the loop', () => {
       await deliver(dispatcher.payment(receiver.url));
       await waitUntil('the notification', 5_000, async () => receiver.received.length === i);
     }
+    await service.close();
+  });
+
+  it('sends what is recorded without a claim, as far as there is room, and the rest as places become free', async () => {
+    const { service, deliver } = await running('60000');
+    let open = 0;
+    let most = 0;
+    receiver.behaves((response) => {
+      most = Math.max(most, ++open);
+      setImmediate(() => {
+        open--;
+        response.writeHead(200).end();
+      });
+    });
+    const payments = Array.from({ length: 11 }, () => dispatcher.payment(receiver.url));
+    await deliver(...payments);
+    await waitUntil('all of them', 5_000, async () => receiver.received.length === payments.length);
+    expect(most).toBeLessThanOrEqual(4);
+    expect(new Set(idsReceived()).size).toBe(payments.length);
+    await waitUntil('the results', 5_000, async () => {
+      const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+      return rows.every(({ state, tries, lease_id }) => state === 'delivered' && tries === 1 && lease_id === null);
+    });
+    await service.close();
+  });
+
+  it('sends a Success that was recorded while its Failed is on the wire after that, and at once', async () => {
+    const { service, deliver } = await running('60000');
+    const sessionId = randomUUID();
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => (release = () => response.writeHead(500).end()), answers(200));
+    const arrived = receiver.nextRequest();
+    await deliver(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
+    await arrived;
+    const succeeded = dispatcher.payment(receiver.url, { sessionId });
+    await deliver(succeeded);
+    expect(await dispatcher.rowOf(succeeded)).toMatchObject({ state: 'pending', lease_id: null });
+    release();
+    await waitUntil('the Success', 5_000, async () => receiver.received.length === 2);
+    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    await service.close();
+  });
+
+  it('leaves what is recorded while it stops to others', async () => {
+    const { service, deliver } = await running('60000');
+    await service.app.get(DeliveryWorker).onModuleDestroy();
+    const payment = dispatcher.payment(receiver.url);
+    await deliver(payment);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', lease_id: null });
+    expect(await dispatcher.runOnce()).toBe(1);
     await service.close();
   });
 
