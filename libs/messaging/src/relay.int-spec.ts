@@ -145,6 +145,44 @@ test('a target that leaves is forgotten without a failure', async () => {
   expect(lines).toEqual([]);
 });
 
+test('a target that gathers is given together what comes within its time, and only what it wants', async () => {
+  const batches: string[][] = [];
+  const broker = new EmbeddedBroker();
+  await broker.subscribe({
+    name: 'target',
+    types: new Set([ThingHappenedV1.name]),
+    gatherMs: 200,
+    deliver: (batch) =>
+      Promise.resolve(void batches.push(batch.map(({ payload }) => (payload as { text: string }).text))),
+  });
+  const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 60_000 });
+  events.onCommitted = (types) => relay.nudge(types);
+  await relay.start();
+  await waitUntil('the first look', DEADLINE_MS, () => relay.isCaughtUp());
+  const other = eventType<{ text: string }>('other.happened.v1');
+  for (const text of ['a', 'b', 'c']) {
+    await append(text);
+    await dataSource.transaction((tx) => events.append(tx, { ...thing('unwanted'), type: other }));
+  }
+  await waitUntil('the events', DEADLINE_MS, () => Promise.resolve(batches.flat().length === 3));
+  await relay.stop();
+  expect(batches).toEqual([['a', 'b', 'c']]);
+  expect(await relay.isCaughtUp()).toBe(true);
+});
+
+test('the cursor is saved a moment after the hand-over, and by a stop', async () => {
+  const broker = await brokerWith(() => Promise.resolve());
+  const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 60_000 });
+  events.onCommitted = (types) => relay.nudge(types);
+  const cursors = (): Promise<unknown[]> => dataSource.query('SELECT txid FROM relay_cursors');
+  await relay.start();
+  await append('a');
+  await waitUntil('the cursor to be saved by itself', DEADLINE_MS, async () => (await cursors()).length === 1);
+  await append('b');
+  await relay.stop();
+  expect(await relay.isCaughtUp()).toBe(true);
+});
+
 test('row and event can be one statement', async () => {
   await dataSource.query('CREATE TABLE things (id text PRIMARY KEY)');
   const { columns, rows, parameter } = events.statement('$2', [thing('a'), thing('b')]);

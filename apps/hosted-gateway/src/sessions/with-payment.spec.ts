@@ -1,0 +1,29 @@
+import type { PaymentSnapshot } from '@svc/contracts';
+import { type SessionWithPayments, withPayment } from './session.repository.js';
+
+const session = (version: number, payments: PaymentSnapshot[] = []): SessionWithPayments =>
+  ({ payableState: 'open', payableVersion: version, tries: 0, payments }) as unknown as SessionWithPayments;
+const payment = (paymentReference: string, version: number, state = 'paid'): PaymentSnapshot =>
+  ({ paymentReference, payable: { payableId: 'p', state, version, tries: version - 1 } }) as unknown as PaymentSnapshot;
+
+describe('a session with a payment', () => {
+  it('is as the payment says when that is newer', () => {
+    expect(withPayment(session(1), payment('a', 3))).toMatchObject({
+      payableState: 'paid',
+      payableVersion: 3,
+      tries: 2,
+    });
+  });
+
+  it('stays as it is when it knows better: an old press of Pay, pressed again', () => {
+    const known = { ...session(5, [payment('b', 5)]), payableState: 'paid' as const };
+    const seen = withPayment(known, payment('a', 3, 'open'));
+    expect(seen).toMatchObject({ payableState: 'paid', payableVersion: 5 });
+    expect(seen.payments.map(({ paymentReference }) => paymentReference)).toEqual(['b', 'a']);
+  });
+
+  it('has each payment once, at its newest', () => {
+    const seen = withPayment(session(3, [payment('a', 3)]), payment('a', 2, 'reserved'));
+    expect(seen.payments).toEqual([payment('a', 3)]);
+  });
+});
