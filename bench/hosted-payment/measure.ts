@@ -200,7 +200,8 @@ class Run {
   }
 
   private cpu(): CpuMs {
-    return cpuOf({ ...this.running.groups, load: [process.pid] });
+    const { user, system } = process.cpuUsage();
+    return { ...cpuOf(this.running.groups), load: (user + system) / 1_000 };
   }
 }
 
