@@ -12,7 +12,14 @@ export interface PressOfPay {
 
 /** @throws Error when the page shows no form */
 export async function fillIn(redirectUrl: string, cardNumber = APPROVED): Promise<PressOfPay> {
-  const page = await (await fetch(redirectUrl)).text();
+  return fillInPage(await (await fetch(redirectUrl)).text(), cardNumber);
+}
+
+/**
+ * @param page HTML of the payment page
+ * @throws Error when it shows no form
+ */
+export async function fillInPage(page: string, cardNumber = APPROVED): Promise<PressOfPay> {
   const data = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined)

@@ -1,0 +1,167 @@
+/**
+ * Every service is renewed by `./svc restart` while people pay. A request fails when its answer is anything but the
+ * documented success, or none; it is sent once, and nobody tries again (steady-load.ts). The merchant's server takes
+ * its time, so that notifications are on the wire whenever the dispatcher is told to stop; each is POSTed once.
+ *
+ * The front and the simulated acquirer are not among the services: while the front is renewed nobody listens on its
+ * ports (in production there is more than one of what stands in its place), and the acquirer is the bank.
+ */
+import { waitUntil } from '@svc/testing';
+import { SERVICES } from '../tools/svc/settings.ts';
+import { Books } from './books.js';
+import { MerchantEndpoint } from './merchant-endpoint.js';
+import { Platform } from './platform.js';
+import { failuresOf, SteadyLoad } from './steady-load.js';
+
+jest.setTimeout(120_000);
+
+const PAYERS = 8;
+/** Of the merchant's server, until it acknowledges. */
+const MERCHANT_MS = 200;
+/** Of the bank: there always are charges under way, too. */
+const BANK_MS = 100;
+const ON_THE_WIRE = 3;
+/** Requests that were under way in the time of one restart; fewer would show nothing. */
+const AT_LEAST_MEANWHILE = 20;
+/** As long as the front keeps a request for an app that is restarted. */
+const WAIT_MS_MAX = 20_000;
+
+interface Line {
+  readonly restarted: string;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly slowestMs: number;
+  readonly onTheWire: number;
+}
+
+describe('a rolling restart under load', () => {
+  let platform: Platform;
+  let endpoint: MerchantEndpoint;
+  let load: SteadyLoad;
+  const lines: Line[] = [];
+  /** From the arrival of a notification to its acknowledgement, in milliseconds since 1970. */
+  const wire: { readonly from: number; to: number }[] = [];
+  /** Until it settles the merchant acknowledges nothing. */
+  let hold: Promise<unknown> = Promise.resolve();
+
+  async function acknowledge(): Promise<number> {
+    const post = { from: Date.now(), to: Infinity };
+    wire.push(post);
+    await hold;
+    const from = Date.now();
+    await waitUntil('the merchant', 10_000, () => Promise.resolve(Date.now() - from >= MERCHANT_MS));
+    post.to = Date.now();
+    return 200;
+  }
+
+  beforeAll(async () => {
+    platform = await Platform.start('rolling-restart', { SVC_ACQUIRER_LATENCY_MS: String(BANK_MS) }, 'distributed');
+    endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, acknowledge);
+    load = new SteadyLoad(platform, endpoint.url);
+    load.start(PAYERS);
+    await waitUntil('everybody to be paying', 20_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
+  });
+  afterAll(async () => {
+    if (lines.length > 0) process.stdout.write(`${tableOf(lines)}\n`);
+    await load?.stop();
+    await platform?.stop();
+    await endpoint?.stop();
+  });
+
+  /** When the supervisor began with it, as it says itself. */
+  function begunAt(app: string, from: number): number | undefined {
+    for (const line of platform.log(from).split('\n'))
+      if (line.includes('"supervisor"') && line.includes(`"app":"${app}","msg":"restarting"`))
+        return Date.parse((JSON.parse(line) as { time: string }).time);
+    return undefined;
+  }
+
+  async function restart(name: string | undefined, apps: readonly string[]): Promise<void> {
+    const log = platform.log().length;
+    const restarts = apps.map((app) => platform.processes()[app as 'identity']!.restarts);
+    const begun = Promise.withResolvers<unknown>();
+    hold = begun.promise;
+    const onTheWire = (at: number): number => wire.filter(({ from, to }) => from <= at && at < to).length;
+    await waitUntil('notifications on the wire', 10_000, () => Promise.resolve(onTheWire(Date.now()) >= ON_THE_WIRE));
+
+    const from = Date.now();
+    const restarted = platform.svc('restart', ...(name === undefined ? [] : [name]));
+    let firstAt: number;
+    try {
+      firstAt = await waitUntil('the restart to begin', 30_000, () => Promise.resolve(begunAt(apps[0]!, log)));
+    } finally {
+      begun.resolve(undefined);
+    }
+    const { code, output } = await restarted;
+    const to = Date.now();
+    // Those that were under way to the very end count, too: they have to be answered.
+    await waitUntil('requests that waited to be answered', 30_000, () => {
+      const answered = load.sent.filter((one) => one.from > to && one.failure === undefined).length;
+      return Promise.resolve(answered >= PAYERS);
+    });
+
+    const meanwhile = load.sent.filter((one) => one.from < to && one.to > from);
+    const failures = failuresOf(meanwhile);
+    const line: Line = {
+      restarted: name ?? 'all, one after the other',
+      seconds: (to - from) / 1000,
+      requests: meanwhile.length,
+      failed: failures.length,
+      slowestMs: Math.max(0, ...meanwhile.map((one) => one.to - one.from)),
+      onTheWire: onTheWire(firstAt),
+    };
+    lines.push(line);
+    expect([code, output]).toEqual([0, expect.stringContaining(`${apps.join(', ')}: ready again`)]);
+    expect(apps.map((app) => platform.processes()[app as 'identity']!.restarts)).toEqual(restarts.map((n) => n + 1));
+    expect(new Set(failures)).toEqual(new Set());
+    expect(line.requests).toBeGreaterThanOrEqual(AT_LEAST_MEANWHILE);
+    expect(line.onTheWire).toBeGreaterThanOrEqual(ON_THE_WIRE);
+    expect(line.slowestMs).toBeLessThan(WAIT_MS_MAX);
+  }
+
+  it.each(SERVICES)('of %s fails no request', (app) => restart(app, [app]));
+
+  it('of all, one after the other, fails no request', () => restart(undefined, SERVICES));
+
+  it('leaves the books in agreement, and each notification POSTed exactly once', async () => {
+    await load.stop();
+    expect(new Set(failuresOf(load.sent))).toEqual(new Set());
+    const books = new Books(platform, endpoint);
+    await books.everyoneHasHeard();
+    await waitUntil('the last try to be recorded', 10_000, async () => (await stillToSend()) === 0);
+    const { paid } = load;
+    const totals = await books.totals();
+    process.stdout.write(`${paid} payments: ${JSON.stringify(totals)}\n`);
+    expect(totals).toEqual({ charges: paid, payments: paid, transfers: paid, notifications: paid, posts: paid });
+    await books.expectToAgree(paid);
+    // Also none that the dispatcher believes to have failed, and would send again later.
+    const tries = await platform.sql('SELECT DISTINCT state, tries FROM webhook_dispatcher.notifications');
+    expect(tries).toEqual([{ state: 'delivered', tries: 1 }]);
+    // Nobody was killed for being slow, and nobody ended by himself.
+    expect(platform.log()).not.toMatch(/"msg":"process (did not finish in time|ended by itself)/);
+  });
+
+  async function stillToSend(): Promise<number> {
+    const [row] = await platform.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM webhook_dispatcher.notifications WHERE leased_until IS NOT NULL`,
+    );
+    return row!.count;
+  }
+});
+
+function tableOf(lines: readonly Line[]): string {
+  const rows = [
+    ['restarted', 'seconds', 'requests', 'failed', 'slowest', 'POSTs on the wire'],
+    ...lines.map(({ restarted, seconds, requests, failed, slowestMs, onTheWire }) => [
+      restarted,
+      seconds.toFixed(1),
+      String(requests),
+      String(failed),
+      `${(slowestMs / 1000).toFixed(1)} s`,
+      String(onTheWire),
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
+}
