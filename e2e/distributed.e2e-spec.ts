@@ -1,10 +1,9 @@
 /**
- * What only a distributed platform has to show: one trace through every process, services that are renewed under load,
- * services that go on and start without identity, and the same data run in every way there is.
+ * What only a distributed platform has to show: one trace through every process, services that go on and start without
+ * identity, and the same data run in every way there is. Restarts and faults have specs of their own.
  */
 import { randomBytes } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
-import { SERVICES } from '../tools/svc/settings.ts';
 import { Books } from './books.js';
 import { aSessionRequest, clientOf, createSessions } from './merchant.js';
 import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
@@ -13,10 +12,6 @@ import { Platform } from './platform.js';
 import { TraceCollector } from './trace-collector.js';
 
 jest.setTimeout(240_000);
-
-const PAYERS = 6;
-/** Fewer in the time of one restart would show nothing. */
-const AT_LEAST_MEANWHILE = 5;
 
 let collector: TraceCollector;
 let platform: Platform;
@@ -116,47 +111,6 @@ describe('a trace', () => {
       .filter((line) => line.includes(merchantsTrace))
       .map((line) => (JSON.parse(line) as { service: string }).service);
     expect(new Set(lines)).toEqual(new Set(['hosted-gateway', 'webhook-dispatcher']));
-  });
-});
-
-describe('a rolling restart under load', () => {
-  it('of every service turns nobody away, and tells no merchant twice', async () => {
-    const [failures, lines]: [string[], string[]] = [[], []];
-    const before = endpoint.deliveries.length;
-    const paidBefore = paid;
-    let done = false;
-    // Acknowledged when the next payment is made: there always is something on the wire when a service is to stop.
-    answer = 'hold';
-    const payers = Array.from({ length: PAYERS }, async () => {
-      while (!done) {
-        await pay().catch((error: unknown) => failures.push(String(error)));
-        endpoint.release();
-      }
-    });
-    try {
-      for (const app of SERVICES) {
-        const [from, startedAt] = [paid, Date.now()];
-        const { restarts } = platform.process(app);
-        const { code, output } = await platform.svc('restart', app);
-        expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
-        expect(platform.process(app).restarts).toBe(restarts + 1);
-        // What had to wait for this service goes on.
-        await waitUntil('payments to go on', 30_000, () => Promise.resolve(paid - from >= AT_LEAST_MEANWHILE));
-        lines.push(
-          `${app.padEnd(20)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s, ${paid - from} payments meanwhile`,
-        );
-      }
-    } finally {
-      done = true;
-      answer = 200;
-      await Promise.all(payers);
-    }
-    process.stdout.write(
-      `restarted under load:\n${lines.join('\n')}\n${failures.length} of ${paid - paidBefore} payments failed\n`,
-    );
-    expect(new Set(failures)).toEqual(new Set());
-    await expectAllHeardOnce();
-    expect(endpoint.deliveries.length - before).toBe(paid - paidBefore);
   });
 });
 
