@@ -37,7 +37,6 @@ export function serveGateway(
   app: FastifyInstance,
   { query, url, apiKeys, publicJwk, committed, charge }: Gateway,
 ): (payments: Snapshot[]) => Promise<void> {
-  const kept = new Map<string, number>();
   const find = async (sessionId: string): Promise<SessionRow> => {
     const [session] = await query<SessionRow>(
       'find session',
@@ -47,30 +46,7 @@ export function serveGateway(
     if (!session) throw new Error('There is no such session.');
     return session;
   };
-  const keep = async (payments: Snapshot[]): Promise<void> => {
-    const news = payments.filter(({ paymentReference, version }) => (kept.get(paymentReference) ?? 0) < version);
-    if (news.length === 0) return;
-    const newest = [
-      ...new Map(news.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
-    ];
-    await query(
-      'keep',
-      `WITH payment AS (
-         INSERT INTO gateway.hosted_payments AS h SELECT * FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::bigint[])
-         ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version WHERE h.version < excluded.version)
-       UPDATE gateway.sessions s SET state = n.state, version = n.version
-         FROM unnest($2::uuid[], $4::bigint[], $5::text[]) AS n(session_id, version, state)
-        WHERE s.session_id = n.session_id AND s.version < n.version`,
-      [
-        newest.map((one) => one.paymentReference),
-        newest.map((one) => one.sessionId),
-        newest,
-        newest.map((one) => one.version),
-        newest.map((one) => one.state),
-      ],
-    );
-    for (const { paymentReference, version } of newest) kept.set(paymentReference, version);
-  };
+  const keep = newKeep(query);
 
   app.post('/api/v3.1/sessions', async (request, reply) => {
     if (apiKeys.get(String(request.headers['x-api-key'])) !== request.headers['merchantsiteid'])
@@ -110,4 +86,33 @@ export function serveGateway(
     return { state: payment.state === 'success' ? 'succeeded' : 'processing', version: payment.version };
   });
   return keep;
+}
+
+/** Takes over what is known of payments, the newest version of each. */
+function newKeep(query: Query): (payments: Snapshot[]) => Promise<void> {
+  const kept = new Map<string, number>();
+  return async (payments) => {
+    const news = payments.filter(({ paymentReference, version }) => (kept.get(paymentReference) ?? 0) < version);
+    if (news.length === 0) return;
+    const newest = [
+      ...new Map(news.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
+    ];
+    await query(
+      'keep',
+      `WITH payment AS (
+         INSERT INTO gateway.hosted_payments AS h SELECT * FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::bigint[])
+         ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version WHERE h.version < excluded.version)
+       UPDATE gateway.sessions s SET state = n.state, version = n.version
+         FROM unnest($2::uuid[], $4::bigint[], $5::text[]) AS n(session_id, version, state)
+        WHERE s.session_id = n.session_id AND s.version < n.version`,
+      [
+        newest.map((one) => one.paymentReference),
+        newest.map((one) => one.sessionId),
+        newest,
+        newest.map((one) => one.version),
+        newest.map((one) => one.state),
+      ],
+    );
+    for (const { paymentReference, version } of newest) kept.set(paymentReference, version);
+  };
 }

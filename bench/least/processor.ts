@@ -34,12 +34,7 @@ export class Processor {
   }
 
   async charge({ payable, reference, encryptedCard }: ChargeRequest): Promise<Snapshot> {
-    const { plaintext } = await compactDecrypt(encryptedCard, this.privateKey);
-    const { card, binding } = JSON.parse(Buffer.from(plaintext).toString()) as {
-      card: { cardNumber: string };
-      binding: { sessionId: string };
-    };
-    if (binding.sessionId !== payable.payableId) throw new Error('The card was encrypted for another session.');
+    const card = await this.open(encryptedCard, payable.payableId);
     const [paymentId, attemptId] = [randomUUID(), randomUUID()];
     const now = new Date();
     const accepted: Snapshot = {
@@ -79,21 +74,7 @@ export class Processor {
     );
     if (won.length === 0) throw new Error('The payable is not to be had.');
     this.committed();
-
-    const answer = await this.acquirer.request({
-      method: 'POST',
-      path: '/charges',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        key: attemptId,
-        paymentReference: accepted.paymentReference,
-        amount: payable.amount,
-        currency: 'ZAR',
-        cardNumber: card.cardNumber,
-      }),
-    });
-    const { outcome, acquirerReference } = (await answer.body.json()) as { outcome: string; acquirerReference: string };
-    if (outcome !== 'approved') throw new Error(`The acquirer says ${outcome}.`);
+    const acquirerReference = await this.callAcquirer(attemptId, accepted, card.cardNumber);
     const settled: Snapshot = { ...accepted, state: 'success', version: 3 };
     await this.query(
       'settle',
@@ -121,5 +102,33 @@ export class Processor {
     );
     this.committed();
     return settled;
+  }
+
+  private async open(encryptedCard: string, sessionId: string): Promise<{ cardNumber: string }> {
+    const { plaintext } = await compactDecrypt(encryptedCard, this.privateKey);
+    const { card, binding } = JSON.parse(Buffer.from(plaintext).toString()) as {
+      card: { cardNumber: string };
+      binding: { sessionId: string };
+    };
+    if (binding.sessionId !== sessionId) throw new Error('The card was encrypted for another session.');
+    return card;
+  }
+
+  private async callAcquirer(key: string, { paymentReference, amount }: Snapshot, cardNumber: string): Promise<string> {
+    const answer = await this.acquirer.request({
+      method: 'POST',
+      path: '/charges',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        key,
+        paymentReference,
+        amount,
+        currency: 'ZAR',
+        cardNumber,
+      }),
+    });
+    const { outcome, acquirerReference } = (await answer.body.json()) as { outcome: string; acquirerReference: string };
+    if (outcome !== 'approved') throw new Error(`The acquirer says ${outcome}.`);
+    return acquirerReference;
   }
 }

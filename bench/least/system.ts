@@ -1,5 +1,5 @@
 /** The least code on servers of its own, set up exactly as the platform's (tools/svc). */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -18,34 +18,11 @@ const PORTS = { gateway: 18_401, postgres: 18_432, rabbitMq: 18_433 };
 
 export const leastCode: System = { name: 'least code', start };
 
+const DATA_DIR = join(ROOT, '.data', 'bench', 'least');
+const FOLDERS = { postgres: join(DATA_DIR, 'postgres'), rabbitMq: join(DATA_DIR, 'rabbitmq') };
+
 async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
-  const dataDir = join(ROOT, '.data', 'bench', 'least');
-  const folders = { postgres: join(dataDir, 'postgres'), rabbitMq: join(dataDir, 'rabbitmq') };
-  const stopServers = async (): Promise<void> => {
-    if (findRabbitMq(folders.rabbitMq)) await stopRabbitMq(folders.rabbitMq);
-    if (findPostgres(folders.postgres)) await stopPostgres(folders.postgres);
-  };
-  await stopServers(); // of a run that was killed
-  rmSync(dataDir, { recursive: true, force: true });
-  mkdirSync(dataDir, { recursive: true });
-  const password = randomBytes(16).toString('hex');
-  const { superuserUrl } = await startPostgres({
-    root: ROOT,
-    directory: folders.postgres,
-    port: PORTS.postgres,
-    password,
-    logFile: join(dataDir, 'postgres.log'),
-    durable: true,
-  });
-  const broker = await startBroker({
-    root: ROOT,
-    directory: folders.rabbitMq,
-    port: PORTS.rabbitMq,
-    password,
-    logFile: join(dataDir, 'rabbitmq.log'),
-    aptLog: join(dataDir, 'apt.log'),
-    givenUrl: undefined,
-  });
+  const { superuserUrl, amqpUrl } = await startServers();
   const database = new pg.Client({ connectionString: superuserUrl });
   database.on('error', () => undefined);
   await database.connect();
@@ -58,31 +35,23 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
     apiKey: randomBytes(32).toString('base64url'),
     webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
   };
-  const store = join(dataDir, 'charges.jsonl');
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      DATABASE_URL: superuserUrl,
-      AMQP_URL: broker.url,
-      PORT: String(PORTS.gateway),
-      API_KEY: merchant.apiKey,
-      SITE_ID: merchant.siteId,
-      WEBHOOK_SECRET: merchant.webhookSecret,
-      ACQUIRER_STORE: store,
-      ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
-    },
+  const store = join(DATA_DIR, 'charges.jsonl');
+  const child = await startProgram({
+    DATABASE_URL: superuserUrl,
+    AMQP_URL: amqpUrl,
+    PORT: String(PORTS.gateway),
+    API_KEY: merchant.apiKey,
+    SITE_ID: merchant.siteId,
+    WEBHOOK_SECRET: merchant.webhookSecret,
+    ACQUIRER_STORE: store,
+    ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
   });
-  await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The least code did not start.'))),
-  ]);
   return {
     merchant,
     groups: {
       services: [child.pid!],
-      PostgreSQL: [findPostgres(folders.postgres)!.pid],
-      RabbitMQ: [findRabbitMq(folders.rabbitMq)!.pid!],
+      PostgreSQL: [findPostgres(FOLDERS.postgres)!.pid],
+      RabbitMQ: [findRabbitMq(FOLDERS.rabbitMq)!.pid!],
     },
     sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
     charged: () => readCharges(store),
@@ -93,4 +62,47 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
       await stopServers();
     },
   };
+}
+
+async function startServers(): Promise<{ superuserUrl: string; amqpUrl: string }> {
+  await stopServers(); // of a run that was killed
+  rmSync(DATA_DIR, { recursive: true, force: true });
+  mkdirSync(DATA_DIR, { recursive: true });
+  const password = randomBytes(16).toString('hex');
+  const { superuserUrl } = await startPostgres({
+    root: ROOT,
+    directory: FOLDERS.postgres,
+    port: PORTS.postgres,
+    password,
+    logFile: join(DATA_DIR, 'postgres.log'),
+    durable: true,
+  });
+  const { url: amqpUrl } = await startBroker({
+    root: ROOT,
+    directory: FOLDERS.rabbitMq,
+    port: PORTS.rabbitMq,
+    password,
+    logFile: join(DATA_DIR, 'rabbitmq.log'),
+    aptLog: join(DATA_DIR, 'apt.log'),
+    givenUrl: undefined,
+  });
+  return { superuserUrl, amqpUrl };
+}
+
+async function stopServers(): Promise<void> {
+  if (findRabbitMq(FOLDERS.rabbitMq)) await stopRabbitMq(FOLDERS.rabbitMq);
+  if (findPostgres(FOLDERS.postgres)) await stopPostgres(FOLDERS.postgres);
+}
+
+/** Resolves when it says that it is ready. */
+async function startProgram(variables: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...variables },
+  });
+  await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    once(child, 'exit').then(() => Promise.reject(new Error('The least code did not start.'))),
+  ]);
+  return child;
 }

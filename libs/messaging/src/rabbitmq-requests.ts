@@ -45,6 +45,8 @@ function notReady(why: string): DomainError {
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
   private readonly asked = new Map<string, Asked>();
+  /** Also those that pause because nobody is there to answer. */
+  private waiting = 0;
 
   constructor(
     private readonly connection: RabbitMqConnection,
@@ -66,6 +68,12 @@ export class RabbitMqRequests {
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    if (this.waiting >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
+    this.waiting++;
+    return this.askUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
+  }
+
+  private async askUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
     const patientUntil = Date.now() + Math.min(NOBODY_MS_MAX, timeoutMs - NOBODY_PAUSE_MS);
     for (;;) {
@@ -80,7 +88,6 @@ export class RabbitMqRequests {
   }
 
   private async askOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
-    if (this.asked.size >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
     const deadline = Date.now() + timeoutMs;
     const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;

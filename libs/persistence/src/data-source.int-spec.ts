@@ -1,0 +1,42 @@
+import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import { newDataSource } from './data-source.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await newTestDatabase();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'test', poolMax: 1 }).initialize();
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+test('a statement with parameters is parsed and planned once for a connection', async () => {
+  const statement = 'SELECT $1::int + 1 AS sum';
+  for (const [given, sum] of [
+    [1, 2],
+    [41, 42],
+  ])
+    expect(await dataSource.query(statement, [given])).toEqual([{ sum }]);
+  const known = await dataSource.query(
+    `SELECT generic_plans AS runs FROM pg_prepared_statements WHERE statement = 'SELECT $1::int + 1 AS sum'`,
+  );
+  expect(known).toEqual([{ runs: 2 }]);
+});
+
+test('one without parameters is not kept', async () => {
+  await dataSource.query('SELECT 1 AS one');
+  expect(await dataSource.query(`SELECT 1 FROM pg_prepared_statements WHERE statement LIKE '%AS one'`)).toEqual([]);
+});
+
+test('plans are the same for a small table as for a large one, and nothing is compiled', async () => {
+  const settings = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
+  const rows = await dataSource.query<{ setting: string }[]>(
+    'SELECT setting FROM pg_settings JOIN unnest($1::text[]) WITH ORDINALITY AS wanted(name, nr) USING (name) ORDER BY nr',
+    [settings],
+  );
+  expect(rows.map(({ setting }) => setting)).toEqual(['force_generic_plan', 'off', 'off', 'off', 'off']);
+});
