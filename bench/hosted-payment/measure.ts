@@ -19,9 +19,9 @@ export interface Staircase {
 
 export interface Step {
   readonly offeredPerSecond: number;
-  /** Sessions created and charged a second, over the step and until the last of them was answered. */
+  /** Sessions created and charged a second within the step. */
   readonly acceptedPerSecond: number;
-  /** Webhooks acknowledged a second, in the same way. */
+  /** Webhooks acknowledged a second within the step. */
   readonly completedPerSecond: number;
   readonly latency: Legs;
   /** Milliseconds of CPU for each completed payment, by group; `load` is this program. */
@@ -62,7 +62,7 @@ export interface Counts {
 const WARM_UP_WORKERS = 48;
 const UNDER_WAY_MAX = 4_000;
 /** A step is carried when so much of the offered load was completed in time, and nobody waited longer than this. */
-const CARRIED_SHARE = 0.97;
+const CARRIED_SHARE = 0.95;
 const WHOLE_P99_MAX_MS = 2_000;
 const STAIRS = [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3];
 
@@ -141,10 +141,12 @@ class Run {
         paid.push(await this.payers.pay(dueAt));
       },
     });
-    const took = (times: number[]): number => Math.max(...times, startedAt + seconds * 1_000) - startedAt;
+    // What is still under way when the last payment of the step has begun was not done within it.
+    const endedAt = startedAt + seconds * 1_000 + this.acquirerLatencyMs;
+    const within = (times: readonly number[]): number => times.filter((time) => time <= endedAt).length / seconds;
+    const completedPerSecond = within(paid.map(({ webhook }) => webhook));
+    const acceptedPerSecond = within(paid.map((one) => one.paid));
     const bank = this.acquirerLatencyMs;
-    const completedPerSecond = paid.length / ((took(paid.map(({ webhook }) => webhook)) - bank) / 1_000);
-    const acceptedPerSecond = paid.length / ((took(paid.map((one) => one.paid)) - bank) / 1_000);
     const cpu = difference(this.cpu(), cpuBefore);
     const latency = await this.legs(paid, references);
     return {

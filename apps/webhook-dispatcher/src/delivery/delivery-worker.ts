@@ -34,8 +34,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly interrupt = new AbortController();
   private loop: Promise<void> = Promise.resolve();
   private stopping = false;
-  /** The last claim left something behind for want of room: a place that becomes free is to be filled at once. */
+  /**
+   * Something had to be left behind for want of room, in all or to these endpoints. A place that becomes free is then
+   * filled by a claim, oldest first: what is just recorded must not overtake what waits.
+   */
   private isShort = false;
+  private readonly shortOf = new Set<string>();
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -101,13 +105,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         leaseId: newUuid(this.clock),
         leasedUntil: this.clock.later(LEASE_MS),
         take: (endpoint) => {
-          const hasRoom = this.room() > 0 && (this.busy.get(endpoint) ?? 0) < this.perEndpoint;
-          if (hasRoom) {
-            taken.push(endpoint);
-            this.occupy(endpoint);
-            this.kept++;
-          } else this.isShort = true;
-          return hasRoom;
+          if (this.isShort || this.shortOf.has(endpoint)) return false;
+          this.isShort = this.room() <= 0;
+          if ((this.busy.get(endpoint) ?? 0) >= this.perEndpoint) this.shortOf.add(endpoint);
+          if (this.isShort || this.shortOf.has(endpoint)) return false;
+          taken.push(endpoint);
+          this.occupy(endpoint);
+          this.kept++;
+          return true;
         },
       });
       // A worker that is stopping sends nothing more; another takes over.
@@ -148,7 +153,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       busy: this.busy,
     });
     const begun = claimed.map((notification) => this.track(notification));
-    this.isShort = this.room() <= 0 || [...this.busy.values()].some((inFlight) => inFlight >= this.perEndpoint);
+    this.isShort = this.room() <= 0;
+    this.shortOf.clear();
+    for (const [endpoint, inFlight] of this.busy) if (inFlight >= this.perEndpoint) this.shortOf.add(endpoint);
     return begun;
   }
 
@@ -156,14 +163,20 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const { endpoint } = notification;
     this.occupy(endpoint);
     const sending = this.sender
-      .send(notification, this.config.SVC_DELIVERY_TIMEOUT_MS, this.interrupt.signal)
+      .send(notification, {
+        tryMaxMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
+        interrupt: this.interrupt.signal,
+        offTheWire: () => {
+          this.release(endpoint);
+          if (this.shortOf.has(endpoint)) this.due.nudge();
+        },
+      })
       // The lease runs out and it is sent again: the database may have been away.
       .catch((error: unknown) =>
         this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'),
       )
       .finally(() => {
         this.inFlight.delete(sending);
-        this.release(endpoint);
         // A Success may have waited for this one to leave the wire (E2).
         if (this.isShort || notification.paymentStatus === 'Failed') this.due.nudge();
       });

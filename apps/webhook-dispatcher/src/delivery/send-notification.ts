@@ -16,6 +16,15 @@ export abstract class Randomness {
   abstract next(): number;
 }
 
+export interface TryBounds {
+  /** Longest a post takes. */
+  readonly tryMaxMs: number;
+  /** Cuts it off; the lease is then given back, uncounted. */
+  readonly interrupt: AbortSignal;
+  /** Called once, when the endpoint has answered or is no longer being asked. */
+  readonly offTheWire: () => void;
+}
+
 /**
  * One try of a claimed notification: sign, post, record. Between the post and the record a crash is possible; the
  * lease then runs out and the endpoint is told again under the same webhook-id (E8).
@@ -31,17 +40,24 @@ export class SendNotification {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** `tryMaxMs`: longest a post takes. `interrupt` cuts it off; the lease is then given back, uncounted. */
-  send(notification: ClaimedNotification, tryMaxMs: number, interrupt: AbortSignal): Promise<void> {
-    return continueTrace(notification.traceparent, 'notify merchant', () =>
-      this.sendInTrace(notification, tryMaxMs, interrupt),
-    );
+  async send(notification: ClaimedNotification, bounds: TryBounds): Promise<void> {
+    let onTheWire = true;
+    const offTheWire = (): void => {
+      if (onTheWire) bounds.offTheWire();
+      onTheWire = false;
+    };
+    try {
+      await continueTrace(notification.traceparent, 'notify merchant', () =>
+        this.sendInTrace(notification, { ...bounds, offTheWire }),
+      );
+    } finally {
+      offTheWire();
+    }
   }
 
   private async sendInTrace(
     notification: ClaimedNotification,
-    tryMaxMs: number,
-    interrupt: AbortSignal,
+    { tryMaxMs, interrupt, offTheWire }: TryBounds,
   ): Promise<void> {
     const keys = await this.secrets.findFor(notification);
     if (!keys) return this.waitForKeys(notification);
@@ -59,6 +75,8 @@ export class SendNotification {
       if (!interrupt.aborted) throw error;
       return giveBack(this.dataSource, notification, this.clock.now());
     }
+
+    offTheWire();
 
     const now = this.clock.now();
     const result = judgeTry(answer, {

@@ -196,6 +196,26 @@ describe('the loop', () => {
     await service.close();
   });
 
+  it('does not let what is just recorded overtake what waits for a place', async () => {
+    const { service, deliver } = await running('60000');
+    const releases: (() => void)[] = [];
+    receiver.behaves((response) => releases.push(() => response.writeHead(200).end()));
+    const payments = Array.from({ length: 10 }, () => dispatcher.payment(receiver.url));
+    for (const payment of payments) {
+      await deliver(payment);
+      dispatcher.clock.advance(1);
+    }
+    for (let answered = 0; answered < payments.length; answered++) {
+      await waitUntil('the next', 5_000, async () => releases.length > answered);
+      releases[answered]!();
+    }
+    const order = receiver.received.map(
+      ({ body }) => (JSON.parse(body) as { paymentReference: string }).paymentReference,
+    );
+    expect(order.slice(4)).toEqual(payments.slice(4).map(({ paymentReference }) => paymentReference));
+    await service.close();
+  });
+
   it('sends a Success that was recorded while its Failed is on the wire after that, and at once', async () => {
     const { service, deliver } = await running('60000');
     const sessionId = randomUUID();
