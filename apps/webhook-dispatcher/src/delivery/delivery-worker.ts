@@ -78,7 +78,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     while (!this.stopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        await this.begin();
+        void (await this.begin()); // each records its own result
         failures = 0;
       } catch (error) {
         failures++;
@@ -117,7 +117,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       });
       // A worker that is stopping sends nothing more; another takes over.
       if (this.stopping) await Promise.all(recorded.map((one) => giveBack(this.dataSource, one, one.createdAt)));
-      else for (const notification of recorded) this.track(notification);
+      else for (const notification of recorded) void this.track(notification);
     } finally {
       for (const endpoint of taken) {
         this.kept--;
