@@ -42,7 +42,7 @@ const mayImport = (...extra) => [
   { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts'] },
-  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:sdk', 'type:simulator'] },
+  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:contracts', 'type:sdk', 'type:simulator'] },
   { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
 ];
 

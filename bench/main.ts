@@ -13,6 +13,7 @@ import { ROOT } from './hosted-payment/platform.ts';
 import { measureStart } from './start/start.ts';
 import { asMarkdown, asText, type Report, type Section } from './report.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
+import { measureWebhooks } from './webhooks/webhooks.ts';
 
 export interface PartOptions {
   /** How often each system is measured, alternating. */
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   payments: measurePayments,
   acquirers: measureAcquirers,
   tracing: measureTracing,
+  webhooks: measureWebhooks,
 };
 
 const { positionals, values } = parseArgs({

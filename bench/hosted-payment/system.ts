@@ -16,7 +16,7 @@ export interface RunningSystem {
   /** Processes whose CPU is counted: services, PostgreSQL, RabbitMQ. */
   readonly groups: Groups;
   /** One statement over all schemas, as a superuser. */
-  sql<Row extends object>(statement: string): Promise<Row[]>;
+  readonly sql: <Row extends object>(statement: string) => Promise<Row[]>;
   /** Payment references that the acquirer has charged, once for each charge. */
   charged(): string[];
   stop(): Promise<void>;

@@ -1,0 +1,23 @@
+/** Webhooks as jobs of BullMQ on Redis. Started by bullmq.ts. */
+import { loadOther } from '../others/install.ts';
+import { deliver, type Job, serve, settings } from './job-program.ts';
+import { CONCURRENCY } from './sender.ts';
+
+interface BullMq {
+  Queue: new (
+    name: string,
+    options: object,
+  ) => { addBulk(jobs: { name: string; data: Job; opts: object }[]): Promise<unknown> };
+  Worker: new (name: string, work: (job: { data: Job }) => Promise<void>, options: object) => unknown;
+}
+
+const { Queue, Worker } = loadOther<BullMq>(settings.folder, 'bullmq');
+const { hostname, port } = new URL(settings.address);
+const connection = { host: hostname, port: Number(port), maxRetriesPerRequest: null };
+
+const queue = new Queue('webhooks', { connection });
+new Worker('webhooks', (job) => deliver(job.data), { connection, concurrency: CONCURRENCY });
+const opts = { attempts: 12, backoff: { type: 'exponential', delay: 5_000 }, removeOnComplete: true };
+await serve(async (jobs) => {
+  await queue.addBulk(jobs.map((data) => ({ name: 'webhook', data, opts })));
+});

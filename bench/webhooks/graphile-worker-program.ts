@@ -1,0 +1,36 @@
+/** Webhooks as jobs of graphile-worker in PostgreSQL. Started by graphile-worker.ts. */
+import { loadOther } from '../others/install.ts';
+import { deliver, type Job, serve, settings } from './job-program.ts';
+import { CONCURRENCY } from './sender.ts';
+
+interface GraphileWorker {
+  run: (options: object) => Promise<unknown>;
+  makeWorkerUtils: (options: object) => Promise<{
+    migrate(): Promise<void>;
+    withPgClient<T>(use: (client: { query(sql: string, values: unknown[]): Promise<T> }) => Promise<T>): Promise<T>;
+  }>;
+  Logger: new (factory: () => () => void) => unknown;
+}
+
+const { run, makeWorkerUtils, Logger } = loadOther<GraphileWorker>(settings.folder, 'graphile-worker');
+const options = { connectionString: settings.address, maxPoolSize: 20, logger: new Logger(() => () => undefined) };
+
+const utils = await makeWorkerUtils(options);
+await utils.migrate();
+await run({
+  ...options,
+  concurrency: CONCURRENCY,
+  pollInterval: 500,
+  noHandleSignals: true,
+  taskList: { webhook: (job: Job) => deliver(job) },
+});
+await serve(async (jobs) => {
+  await utils.withPgClient((client) =>
+    client.query(
+      `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(
+         SELECT ('webhook', job, NULL, NULL, 12, NULL, NULL, NULL)::graphile_worker.job_spec
+           FROM json_array_elements($1::json) AS job))`,
+      [JSON.stringify(jobs)],
+    ),
+  );
+});

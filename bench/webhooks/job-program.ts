@@ -1,0 +1,71 @@
+/**
+ * What both job queues share: a program that is told where to send (JSON in its first argument), says `ready`, adds its
+ * jobs in bulk when it reads a line, and works on them meanwhile.
+ */
+import { createInterface } from 'node:readline';
+import { createHash, randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { Pool } from 'undici';
+import { BATCH, CONCURRENCY, newNotification, type Notification } from './sender.ts';
+
+export interface JobSettings {
+  /** Where the packages of the queue are installed. */
+  readonly folder: string;
+  /** Of Redis or PostgreSQL. */
+  readonly address: string;
+  readonly secret: string;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly url: string;
+  readonly body: Notification;
+}
+
+export const settings = JSON.parse(process.argv[2] ?? '{}') as JobSettings;
+
+const webhook = new Webhook(settings.secret ?? `whsec_${'A'.repeat(32)}`);
+let pool: Pool | undefined;
+
+/** One try. Throws when it was not acknowledged, for the queue to try again. */
+export async function deliver({ id, url, body }: Job): Promise<void> {
+  const { origin, pathname } = new URL(url);
+  pool ??= new Pool(origin, { connections: CONCURRENCY, headersTimeout: 10_000, bodyTimeout: 10_000 });
+  const payload = JSON.stringify({ ...body, signature: signatureOf(body) });
+  const now = new Date();
+  const answer = await pool.request({
+    method: 'POST',
+    path: pathname,
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+      'webhook-signature': webhook.sign(id, now, payload),
+    },
+    body: payload,
+  });
+  await answer.body.dump();
+  if (answer.statusCode >= 300) throw new Error(`The merchant answered ${answer.statusCode}.`);
+}
+
+/** The signature in the body (E3). */
+function signatureOf(body: Notification): string {
+  const { sessionId, amount, currencyISOCode, merchantOrderId, paymentReference, paymentStatus, paymentUTCDate } = body;
+  const parts = [settings.secret, sessionId, amount, currencyISOCode, merchantOrderId, paymentReference];
+  return createHash('sha256')
+    .update([...parts, paymentStatus, paymentUTCDate, ''].join('|'))
+    .digest('hex');
+}
+
+/** Says that the program is ready, and adds what it is asked for, in bulk. */
+export async function serve(addBulk: (jobs: Job[]) => Promise<void>): Promise<void> {
+  process.on('SIGTERM', () => process.exit(0));
+  console.log('ready');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { url, count } = JSON.parse(line) as { url: string; count: number };
+    for (let added = 0; added < count; added += BATCH) {
+      const length = Math.min(BATCH, count - added);
+      await addBulk(Array.from({ length }, () => ({ id: randomUUID(), url, body: newNotification() })));
+    }
+  }
+}

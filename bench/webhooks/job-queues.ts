@@ -1,0 +1,69 @@
+/** Webhooks through what people would use: BullMQ on Redis, graphile-worker in PostgreSQL. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ROOT } from '../hosted-payment/platform.ts';
+import { startDatabase } from '../others/database.ts';
+import { installOther, type Other } from '../others/install.ts';
+import { startRedis } from './redis.ts';
+import type { JobSettings } from './job-program.ts';
+import type { RunningSender, Sender } from './sender.ts';
+
+const PORTS = { redis: 18_511, postgres: 18_512 };
+
+export const bullMq: Sender = {
+  name: 'BullMQ on Redis',
+  remark: 'appended to a file that is synced once a second; a job that is done is forgotten',
+  start: () => start('bullmq', 'Redis', (folder) => startRedis(folder, PORTS.redis)),
+};
+
+export const graphileWorker: Sender = {
+  name: 'graphile-worker 0.16',
+  remark: 'the same PostgreSQL, each commit synced; a job that is done is forgotten',
+  start: () => start('graphile-worker', 'PostgreSQL', (folder) => startDatabase(folder, PORTS.postgres)),
+};
+
+interface Server {
+  readonly address: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+async function start(
+  name: Other,
+  group: string,
+  startServer: (folder: string) => Promise<Server>,
+): Promise<RunningSender> {
+  const data = join(ROOT, '.data', 'bench', name);
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(data, { recursive: true });
+  const server = await startServer(data);
+  const settings: JobSettings = {
+    folder: installOther(name),
+    address: server.address,
+    secret: `whsec_${randomBytes(24).toString('base64')}`,
+  };
+  const program = spawn(process.execPath, [join(import.meta.dirname, `${name}-program.ts`), JSON.stringify(settings)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await Promise.race([
+    once(createInterface({ input: program.stdout }), 'line'),
+    once(program, 'exit').then(() => Promise.reject(new Error(`${name} did not start.`))),
+  ]);
+  return {
+    secret: settings.secret,
+    groups: { services: [program.pid!], [group]: [server.pid] },
+    begin: (url, count) => {
+      program.stdin.write(`${JSON.stringify({ url, count })}\n`);
+      return Promise.resolve();
+    },
+    stop: async () => {
+      program.kill('SIGTERM');
+      await once(program, 'exit');
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Webhooks as the platform sends them: from an event in payment-processor's log to the merchant's acknowledgement. */
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { platform } from '../hosted-payment/platform.ts';
+import type { Merchant, RunningSystem } from '../hosted-payment/system.ts';
+import { BATCH, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
+
+export const platformSender: Sender = {
+  name: 'Svc Payments, embedded',
+  remark:
+    'each commit synced; recorded once whatever is delivered twice, signed in two ways, every try kept, the session told as well',
+  start: async () => {
+    const running = await platform('embedded', { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) }).start(0);
+    return {
+      secret: running.merchant.webhookSecret,
+      groups: running.groups,
+      begin: async (url, count) => {
+        for (let told = 0; told < count; told += BATCH)
+          await tell(
+            running,
+            Array.from({ length: Math.min(BATCH, count - told) }, () => paid(running.merchant, url)),
+          );
+      },
+      stop: () => running.stop(),
+    };
+  },
+};
+
+/** Writes to the log what payment-processor writes when a payment succeeds. */
+async function tell({ sql }: RunningSystem, payments: readonly PaymentSnapshot[]): Promise<void> {
+  const events = payments.map((payload) => ({ id: randomUUID(), aggregate_id: payload.reference, payload }));
+  await sql(
+    `INSERT INTO payment_processor.event_log (id, type, aggregate_id, aggregate_version, occurred_at, payload)
+     SELECT id, 'payment.succeeded.v1', aggregate_id, 2, now(), payload
+       FROM jsonb_to_recordset($events$${JSON.stringify(events)}$events$)
+         AS event(id uuid, aggregate_id text, payload jsonb)`,
+  );
+}
+
+function paid({ merchantId, siteId }: Merchant, notificationUrl: string): PaymentSnapshot {
+  const sessionId = randomUUID();
+  const now = new Date().toISOString();
+  return {
+    reference: randomUUID(),
+    paymentReference: newPaymentReference(),
+    mode: 'test',
+    merchantId: Number(merchantId),
+    siteId: Number(siteId),
+    state: 'success',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12_345,
+    amount: 12_345,
+    tipAmount: 0,
+    processedAmount: 12_345,
+    paymentUTCDate: now,
+    modifiedUTCDate: now,
+    paymentMethodType: 'Card',
+    paymentMethodLabel: '**** 4242',
+    errors: [],
+    source: { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'ORDER-1', notificationUrl },
+    payable: { payableId: sessionId, state: 'paid', version: 3, tries: 1 },
+  };
+}

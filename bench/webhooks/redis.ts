@@ -1,0 +1,55 @@
+/** A Redis of the benchmark's own, durable as far as people run it: appended to a file, synced once a second. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { installPackages } from '../../tools/svc/apt.ts';
+import { findOnPath, isExecutable } from '../../tools/svc/find-on-path.ts';
+import { waitUntil } from '../../tools/svc/wait-until.ts';
+import { ROOT } from '../hosted-payment/platform.ts';
+
+const find = (): string | undefined =>
+  findOnPath(['redis-server', 'valkey-server'], process.env['PATH'] ?? '', isExecutable);
+
+export async function startRedis(
+  folder: string,
+  port: number,
+): Promise<{ address: string; pid: number; stop(): Promise<void> }> {
+  if (find() === undefined)
+    await installPackages(['redis-server'], {
+      root: ROOT,
+      logFile: join(folder, 'apt.log'),
+      hint: 'install redis-server',
+      isThere: () => find() !== undefined,
+    });
+  const settings = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', appendfsync: 'everysec', save: '' };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  if (await isListening(port))
+    throw new Error(`Something listens on port ${port} already, perhaps of a run that was killed.`);
+  const server = spawn(find()!, args, { stdio: 'ignore' });
+  const answers = await waitUntil(async () => ((await isListening(port)) ? true : undefined), {
+    withinSeconds: 10,
+    everyMilliseconds: 50,
+  });
+  if (answers !== true) throw new Error('Redis did not start.');
+  return {
+    address: `redis://127.0.0.1:${port}`,
+    pid: server.pid!,
+    stop: async () => {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    },
+  };
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
