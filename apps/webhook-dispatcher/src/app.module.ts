@@ -4,6 +4,7 @@ import { WebhookDispatcherConfig } from './config.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
+import { TryRecords } from './delivery/record-tries.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { NotificationPoster } from './endpoint/post-notification.js';
 import { NotificationsConsumer } from './notifications/notifications.consumer.js';
@@ -26,6 +27,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     DeliveryMetrics,
     DeliveryWorker,
     SendNotification,
+    TryRecords,
     { provide: Randomness, useValue: { next: () => Math.random() } },
     {
       provide: NotificationPoster,

@@ -24,7 +24,7 @@ export interface ClaimedNotification {
 
 export interface Claim {
   readonly now: Date;
-  /** New for each claim: it fences the results (record-try.ts). */
+  /** New for each claim: it fences the results (record-tries.ts). */
   readonly leaseId: string;
   /** Later than any try can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;

@@ -40,6 +40,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    */
   private isShort = false;
   private readonly shortOf = new Set<string>();
+  /** The room there is belongs to the claim until it has come back. */
+  private isClaiming = false;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -100,21 +102,22 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async sendRecorded(record: (places: Places | undefined) => Promise<ClaimedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
     const taken: string[] = [];
+    const refused: string[] = [];
     try {
       const recorded = await record({
         leaseId: newUuid(this.clock),
         leasedUntil: this.clock.later(LEASE_MS),
         take: (endpoint) => {
-          if (this.isShort || this.shortOf.has(endpoint)) return false;
-          this.isShort = this.room() <= 0;
-          if ((this.busy.get(endpoint) ?? 0) >= this.perEndpoint) this.shortOf.add(endpoint);
-          if (this.isShort || this.shortOf.has(endpoint)) return false;
-          taken.push(endpoint);
+          const hasPlace = this.hasPlaceFor(endpoint);
+          (hasPlace ? taken : refused).push(endpoint);
+          if (!hasPlace) return false;
           this.occupy(endpoint);
           this.kept++;
           return true;
         },
       });
+      // Places may have become free before there was something to claim.
+      if (this.room() > 0 && refused.some((endpoint) => this.hasRoomFor(endpoint))) this.due.nudge();
       // A worker that is stopping sends nothing more; another takes over.
       if (this.stopping) await Promise.all(recorded.map((one) => giveBack(this.dataSource, one, one.createdAt)));
       else for (const notification of recorded) void this.track(notification);
@@ -124,6 +127,13 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         this.release(endpoint);
       }
     }
+  }
+
+  /** For what is just being recorded; notes that something had to be left behind. */
+  private hasPlaceFor(endpoint: string): boolean {
+    this.isShort ||= this.isClaiming || this.room() <= 0;
+    if (!this.hasRoomFor(endpoint)) this.shortOf.add(endpoint);
+    return !this.isShort && !this.shortOf.has(endpoint);
   }
 
   private get perEndpoint(): number {
@@ -142,21 +152,32 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async begin(): Promise<Promise<void>[]> {
     if (this.stopping) return [];
-    this.isShort = this.room() <= 0;
+    const max = this.room();
+    this.isShort = max <= 0;
     if (this.isShort) return [];
+    this.shortOf.clear();
+    const asked = new Map(this.busy);
+    this.isClaiming = true;
     const claimed = await claimNotifications(this.dataSource, {
       now: this.clock.now(),
       leaseId: newUuid(this.clock),
       leasedUntil: this.clock.later(LEASE_MS),
-      max: this.room(),
+      max,
       maxPerEndpoint: this.perEndpoint,
-      busy: this.busy,
-    });
+      busy: asked,
+    }).finally(() => (this.isClaiming = false));
+    for (const { endpoint } of claimed) asked.set(endpoint, (asked.get(endpoint) ?? 0) + 1);
     const begun = claimed.map((notification) => this.track(notification));
-    this.isShort = this.room() <= 0;
-    this.shortOf.clear();
-    for (const [endpoint, inFlight] of this.busy) if (inFlight >= this.perEndpoint) this.shortOf.add(endpoint);
+    // A claim that came back full left something behind, and while it was on its way places may have become free.
+    if (claimed.length >= max || this.room() <= 0) this.isShort = true;
+    for (const [endpoint, places] of asked) if (places >= this.perEndpoint) this.shortOf.add(endpoint);
+    if (this.room() > 0 && (this.isShort || [...this.shortOf].some((endpoint) => this.hasRoomFor(endpoint))))
+      this.due.nudge();
     return begun;
+  }
+
+  private hasRoomFor(endpoint: string): boolean {
+    return (this.busy.get(endpoint) ?? 0) < this.perEndpoint;
   }
 
   private track(notification: ClaimedNotification): Promise<void> {

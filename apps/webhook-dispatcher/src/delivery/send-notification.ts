@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { type ClaimedNotification, giveBack } from './claim-notifications.js';
-import { recordTry } from './record-try.js';
+import { TryRecords } from './record-tries.js';
 import { waitForKeys } from './retry-schedule.js';
 import { signNotification } from './sign-notification.js';
 import { judgeTry } from './try-result.js';
@@ -37,6 +37,7 @@ export class SendNotification {
     @Inject(Randomness) private readonly randomness: Randomness,
     @Inject(SigningSecrets) private readonly secrets: SigningSecrets,
     @Inject(NotificationPoster) private readonly poster: NotificationPoster,
+    @Inject(TryRecords) private readonly records: TryRecords,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
@@ -84,7 +85,7 @@ export class SendNotification {
       now,
       random: this.randomness.next(),
     });
-    const recorded = await recordTry(this.dataSource, notification, answer, result, startedAt, now);
+    const recorded = await this.records.write({ notification, answer, result, startedAt, endedAt: now });
     const told = {
       notificationId: notification.id,
       outcome: result.outcome,

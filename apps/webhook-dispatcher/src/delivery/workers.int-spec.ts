@@ -8,7 +8,7 @@ import { answers, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { claimNotifications } from './claim-notifications.js';
 import { DeliveryWorker } from './delivery-worker.js';
-import { recordTry } from './record-try.js';
+import { TryRecords } from './record-tries.js';
 
 const SECOND = 1_000;
 
@@ -84,7 +84,9 @@ describe('workers', () => {
 
     const now = dispatcher.clock.now();
     const late = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined } as const;
-    expect(await recordTry(dataSource, claimed!, { statusCode: 410, durationMs: 1 }, late, now, now)).toBe(false);
+    const answer = { statusCode: 410, durationMs: 1 };
+    const one = { notification: claimed!, answer, result: late, startedAt: now, endedAt: now };
+    expect(await new TryRecords(dataSource).write(one)).toBe(false);
     expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
     expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });

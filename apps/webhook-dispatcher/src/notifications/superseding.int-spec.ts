@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { claimNotifications, type ClaimedNotification } from '../delivery/claim-notifications.js';
-import { recordTry } from '../delivery/record-try.js';
+import { TryRecords } from '../delivery/record-tries.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { recordNotifications } from './record-notifications.js';
@@ -47,7 +47,14 @@ async function record(notification: ClaimedNotification, statusCode: number): Pr
     statusCode === 200
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
-  return recordTry(dispatcher.test.dataSource, notification, { statusCode, durationMs: 1 }, result, now, now);
+  const answer = { statusCode, durationMs: 1 };
+  return new TryRecords(dispatcher.test.dataSource).write({
+    notification,
+    answer,
+    result,
+    startedAt: now,
+    endedAt: now,
+  });
 }
 
 describe('once a session was paid', () => {

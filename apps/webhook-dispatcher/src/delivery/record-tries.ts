@@ -1,0 +1,110 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Answer } from '../endpoint/post-notification.js';
+import type { ClaimedNotification } from './claim-notifications.js';
+import type { TryResult } from './try-result.js';
+
+/** A try that has ended, and what it means. */
+export interface Try {
+  readonly notification: Pick<ClaimedNotification, 'id' | 'leaseId' | 'paymentStatus'>;
+  readonly answer: Answer;
+  readonly result: TryResult;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+}
+
+interface Waiting {
+  readonly one: Try;
+  readonly done: (written: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Most tries in one statement. */
+const BATCH_MAX = 200;
+
+/**
+ * Writes tries, those that end while others are being written together: alone when there is little to do, with one
+ * commit for many when there is much.
+ *
+ * Only tries of a Success share a statement. Nobody but the holder of the lease changes such a row, while those of a
+ * Failed can be superseded at the same time, several in one statement: two that lock several rows each could deadlock.
+ */
+@Injectable()
+export class TryRecords {
+  private readonly waiting: Waiting[] = [];
+  private isWriting = false;
+
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /**
+   * Whether it was written. It is not when the lease has ended and another worker took the notification over: that
+   * worker sends it again under the same webhook-id (E8).
+   */
+  async write(one: Try): Promise<boolean> {
+    if (one.notification.paymentStatus === 'Failed') return (await writeTries(this.dataSource, [one])).size > 0;
+    return new Promise((done, fail) => {
+      this.waiting.push({ one, done, fail });
+      void this.writeWaiting();
+    });
+  }
+
+  private async writeWaiting(): Promise<void> {
+    if (this.isWriting) return;
+    this.isWriting = true;
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, BATCH_MAX);
+      try {
+        const written = await writeTries(
+          this.dataSource,
+          batch.map(({ one }) => one),
+        );
+        for (const { one, done } of batch) done(written.has(one.notification.id));
+      } catch (error) {
+        for (const { fail } of batch) fail(error);
+      }
+    }
+    this.isWriting = false;
+  }
+}
+
+/**
+ * Writes each attempt and what it means, and ends its lease: one statement; the answer is the ids it was done for.
+ *
+ * A Failed that was superseded while it was on the wire stays superseded, unless the endpoint acknowledged it: then
+ * the merchant has seen it, before the Success, which waits for the end of this lease.
+ */
+async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<Set<string>> {
+  const rows = tries.map(({ notification, answer, result, startedAt, endedAt }) => ({
+    id: notification.id,
+    lease: notification.leaseId,
+    state: result.state,
+    next: result.nextAttemptAt ?? null,
+    started: startedAt,
+    ended: endedAt,
+    duration: answer.durationMs,
+    outcome: result.outcome,
+    status: answer.statusCode ?? null,
+    error: answer.errorClass ?? null,
+    text: answer.text ?? null,
+  }));
+  const written = await dataSource.query<{ id: string }[]>(
+    `WITH given AS MATERIALIZED (
+       SELECT * FROM jsonb_to_recordset($1) AS given(
+         id uuid, lease uuid, state text, next timestamptz, started timestamptz, ended timestamptz, duration int,
+         outcome text, status int, error text, text text)
+     ), tried AS (
+       UPDATE notifications n
+          SET tries = tries + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
+              state = CASE WHEN n.state = 'superseded' AND given.state <> 'delivered' THEN n.state ELSE given.state END,
+              next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE given.next END,
+              delivered_at = CASE WHEN given.state = 'delivered' THEN given.ended ELSE n.delivered_at END
+         FROM given
+        WHERE n.id = given.id AND n.lease_id = given.lease
+       RETURNING n.id, n.tries)
+     INSERT INTO delivery_attempts (notification_id, try, started_at, duration_ms, outcome, status_code, error_class, answer)
+     SELECT id, tries, started, duration, outcome, status, error, text FROM tried JOIN given USING (id)
+     RETURNING notification_id AS id`,
+    [JSON.stringify(rows)],
+  );
+  return new Set(written.map(({ id }) => id));
+}
