@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, newUuid } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
@@ -10,6 +11,8 @@ import { SendNotification } from './send-notification.js';
 
 /** Three times the longest try, so that a lease ends only when its worker is gone. */
 const LEASE_MS = 30_000;
+/** A tenth of what an endpoint nearby takes to answer. */
+const GATHER_MS = 5;
 const FAILURE_PAUSE_MAX_MS = 5_000;
 
 /** Room that the worker keeps for notifications while they are being recorded. */
@@ -29,6 +32,7 @@ export interface Places {
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
   private readonly busy = new Map<string, number>();
+  private onTheWire = 0;
   /** Places kept by {@link sendRecorded}. */
   private kept = 0;
   private readonly interrupt = new AbortController();
@@ -87,12 +91,17 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
         this.log.error({ err: error, failures }, 'delivery: claiming failed, will be repeated');
       }
-      if (!this.stopping) await this.due.wait(pauseMs);
+      if (this.stopping) break;
+      const isNudged = await this.due.wait(pauseMs);
+      // One claim for the places that become free within a moment; there is enough on the wire meanwhile.
+      if (isNudged && this.room() < this.config.SVC_DELIVERY_CONCURRENCY / 2) await pause(GATHER_MS);
     }
   }
 
+  /** A try that has its answer needs no place while it is written; as many as there are places may wait for that. */
   private room(): number {
-    return this.config.SVC_DELIVERY_CONCURRENCY - this.inFlight.size - this.kept;
+    const { SVC_DELIVERY_CONCURRENCY: places } = this.config;
+    return Math.min(places - this.onTheWire, 2 * places - this.inFlight.size) - this.kept;
   }
 
   /**
@@ -183,13 +192,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private track(notification: ClaimedNotification): Promise<void> {
     const { endpoint } = notification;
     this.occupy(endpoint);
+    this.onTheWire++;
     const sending = this.sender
       .send(notification, {
         tryMaxMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
         interrupt: this.interrupt.signal,
         offTheWire: () => {
           this.release(endpoint);
-          if (this.shortOf.has(endpoint)) this.due.nudge();
+          this.onTheWire--;
+          if (this.isShort || this.shortOf.has(endpoint)) this.due.nudge();
         },
       })
       // The lease runs out and it is sent again: the database may have been away.
