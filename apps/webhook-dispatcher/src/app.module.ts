@@ -35,7 +35,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
           policy: { allowLoopback: config.SVC_ENVIRONMENT === 'development' },
           connectTimeoutMs: config.SVC_DELIVERY_CONNECT_TIMEOUT_MS,
           timeoutMs: config.SVC_DELIVERY_TIMEOUT_MS,
-          connectionsPerEndpoint: config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+          connectionsPerOrigin: config.SVC_DELIVERY_CONCURRENCY,
         }),
     },
     adminKeyFrom(WebhookDispatcherConfig),

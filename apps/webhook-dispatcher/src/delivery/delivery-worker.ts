@@ -6,6 +6,7 @@ import { WebhookDispatcherConfig } from '../config.js';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { claimNotifications, type ClaimedNotification, giveBack } from './claim-notifications.js';
 import { DueSignal } from './due-signal.js';
+import { type Bounds, type Lane, Occupancy } from './occupancy.js';
 import { SendNotification } from './send-notification.js';
 
 /** Three times the longest try, so that a lease ends only when its worker is gone. */
@@ -16,30 +17,22 @@ const FAILURE_PAUSE_MAX_MS = 5_000;
 export interface Places {
   readonly leaseId: string;
   readonly leasedUntil: Date;
-  /** Whether there is room for one more to this endpoint. */
-  take(endpoint: string): boolean;
+  /** Whether there is room for one more to this endpoint of this merchant. */
+  take(lane: Lane): boolean;
 }
 
 /**
  * Sends what is due. Any number of workers share one database: what one has claimed the others leave alone. Each has
- * as much on the wire as it has room for, in all and for each endpoint, and refills a place as it becomes free, so a
- * slow endpoint holds up only its own places (E6). Nothing is remembered here that a crash could lose.
+ * as much on the wire as it has room for, in all, for each merchant and for each endpoint, and refills a place as it
+ * becomes free, so a slow endpoint holds up only its own places (E6). Nothing is remembered here that a crash could lose.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
-  private readonly busy = new Map<string, number>();
-  /** Places kept by {@link sendRecorded}. */
-  private kept = 0;
+  private readonly places: Occupancy;
   private readonly interrupt = new AbortController();
   private loop: Promise<void> = Promise.resolve();
   private stopping = false;
-  /**
-   * Something had to be left behind for want of room, in all or to these endpoints. A place that becomes free is then
-   * filled by a claim, oldest first: what is just recorded must not overtake what waits.
-   */
-  private isShort = false;
-  private readonly shortOf = new Set<string>();
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -49,7 +42,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(NotificationPoster) private readonly poster: NotificationPoster,
     @Inject(DueSignal) private readonly due: DueSignal,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
-  ) {}
+  ) {
+    this.places = new Occupancy(this.bounds);
+  }
 
   onApplicationBootstrap(): void {
     if (this.config.SVC_DELIVERY === 'on') this.loop = this.run();
@@ -89,8 +84,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private room(): number {
-    return this.config.SVC_DELIVERY_CONCURRENCY - this.inFlight.size - this.kept;
+  private get bounds(): Bounds {
+    return {
+      inAll: this.config.SVC_DELIVERY_CONCURRENCY,
+      perMerchant: this.config.SVC_DELIVERY_CONCURRENCY_PER_MERCHANT,
+      perEndpoint: this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+    };
   }
 
   /**
@@ -99,76 +98,54 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async sendRecorded(record: (places: Places | undefined) => Promise<ClaimedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
-    const taken: string[] = [];
+    const taken: Lane[] = [];
     try {
       const recorded = await record({
         leaseId: newUuid(this.clock),
         leasedUntil: this.clock.later(LEASE_MS),
-        take: (endpoint) => {
-          if (this.isShort || this.shortOf.has(endpoint)) return false;
-          this.isShort = this.room() <= 0;
-          if ((this.busy.get(endpoint) ?? 0) >= this.perEndpoint) this.shortOf.add(endpoint);
-          if (this.isShort || this.shortOf.has(endpoint)) return false;
-          taken.push(endpoint);
-          this.occupy(endpoint);
-          this.kept++;
-          return true;
-        },
+        take: (lane) => this.places.take(lane) && taken.push(lane) > 0,
       });
       // A worker that is stopping sends nothing more; another takes over.
       if (this.stopping) await Promise.all(recorded.map((one) => giveBack(this.dataSource, one, one.createdAt)));
       else for (const notification of recorded) void this.track(notification);
     } finally {
-      for (const endpoint of taken) {
-        this.kept--;
-        this.release(endpoint);
+      for (const lane of taken) {
+        this.places.leaveLane(lane);
+        this.places.leave();
       }
     }
   }
 
-  private get perEndpoint(): number {
-    return this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT;
-  }
-
-  private occupy(endpoint: string): void {
-    this.busy.set(endpoint, (this.busy.get(endpoint) ?? 0) + 1);
-  }
-
-  private release(endpoint: string): void {
-    const left = this.busy.get(endpoint)! - 1;
-    if (left > 0) this.busy.set(endpoint, left);
-    else this.busy.delete(endpoint);
-  }
-
   private async begin(): Promise<Promise<void>[]> {
     if (this.stopping) return [];
-    this.isShort = this.room() <= 0;
-    if (this.isShort) return [];
+    if (this.places.room <= 0) {
+      this.places.claimed();
+      return [];
+    }
+    const { perMerchant, perEndpoint } = this.bounds;
     const claimed = await claimNotifications(this.dataSource, {
       now: this.clock.now(),
       leaseId: newUuid(this.clock),
       leasedUntil: this.clock.later(LEASE_MS),
-      max: this.room(),
-      maxPerEndpoint: this.perEndpoint,
-      busy: this.busy,
+      max: this.places.room,
+      maxPerMerchant: perMerchant,
+      maxPerEndpoint: perEndpoint,
+      busy: this.places.busy,
     });
     const begun = claimed.map((notification) => this.track(notification));
-    this.isShort = this.room() <= 0;
-    this.shortOf.clear();
-    for (const [endpoint, inFlight] of this.busy) if (inFlight >= this.perEndpoint) this.shortOf.add(endpoint);
+    this.places.claimed();
     return begun;
   }
 
   private track(notification: ClaimedNotification): Promise<void> {
-    const { endpoint } = notification;
-    this.occupy(endpoint);
+    this.places.occupy(notification);
     const sending = this.sender
       .send(notification, {
         tryMaxMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
         interrupt: this.interrupt.signal,
         offTheWire: () => {
-          this.release(endpoint);
-          if (this.shortOf.has(endpoint)) this.due.nudge();
+          this.places.leaveLane(notification);
+          if (this.places.isAwaited(notification)) this.due.nudge();
         },
       })
       // The lease runs out and it is sent again: the database may have been away.
@@ -177,8 +154,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       )
       .finally(() => {
         this.inFlight.delete(sending);
+        this.places.leave();
         // A Success may have waited for this one to leave the wire (E2).
-        if (this.isShort || notification.paymentStatus === 'Failed') this.due.nudge();
+        if (this.places.isAwaited(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
       });
     this.inFlight.add(sending);
     return sending;

@@ -26,7 +26,7 @@ export function notificationFields(payment: PaymentSnapshot): NotificationFields
   return fields;
 }
 
-/** Host and port that an address belongs to: what concurrency is bounded by. `invalid` when it is no address. */
+/** Host and port that an address belongs to: with the merchant, what concurrency and circuits are about. `invalid` when it is no address. */
 export function endpointOf(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);

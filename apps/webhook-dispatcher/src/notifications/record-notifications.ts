@@ -47,7 +47,7 @@ export async function recordNotifications(
     session_id: notification.fields.sessionId,
     payment_reference: notification.fields.paymentReference,
     payment_status: notification.fields.paymentStatus,
-    has_place: places?.take(notification.endpoint) ?? false,
+    has_place: places?.take({ merchantId, endpoint: notification.endpoint }) ?? false,
   }));
   const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
     JSON.stringify(rows),

@@ -1,0 +1,102 @@
+/** Whose notifications share a fate: one endpoint (host and port) of one merchant. What the breaker and the bounds are about. */
+export interface Lane {
+  readonly merchantId: number;
+  readonly endpoint: string;
+}
+
+/** How many notifications may be on the wire at once. */
+export interface Bounds {
+  readonly inAll: number;
+  readonly perMerchant: number;
+  /** Of one merchant's. */
+  readonly perEndpoint: number;
+}
+
+export interface BusyLane extends Lane {
+  readonly inFlight: number;
+}
+
+const laneName = ({ merchantId, endpoint }: Lane): string => `${merchantId} ${endpoint}`;
+
+/**
+ * Which places of this process are taken (E6). Pure. A merchant's places are bounded beside an endpoint's, or one that
+ * writes many endpoints into its sessions would have as many times the places.
+ *
+ * Where there was no room for something, nothing else is let in until the next claim: what was just recorded would
+ * overtake what waits.
+ */
+export class Occupancy {
+  private inAll = 0;
+  private readonly lanes = new Map<string, BusyLane>();
+  private readonly merchants = new Map<number, number>();
+  private isShort = false;
+  private readonly shortLanes = new Set<string>();
+  private readonly shortMerchants = new Set<number>();
+
+  constructor(private readonly bounds: Bounds) {}
+
+  /** Places free, whoever may have them. */
+  get room(): number {
+    return this.bounds.inAll - this.inAll;
+  }
+
+  get busy(): readonly BusyLane[] {
+    return [...this.lanes.values()];
+  }
+
+  /** Takes a place if there is one and nobody waits for it. */
+  take(lane: Lane): boolean {
+    this.isShort ||= this.room <= 0;
+    if (this.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
+    if (this.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
+    if (this.isAwaited(lane)) return false;
+    this.occupy(lane);
+    return true;
+  }
+
+  occupy(lane: Lane): void {
+    this.inAll++;
+    const name = laneName(lane);
+    this.lanes.set(name, { ...lane, inFlight: (this.lanes.get(name)?.inFlight ?? 0) + 1 });
+    this.merchants.set(lane.merchantId, (this.merchants.get(lane.merchantId) ?? 0) + 1);
+  }
+
+  /** The endpoint has answered: the place at it is free, the one in all is held until the result is recorded. */
+  leaveLane(lane: Lane): void {
+    const name = laneName(lane);
+    const inFlight = this.lanes.get(name)!.inFlight - 1;
+    if (inFlight > 0) this.lanes.set(name, { ...lane, inFlight });
+    else this.lanes.delete(name);
+    const ofMerchant = this.merchants.get(lane.merchantId)! - 1;
+    if (ofMerchant > 0) this.merchants.set(lane.merchantId, ofMerchant);
+    else this.merchants.delete(lane.merchantId);
+  }
+
+  leave(): void {
+    this.inAll--;
+  }
+
+  /** Whether something may wait for a place that becomes free here. */
+  isAwaited(lane: Lane): boolean {
+    return this.isShort || this.shortMerchants.has(lane.merchantId) || this.shortLanes.has(laneName(lane));
+  }
+
+  /** A claim has just filled what could be filled: what is full now is what others may wait for. */
+  claimed(): void {
+    this.isShort = this.room <= 0;
+    this.shortLanes.clear();
+    this.shortMerchants.clear();
+    for (const lane of this.lanes.values()) {
+      if (this.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
+      if (this.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
+    }
+  }
+
+  private isLaneFull(lane: Lane): boolean {
+    return (this.lanes.get(laneName(lane))?.inFlight ?? 0) >= this.bounds.perEndpoint;
+  }
+
+  private isMerchantFull(merchantId: number): boolean {
+    return (this.merchants.get(merchantId) ?? 0) >= this.bounds.perMerchant;
+  }
+}
