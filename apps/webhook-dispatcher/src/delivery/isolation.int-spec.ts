@@ -32,7 +32,13 @@ async function running(): Promise<{
   const { url } = dispatcher.test.dataSource.options as { url: string };
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: url, ...DISPATCHER_ENV };
   const broker = new EmbeddedBroker();
-  const env = { ...base, SVC_DELIVERY: 'on', SVC_DELIVERY_TIMEOUT_MS: '3000', SVC_DELIVERY_DRAIN_MS: '0' };
+  const env = {
+    ...base,
+    SVC_DELIVERY: 'on',
+    SVC_DELIVERY_CONCURRENCY: '50',
+    SVC_DELIVERY_TIMEOUT_MS: '3000',
+    SVC_DELIVERY_DRAIN_MS: '0',
+  };
   const service = await startService(webhookDispatcherService, { env, broker, clock: dispatcher.clock });
   return {
     tell: async (merchantId, notificationUrl) => {
@@ -58,6 +64,8 @@ async function latencies(beside: readonly string[]): Promise<number[]> {
     });
   const toldAt = new Map<string, number>();
   const telling: Promise<unknown>[] = [];
+  // More than this worker has places for, from the start.
+  for (let i = 0; i < 20; i++) await Promise.all(beside.map((url) => tell(BAD_MERCHANT, url)));
   const begunAt = performance.now();
   let told = 0;
   await waitUntil('all to be told', 60_000, async () => {
