@@ -8,6 +8,7 @@ import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { NotificationPoster } from './endpoint/post-notification.js';
 import { NotificationsConsumer } from './notifications/notifications.consumer.js';
 import { NotificationsController } from './notifications/notifications.controller.js';
+import { ReplaysController } from './replays/replays.controller.js';
 import { SealingKey } from './sealing-key/sealing-key.js';
 import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consumer.js';
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
@@ -17,6 +18,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     SigningSecretsConsumer,
     NotificationsConsumer,
     NotificationsController,
+    ReplaysController,
     deadLettersOf('webhook-dispatcher'),
   ],
   providers: [

@@ -152,15 +152,21 @@ export class DispatcherUnderTest {
     );
   }
 
+  replay(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
+    return this.admin('POST', '/replays', ADMIN_KEY, body);
+  }
+
   async admin(
     method: 'GET' | 'POST',
     path: string,
     key: string | null = ADMIN_KEY,
+    body?: object,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
     const answer = await this.test.service.app.inject({
       method,
       url: `/admin/v1/notifications${path}`,
       headers: key === null ? {} : { 'x-admin-key': key },
+      ...(body === undefined ? {} : { payload: body }),
     });
     return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json<Record<string, unknown>>() };
   }

@@ -3,8 +3,8 @@ import { type Clock, DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { DueSignal } from '../delivery/due-signal.js';
-import { type NotificationState, replayRefusal } from './notification.js';
-import { lockSessions } from './session-lock.js';
+import { type NotificationState, replayRefusal } from '../notifications/notification.js';
+import { lockSessions } from '../notifications/session-lock.js';
 
 interface ReplayRow {
   state: NotificationState;
