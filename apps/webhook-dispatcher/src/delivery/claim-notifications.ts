@@ -1,6 +1,5 @@
-import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
+import type { HostedApiVersion, Mode, NotificationFields, PaymentStatusText } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
-import type { NotificationFields } from '../notifications/notification.js';
 import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */

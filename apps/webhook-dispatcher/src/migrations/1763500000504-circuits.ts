@@ -30,7 +30,8 @@ export class Circuits1763500000504 implements MigrationInterface {
       DROP INDEX notifications_due;
       COMMENT ON COLUMN notifications.endpoint IS 'Host and port of the url: with the merchant, what concurrency and circuits are about.';
 
-      -- As before, but nothing is sent at once to an endpoint whose circuit is open.
+      -- As before, but nothing is sent at once to an endpoint whose circuit is open; and a payment that comes twice has one
+      -- id as well as one reference.
       CREATE OR REPLACE FUNCTION record_notifications(given jsonb, now timestamptz, lease uuid, lease_end timestamptz) RETURNS SETOF uuid
       LANGUAGE plpgsql AS $$
       BEGIN
@@ -59,7 +60,7 @@ export class Circuits1763500000504 implements MigrationInterface {
                                    id uuid, merchant_id bigint, site_id bigint, mode text, session_id uuid, payment_reference text,
                                    payment_status text, api_version text, url text, endpoint text, fields jsonb, traceparent text,
                                    has_place boolean)) AS l) AS j
-          ON CONFLICT (payment_reference) DO NOTHING
+          ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
