@@ -118,8 +118,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async begin(): Promise<Promise<void>[]> {
     if (this.stopping) return [];
-    if (this.places.room <= 0) {
-      this.places.claimed();
+    const asked = this.places.ask();
+    if (asked.max <= 0) {
+      this.places.answered(asked, []);
       return [];
     }
     const { perMerchant, perEndpoint } = this.bounds;
@@ -127,13 +128,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       now: this.clock.now(),
       leaseId: newUuid(this.clock),
       leasedUntil: this.clock.later(LEASE_MS),
-      max: this.places.room,
+      ...asked,
       maxPerMerchant: perMerchant,
       maxPerEndpoint: perEndpoint,
-      busy: this.places.busy,
     });
     const begun = claimed.map((notification) => this.track(notification));
-    this.places.claimed();
+    if (this.places.answered(asked, claimed)) this.due.nudge();
     return begun;
   }
 

@@ -42,7 +42,7 @@ describe('places', () => {
     places.leave();
     expect(places.isAwaited(ONE)).toBe(true);
     expect(places.take(ONE)).toBe(false);
-    places.claimed();
+    places.answered(places.ask(), []);
     expect(places.isAwaited(ONE)).toBe(false);
     expect(places.take(ONE)).toBe(true);
   });
@@ -56,15 +56,28 @@ describe('places', () => {
     expect(places.isAwaited(a!)).toBe(true);
   });
 
+  it('that became free while a claim was under way are told to whoever claims next', () => {
+    const places = new Occupancy(BOUNDS);
+    taken(places, ONE, ONE);
+    const asked = places.ask();
+    places.leaveLane(ONE);
+    places.leave();
+    // It was not allowed to claim for this endpoint, and nothing else will free a place there soon.
+    expect(places.answered(asked, [])).toBe(true);
+    expect(places.isAwaited(ONE)).toBe(true);
+    expect(places.answered(places.ask(), [])).toBe(false);
+    expect(places.isAwaited(ONE)).toBe(false);
+  });
+
   it('whatever comes and goes: no bound is passed and the sums are right', () => {
     const lanes = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => lane(merchantId, host)));
-    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('take', 'leave', 'claimed') });
+    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('take', 'leave', 'claim') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
         const places = new Occupancy(BOUNDS);
         const onTheWire: Lane[] = [];
         for (const { which, action } of steps) {
-          if (action === 'claimed') places.claimed();
+          if (action === 'claim') places.answered(places.ask(), []);
           if (action === 'take' && places.take(lanes[which]!)) onTheWire.push(lanes[which]!);
           const leaving = action === 'leave' ? onTheWire.splice(which % Math.max(onTheWire.length, 1), 1) : [];
           for (const one of leaving) {
@@ -72,8 +85,8 @@ describe('places', () => {
             places.leave();
           }
           expect(BOUNDS.inAll - places.room).toBe(onTheWire.length);
-          expect(places.busy.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(onTheWire.length);
-          for (const { inFlight } of places.busy) expect(inFlight).toBeLessThanOrEqual(BOUNDS.perEndpoint);
+          expect(places.ask().busy.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(onTheWire.length);
+          for (const { inFlight } of places.ask().busy) expect(inFlight).toBeLessThanOrEqual(BOUNDS.perEndpoint);
           for (const id of [1, 2, 3])
             expect(onTheWire.filter(({ merchantId }) => merchantId === id).length).toBeLessThanOrEqual(
               BOUNDS.perMerchant,

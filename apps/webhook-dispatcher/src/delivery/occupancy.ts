@@ -16,6 +16,11 @@ export interface BusyLane extends Lane {
   readonly inFlight: number;
 }
 
+export interface Asked {
+  readonly max: number;
+  readonly busy: readonly BusyLane[];
+}
+
 const laneName = ({ merchantId, endpoint }: Lane): string => `${merchantId} ${endpoint}`;
 
 /**
@@ -38,10 +43,6 @@ export class Occupancy {
   /** Places free, whoever may have them. */
   get room(): number {
     return this.bounds.inAll - this.inAll;
-  }
-
-  get busy(): readonly BusyLane[] {
-    return [...this.lanes.values()];
   }
 
   /** Takes a place if there is one and nobody waits for it. */
@@ -81,15 +82,30 @@ export class Occupancy {
     return this.isShort || this.shortMerchants.has(lane.merchantId) || this.shortLanes.has(laneName(lane));
   }
 
-  /** A claim has just filled what could be filled: what is full now is what others may wait for. */
-  claimed(): void {
-    this.isShort = this.room <= 0;
+  /** What a claim may fill; taken when it begins. */
+  ask(): Asked {
+    return { max: this.room, busy: [...this.lanes.values()] };
+  }
+
+  /**
+   * What that claim found now has its places. Where it took all it was allowed to, more may wait. True when such a place
+   * became free while the claim was under way: nobody else will say so, so claim again.
+   */
+  answered(asked: Asked, claimed: readonly Lane[]): boolean {
+    const filled = new Occupancy(this.bounds);
+    for (const { inFlight, ...lane } of asked.busy) for (let i = 0; i < inFlight; i++) filled.occupy(lane);
+    for (const lane of claimed) filled.occupy(lane);
+    this.isShort = claimed.length >= asked.max;
     this.shortLanes.clear();
     this.shortMerchants.clear();
-    for (const lane of this.lanes.values()) {
-      if (this.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
-      if (this.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
+    let isFree = this.isShort && this.room > 0;
+    for (const lane of filled.lanes.values()) {
+      if (filled.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
+      if (filled.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
+      isFree ||=
+        this.isAwaited(lane) && this.room > 0 && !this.isLaneFull(lane) && !this.isMerchantFull(lane.merchantId);
     }
+    return isFree;
   }
 
   private isLaneFull(lane: Lane): boolean {
