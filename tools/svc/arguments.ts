@@ -11,6 +11,7 @@ export type Command =
   | { name: 'logs'; follow: boolean; service: string | undefined }
   | { name: 'test'; args: string[] }
   | { name: 'bench'; args: string[] }
+  | { name: 'admin'; args: string[] }
   | { name: 'nx'; args: string[] }
   | { name: 'npm'; args: string[] };
 
@@ -29,6 +30,8 @@ export const HELP = `usage: ./svc <command>
   bench [part] [--rounds n] [--seconds n]
                        measures: start, payments, acquirers, tracing; all of them without a part. Writes
                        .data/bench/report.md. An hour with nothing else on the machine
+  admin ...            administration by hand, for example: ./svc admin webhooks replay --state exhausted;
+                       ./svc admin lists the commands
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text
@@ -63,6 +66,7 @@ export function parseCommand(args: readonly string[]): Command {
       return parseLogs(rest);
     case 'test':
     case 'bench':
+    case 'admin':
     case 'nx':
     case 'npm':
       return { name, args: rest };

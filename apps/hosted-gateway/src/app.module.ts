@@ -3,6 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { adminKeyFrom, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
+import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
 import { CardKey } from './pay/card-key.js';
 import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
@@ -28,6 +29,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
   controllers: [
     SessionsController,
     PaymentsController,
+    NotificationFeedController,
     PayController,
     SessionsConsumer,
     CredentialsConsumer,

@@ -3,6 +3,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
+import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
 
@@ -13,6 +14,11 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
-  migrations: [Credentials1763500000010, Sessions1763500003000, SessionTraces1763500003001],
+  migrations: [
+    Credentials1763500000010,
+    Sessions1763500003000,
+    SessionTraces1763500003001,
+    NotificationFeed1763500003020,
+  ],
   errorBody: gatewayErrorBody,
 };

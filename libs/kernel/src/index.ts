@@ -1,4 +1,5 @@
 export * from './clock.js';
 export * from './domain-error.js';
+export * from './notification-id.js';
 export * from './payment-reference.js';
 export * from './uuid.js';
