@@ -7,7 +7,8 @@ import type { ChargeRecord } from './charge-store.js';
  */
 export function challengePage(record: ChargeRecord | undefined): string {
   const challenge = record?.challenge;
-  if (!record || !challenge) return pageOf('There is nothing to confirm here', '<p>Go back to the page you came from.</p>');
+  if (!record || !challenge)
+    return pageOf('There is nothing to confirm here', '<p>Go back to the page you came from.</p>');
   const returnUrl = escapeHtml(challenge.returnUrl);
   if (record.outcome !== 'challenged' || challenge.state !== 'pending') {
     return pageOf(

@@ -79,7 +79,8 @@ export class SimulatedBank {
   private decide(request: ChargeRequest): ChargeRecord {
     const { cardNumber, challengeReference, returnUrl } = request;
     const isChallenged = cardNumber === ASKS_FOR_VERIFICATION && returnUrl !== undefined;
-    const reason = challengeReference === undefined ? DECLINES[cardNumber ?? ''] : this.refusalAfter(challengeReference);
+    const reason =
+      challengeReference === undefined ? DECLINES[cardNumber ?? ''] : this.refusalAfter(challengeReference);
     return this.store.append({
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
