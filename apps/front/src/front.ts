@@ -115,8 +115,10 @@ async function answer(front: Front, request: FastifyRequest, reply: FastifyReply
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);
+  // A stream of events has no end that a restart could wait for; the browser opens it again.
+  if (request.headers.accept === 'text/event-stream') leave();
   // Also when the client hangs up, or the answer breaks off in the middle.
-  reply.raw.once('close', leave);
+  else reply.raw.once('close', leave);
   return forward(front, app, upstream, request, reply);
 }
 

@@ -1,4 +1,12 @@
-import type { ClosedPage, OrderShown, PageAssets, PaidPage, PayablePage, PayPageModel } from './pay-page-model.js';
+import type {
+  ClosedPage,
+  OrderShown,
+  PageAssets,
+  PaidPage,
+  PayablePage,
+  PayPageModel,
+  VerificationPage,
+} from './pay-page-model.js';
 import { PAY_PAGE_CONTENT_SECURITY_POLICY, renderPayPage } from './render-pay-page.js';
 
 const assets: PageAssets = {
@@ -39,11 +47,20 @@ const succeeded: PaidPage = {
   paidAt: '2026-11-20T18:03:36.123Z',
   returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
 };
+const verification: VerificationPage = {
+  ...order,
+  state: 'verification',
+  verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
+  until: '2026-11-20T18:18:36.123Z',
+  isPayable: true,
+};
 const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
 const everyState: PayPageModel[] = [
   open,
   declined,
-  { ...order, state: 'processing' },
+  { ...order, state: 'processing', isLate: false },
+  { ...order, state: 'processing', isLate: true },
+  verification,
   succeeded,
   { ...succeeded, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),

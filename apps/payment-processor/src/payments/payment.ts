@@ -109,8 +109,8 @@ export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSn
 }
 
 /**
- * The verification came to nothing. The payable is its own only while it is free: then the last try refuses it, and its
- * version grows, so that readers see the change. Where others hold or closed it, it has a newer version already.
+ * The verification came to nothing; the last try refuses the payable. Its version grows in any case, so that whoever keeps
+ * the newest sees the change. While another payment holds it, its version is that payment's: then this one waits.
  */
 export function unverifiedPayment(
   payment: PaymentSnapshot,
@@ -119,10 +119,13 @@ export function unverifiedPayment(
   now: Date,
 ): PaymentSnapshot {
   const { payable } = payment;
-  const failed = { ...changedPayment(payment, 'failed', now), errors: [paymentError(error)] };
-  if (payable.state !== 'open') return failed;
-  const state = payable.tries >= triesMax ? 'refused' : 'open';
-  return { ...failed, payable: { ...payable, state, version: payable.version + 1 } };
+  if (payable.state === 'reserved') throw new Error('The payable is reserved for another payment.');
+  const state = payable.state === 'open' && payable.tries >= triesMax ? 'refused' : payable.state;
+  return {
+    ...changedPayment(payment, 'failed', now),
+    errors: [paymentError(error)],
+    payable: { ...payable, state, version: payable.version + 1 },
+  };
 }
 
 function changedPayment(payment: PaymentSnapshot, state: PaymentState, now: Date): PaymentSnapshot {

@@ -25,13 +25,14 @@ export class FinishVerification {
   ) {}
 
   async execute(verification: OpenVerification): Promise<void> {
+    // Another payment holds the payable: whether this one can go on depends on how that one ends.
+    if (verification.payment.payable.state === 'reserved') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     const outdated = OUTDATED[verification.payment.payable.state];
     if (outdated) return this.fail(verification, outdated);
     const state = await this.acquirer.askChallenge(verification.challengeReference);
     if (state === 'failed') return this.fail(verification, 'verification.failed');
-    // While another payment holds the payable, this one waits: that one may fail.
-    if (state === 'passed' && verification.payment.payable.state === 'open') await this.charge(verification);
+    if (state === 'passed') await this.charge(verification);
   }
 
   private async fail(verification: OpenVerification, error: ErrorCode): Promise<void> {

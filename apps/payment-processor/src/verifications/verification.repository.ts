@@ -43,12 +43,12 @@ export class VerificationRepository {
     return rows.map(asOpenVerification);
   }
 
-  /** Those whose time is over. Two who find the same one end it once. */
+  /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
       `SELECT v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}
          FROM verifications v JOIN payments p ON p.payment_id = v.payment_id JOIN payables y ON y.payable_id = p.payable_id
-        WHERE v.open AND v.expires_at <= $1 ORDER BY v.expires_at LIMIT $2`,
+        WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
       [this.clock.now(), limit],
     );
     return rows.map(asOpenVerification);
@@ -123,7 +123,7 @@ export class VerificationRepository {
            FROM target WHERE p.payment_id = target.payment_id
        ), payable AS (
          UPDATE payables y SET state = $6, version = $7, modified_at = $5
-           FROM target WHERE y.payable_id = target.payable_id AND y.state = 'open'
+           FROM target WHERE y.payable_id = target.payable_id
        ), verification AS (
          UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
        ), logged AS (
