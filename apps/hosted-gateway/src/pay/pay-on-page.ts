@@ -38,7 +38,7 @@ export class PayOnPage {
     const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     const pay = (): Promise<PressOutcome> => this.pay(session, press);
-    return this.underWay.during(sessionId, () => continueTrace(session.traceparent, 'pay session', pay));
+    return this.underWay.during(sessionId, press.try, () => continueTrace(session.traceparent, 'pay session', pay));
   }
 
   private async pay(session: SessionWithPayments, press: PressOfPay): Promise<PressOutcome> {

@@ -1,26 +1,29 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Sessions for which this process is just passing a press of Pay on. What the database knows of it comes with the
- * answer or an event, a moment later: a reload in that moment must not be shown a form. Other processes learn of it by
- * the event alone; there the page's own script covers the moment.
+ * Presses of Pay that this process is just passing on. What the database knows of one comes with the answer or an event,
+ * a moment later: a reload in that moment must not be shown a form. Other processes learn of it by the event alone; there
+ * the page's own script covers the moment.
  */
 @Injectable()
 export class PressesUnderWay {
-  private readonly counts = new Map<string, number>();
+  /** Numbers of the tries, by session. */
+  private readonly tries = new Map<string, number[]>();
 
-  has(sessionId: string): boolean {
-    return this.counts.has(sessionId);
+  /** @param triesKnown tries of the session that the database knows of: what became of those is read there */
+  has(sessionId: string, triesKnown: number): boolean {
+    return this.tries.get(sessionId)?.some((one) => one > triesKnown) ?? false;
   }
 
-  async during<T>(sessionId: string, press: () => Promise<T>): Promise<T> {
-    this.counts.set(sessionId, (this.counts.get(sessionId) ?? 0) + 1);
+  async during<T>(sessionId: string, tryNumber: number, press: () => Promise<T>): Promise<T> {
+    const tries = this.tries.get(sessionId) ?? [];
+    this.tries.set(sessionId, tries);
+    tries.push(tryNumber);
     try {
       return await press();
     } finally {
-      const left = (this.counts.get(sessionId) ?? 1) - 1;
-      if (left > 0) this.counts.set(sessionId, left);
-      else this.counts.delete(sessionId);
+      tries.splice(tries.indexOf(tryNumber), 1);
+      if (tries.length === 0) this.tries.delete(sessionId);
     }
   }
 }

@@ -57,7 +57,7 @@ export class ShowPage {
 
   private async modelOf(session: SessionWithPayments, payer: Payer): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
-    const isPressed = this.pressesUnderWay.has(session.sessionId);
+    const isPressed = this.pressesUnderWay.has(session.sessionId, session.tries);
     return decidePage({ session, isPressed, encryptionKey, now: this.clock.now(), ...payer });
   }
 }
