@@ -60,7 +60,7 @@ export const formErrors = {
 export const processing = {
   heading: 'Confirming with your bank…',
   note: 'This takes a few seconds. Please keep this page open.',
-  lateHeading: 'Still checking with your bank',
+  lateHeading: 'This is taking longer than usual',
   stillChecking: 'Still checking with your bank. Do not pay again.',
   lateNote: 'This page shows the outcome as soon as it is known. You can close it and come back later.',
   noScript: 'This page checks again every few seconds.',
