@@ -45,7 +45,7 @@ describe('afterPost', () => {
       afterPost({
         ...answered(200, 'verification'),
         ...(redirectUrl === undefined ? {} : { redirectUrl }),
-      } as PostOutcome);
+      });
     expect(to('https://bank.example/c/1')).toEqual({ do: 'leave', to: 'https://bank.example/c/1' });
     expect(to('http://127.0.0.1:7304/c/1')).toEqual({ do: 'leave', to: 'http://127.0.0.1:7304/c/1' });
     for (const address of ['javascript:alert(1)', 'data:text/html,x', '//bank.example', '', undefined])
