@@ -12,7 +12,7 @@ const WAIT_MS_MAX = 1_000;
 
 /**
  * Somebody looks at a session of which the bank still owes an answer: an unknown outcome, or a payer who was sent to be
- * verified. Then payment-processor asks the bank now (P1). Whatever goes wrong with that, the page is shown as it is known.
+ * verified. Then payment-processor asks the bank now (P1). Whatever goes wrong with that, they see what is known.
  */
 @Injectable()
 export class AskForNews {
@@ -30,6 +30,13 @@ export class AskForNews {
     if (!session.payments.some((payment) => this.isOwed(payment))) return session;
     await within(WAIT_MS_MAX, this.ask(session.sessionId));
     return (await this.sessions.findWithPayments(session.sessionId)) ?? session;
+  }
+
+  /** As {@link about}, for a merchant who looks at one payment. Whether it was asked about. */
+  async aboutPayment(payment: PaymentSnapshot): Promise<boolean> {
+    if (!this.isOwed(payment)) return false;
+    await within(WAIT_MS_MAX, this.ask(payment.source.sessionId));
+    return true;
   }
 
   private isOwed({ state, modifiedUTCDate }: PaymentSnapshot): boolean {

@@ -139,6 +139,22 @@ describe('a payment that nobody knows the outcome of', () => {
     gateway.clock.advance(-2_000);
   });
 
+  test('is asked about when its merchant looks, at the session or at the payment', async () => {
+    const looks = [
+      ({ sessionId }: { sessionId: string }) => `/api/v3.1/payments?sessionId=${sessionId}`,
+      ({ payment }: { payment: PaymentSnapshot }) => `/api/v3.1/payments/${payment.paymentReference}`,
+    ];
+    for (const look of looks) {
+      const { sessionId, payment } = await unknown();
+      const known = { ...payment, state: 'success' as const, processedAmount: payment.amount };
+      await gateway.checks(() => ({ ok: true, reply: [{ ...known, payable: { ...payment.payable, version: 3 } }] }));
+      gateway.clock.advance(2_000);
+      const { status, text } = await gateway.call('GET', look({ sessionId, payment }), { headers: merchant.headers });
+      gateway.clock.advance(-2_000);
+      expect([status, text]).toEqual([200, expect.stringContaining('"paymentStatus":"Success"')]);
+    }
+  });
+
   test('is said to take longer after ten seconds, and stays what it is when nobody can be asked', async () => {
     const { sessionId } = await unknown();
     expect(await page(sessionId)).toContain('Confirming with your bank…');
