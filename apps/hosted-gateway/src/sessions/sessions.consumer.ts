@@ -6,8 +6,10 @@ import {
   type PayableSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
+  PaymentReversedV1,
   type PaymentSnapshot,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
@@ -21,6 +23,17 @@ export class SessionsConsumer {
   @EventPattern(PaymentProcessingV1, { repeatable: true })
   onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
+  }
+
+  @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
+  onVerificationRequired(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
+  }
+
+  /** Replay: the time of a reversal stays what it is. */
+  @EventPattern(PaymentReversedV1, { repeatable: true })
+  onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepReversals(events.map((event) => event.payload));
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
