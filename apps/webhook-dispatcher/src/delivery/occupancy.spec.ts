@@ -69,6 +69,27 @@ describe('places', () => {
     expect(places.isAwaited(ONE)).toBe(false);
   });
 
+  it('that were short while a claim was under way are still so after it: it may have looked too early', () => {
+    const places = new Occupancy(BOUNDS);
+    const asked = places.ask();
+    expect(taken(places, ONE, ONE, ONE)).toEqual([true, true, false]);
+    expect(places.answered(asked, [])).toBe(false);
+    expect(places.isAwaited(ONE)).toBe(true);
+    places.leaveLane(ONE);
+    places.leave();
+    expect(places.take(ONE)).toBe(false);
+  });
+
+  it('that were short before a claim are not given away while it is under way', () => {
+    const places = new Occupancy(BOUNDS);
+    taken(places, ONE, ONE, ONE);
+    places.leaveLane(ONE);
+    places.leave();
+    const asked = places.ask();
+    expect(places.take(ONE)).toBe(false);
+    expect(places.answered(asked, [])).toBe(false);
+  });
+
   it('whatever comes and goes: no bound is passed and the sums are right', () => {
     const lanes = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => lane(merchantId, host)));
     const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('take', 'leave', 'claim') });

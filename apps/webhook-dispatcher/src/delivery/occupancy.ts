@@ -16,6 +16,7 @@ export interface BusyLane extends Lane {
   readonly inFlight: number;
 }
 
+/** What a claim may fill. */
 export interface Asked {
   readonly max: number;
   readonly busy: readonly BusyLane[];
@@ -27,92 +28,135 @@ const laneName = ({ merchantId, endpoint }: Lane): string => `${merchantId} ${en
  * Which places of this process are taken (E6). Pure. A merchant's places are bounded beside an endpoint's, or one that
  * writes many endpoints into its sessions would have as many times the places.
  *
- * Where there was no room for something, nothing else is let in until the next claim: what was just recorded would
- * overtake what waits.
+ * Where there was no room for something, nothing else is let in until a claim that began later has looked: what was just
+ * recorded would overtake what waits.
  */
 export class Occupancy {
-  private inAll = 0;
-  private readonly lanes = new Map<string, BusyLane>();
-  private readonly merchants = new Map<number, number>();
-  private isShort = false;
-  private readonly shortLanes = new Set<string>();
-  private readonly shortMerchants = new Set<number>();
+  private readonly taken = new Taken();
+  /** Where something may wait that no claim has looked for yet. */
+  private short = new Shortage();
+  /** What the claim under way was told to look for. */
+  private asked = new Shortage();
 
   constructor(private readonly bounds: Bounds) {}
 
   /** Places free, whoever may have them. */
   get room(): number {
-    return this.bounds.inAll - this.inAll;
+    return this.bounds.inAll - this.taken.inAll;
   }
 
   /** Takes a place if there is one and nobody waits for it. */
   take(lane: Lane): boolean {
-    this.isShort ||= this.room <= 0;
-    if (this.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
-    if (this.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
+    this.short.note(this.taken, this.bounds, lane);
     if (this.isAwaited(lane)) return false;
     this.occupy(lane);
     return true;
   }
 
   occupy(lane: Lane): void {
-    this.inAll++;
-    const name = laneName(lane);
-    this.lanes.set(name, { ...lane, inFlight: (this.lanes.get(name)?.inFlight ?? 0) + 1 });
-    this.merchants.set(lane.merchantId, (this.merchants.get(lane.merchantId) ?? 0) + 1);
+    this.taken.occupy(lane);
   }
 
   /** The endpoint has answered: the place at it is free, the one in all is held until the result is recorded. */
   leaveLane(lane: Lane): void {
-    const name = laneName(lane);
-    const inFlight = this.lanes.get(name)!.inFlight - 1;
-    if (inFlight > 0) this.lanes.set(name, { ...lane, inFlight });
-    else this.lanes.delete(name);
-    const ofMerchant = this.merchants.get(lane.merchantId)! - 1;
-    if (ofMerchant > 0) this.merchants.set(lane.merchantId, ofMerchant);
-    else this.merchants.delete(lane.merchantId);
+    this.taken.leaveLane(lane);
   }
 
   leave(): void {
-    this.inAll--;
+    this.taken.inAll--;
   }
 
   /** Whether something may wait for a place that becomes free here. */
   isAwaited(lane: Lane): boolean {
-    return this.isShort || this.shortMerchants.has(lane.merchantId) || this.shortLanes.has(laneName(lane));
+    return this.short.concerns(lane) || this.asked.concerns(lane);
   }
 
-  /** What a claim may fill; taken when it begins. */
+  /** A claim begins. What is short from now on may be recorded too late for it. */
   ask(): Asked {
-    return { max: this.room, busy: [...this.lanes.values()] };
+    this.asked = this.short.and(this.asked);
+    this.short = new Shortage();
+    return { max: this.room, busy: [...this.taken.lanes.values()] };
   }
 
   /**
-   * What that claim found now has its places. Where it took all it was allowed to, more may wait. True when such a place
-   * became free while the claim was under way: nobody else will say so, so claim again.
+   * What that claim found has its places. Where it took all it was allowed to, more may wait. True when such a place became
+   * free while the claim was under way: nobody else will say so, so claim again.
    */
   answered(asked: Asked, claimed: readonly Lane[]): boolean {
-    const filled = new Occupancy(this.bounds);
+    this.asked = new Shortage();
+    const filled = new Taken();
     for (const { inFlight, ...lane } of asked.busy) for (let i = 0; i < inFlight; i++) filled.occupy(lane);
     for (const lane of claimed) filled.occupy(lane);
-    this.isShort = claimed.length >= asked.max;
-    this.shortLanes.clear();
-    this.shortMerchants.clear();
-    let isFree = this.isShort && this.room > 0;
+    if (claimed.length >= asked.max) this.short.inAll = true;
+    let hasRoomAgain = this.short.inAll && this.room > 0;
     for (const lane of filled.lanes.values()) {
-      if (filled.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
-      if (filled.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
-      isFree ||=
-        this.isAwaited(lane) && this.room > 0 && !this.isLaneFull(lane) && !this.isMerchantFull(lane.merchantId);
+      this.short.note(filled, { ...this.bounds, inAll: Infinity }, lane);
+      hasRoomAgain ||= this.short.concerns(lane) && this.taken.hasRoom(this.bounds, lane);
     }
-    return isFree;
+    return hasRoomAgain;
+  }
+}
+
+/** Places counted in the three ways in which they are bounded. */
+class Taken {
+  inAll = 0;
+  readonly lanes = new Map<string, BusyLane>();
+  private readonly merchants = new Map<number, number>();
+
+  occupy(lane: Lane): void {
+    const name = laneName(lane);
+    const { merchantId, endpoint } = lane;
+    this.inAll++;
+    this.lanes.set(name, { merchantId, endpoint, inFlight: (this.lanes.get(name)?.inFlight ?? 0) + 1 });
+    this.merchants.set(merchantId, (this.merchants.get(merchantId) ?? 0) + 1);
   }
 
-  private isLaneFull(lane: Lane): boolean {
-    return (this.lanes.get(laneName(lane))?.inFlight ?? 0) >= this.bounds.perEndpoint;
+  leaveLane({ merchantId, endpoint }: Lane): void {
+    const name = laneName({ merchantId, endpoint });
+    const inFlight = this.lanes.get(name)!.inFlight - 1;
+    if (inFlight > 0) this.lanes.set(name, { merchantId, endpoint, inFlight });
+    else this.lanes.delete(name);
+    const ofMerchant = this.merchants.get(merchantId)! - 1;
+    if (ofMerchant > 0) this.merchants.set(merchantId, ofMerchant);
+    else this.merchants.delete(merchantId);
   }
 
-  private isMerchantFull(merchantId: number): boolean {
-    return (this.merchants.get(merchantId) ?? 0) >= this.bounds.perMerchant;
+  isLaneFull({ perEndpoint }: Bounds, lane: Lane): boolean {
+    return (this.lanes.get(laneName(lane))?.inFlight ?? 0) >= perEndpoint;
+  }
+
+  isMerchantFull({ perMerchant }: Bounds, { merchantId }: Lane): boolean {
+    return (this.merchants.get(merchantId) ?? 0) >= perMerchant;
+  }
+
+  hasRoom(bounds: Bounds, lane: Lane): boolean {
+    return this.inAll < bounds.inAll && !this.isLaneFull(bounds, lane) && !this.isMerchantFull(bounds, lane);
+  }
+}
+
+/** Where there was no room for something. */
+class Shortage {
+  inAll = false;
+  private readonly lanes = new Set<string>();
+  private readonly merchants = new Set<number>();
+
+  note(taken: Taken, bounds: Bounds, lane: Lane): void {
+    if (taken.inAll >= bounds.inAll) this.inAll = true;
+    if (taken.isLaneFull(bounds, lane)) this.lanes.add(laneName(lane));
+    if (taken.isMerchantFull(bounds, lane)) this.merchants.add(lane.merchantId);
+  }
+
+  concerns(lane: Lane): boolean {
+    return this.inAll || this.merchants.has(lane.merchantId) || this.lanes.has(laneName(lane));
+  }
+
+  and(other: Shortage): Shortage {
+    const both = new Shortage();
+    both.inAll = this.inAll || other.inAll;
+    for (const { lanes, merchants } of [this, other]) {
+      for (const lane of lanes) both.lanes.add(lane);
+      for (const merchant of merchants) both.merchants.add(merchant);
+    }
+    return both;
   }
 }
