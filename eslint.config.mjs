@@ -41,6 +41,7 @@ const mayImport = (...extra) => [
   { sourceTag: 'type:kernel', onlyDependOnLibsWithTags: ['type:contracts'] },
   { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:example', onlyDependOnLibsWithTags: ['type:sdk'] },
   { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts'] },
   { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:sdk', 'type:simulator'] },
   { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
