@@ -114,6 +114,7 @@ export default tseslint.config(
       'apps/*/browser/build.ts',
       'e2e/**/*.ts',
       'bench/**/*.ts',
+      'examples/**/*.ts',
     ],
     rules: { 'no-console': 'off' },
   },

@@ -1,21 +1,23 @@
 /** WEBHOOK_SECRET=whsec_… PORT=3000 node plain-node.ts */
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
 
-const server = createServer(async (request, response) => {
-  if (request.method !== 'POST' || request.url !== '/webhooks/payments') return response.writeHead(404).end();
-  try {
-    const rawBody = await readBody(request);
-    if (!rawBody) return response.writeHead(413, { connection: 'close' }).end();
-    const { status, text } = receivePayment(request.headers, rawBody);
-    return response.writeHead(status).end(text);
-  } catch (error) {
+const server = createServer((request, response) => {
+  answer(request, response).catch((error: unknown) => {
     console.error(error);
-    return response.writeHead(500).end();
-  }
+    response.writeHead(500).end();
+  });
 });
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== 'POST' || request.url !== '/webhooks/payments') return void response.writeHead(404).end();
+  const rawBody = await readBody(request);
+  if (!rawBody) return void response.writeHead(413, { connection: 'close' }).end();
+  const { status, text } = receivePayment(request.headers, rawBody);
+  response.writeHead(status).end(text);
+}
 
 /** Undefined when it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {

@@ -5,8 +5,8 @@ import { Orders } from './orders.ts';
 /** No body of the service is larger. */
 export const BODY_BYTES_MAX = 256 * 1024;
 
-const secret = process.env['WEBHOOK_SECRET'];
-if (secret === undefined) throw new Error('WEBHOOK_SECRET is not set: the site has one, it begins with whsec_');
+const { WEBHOOK_SECRET: secret = '' } = process.env;
+if (secret === '') throw new Error('WEBHOOK_SECRET is not set: the site has one, it begins with whsec_');
 const orders = new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite');
 
 /**

@@ -30,7 +30,7 @@ const notification = (change: Record<string, unknown> = {}): string =>
     ...change,
   });
 
-function signed(body: string, { ageSeconds = 0, id = randomUUID() as string } = {}): Record<string, string> {
+function signed(body: string, { ageSeconds = 0, id = randomUUID() } = {}): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds);
   const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
