@@ -27,7 +27,7 @@ export class NameServer {
   }
 
   get address(): string {
-    return `127.0.0.1:${(this.socket.address() as AddressInfo).port}`;
+    return `127.0.0.1:${(this.socket.address()).port}`;
   }
 
   async stop(): Promise<void> {

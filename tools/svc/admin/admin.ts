@@ -3,17 +3,9 @@ import { readJson } from '../files.ts';
 import { pathsOf } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import { SvcError } from '../svc-error.ts';
+import type { AdminArea } from './admin-area.ts';
 import { createAdministrationCall } from './administration-call.ts';
-import type { AdministrationCall } from './administration-call.ts';
 import { webhooks } from './webhooks.ts';
-
-/** One area of administration. */
-export interface AdminArea {
-  /** What comes after `./svc admin`, and what it does: a line each. */
-  readonly help: readonly (readonly [command: string, meaning: string])[];
-  /** Runs one command; the answer is printed line by line. Throws `SvcError`, with exit code 2 for what it does not know. */
-  readonly run: (args: readonly string[], call: AdministrationCall) => Promise<readonly string[]>;
-}
 
 /** The only list of areas. */
 const AREAS: Readonly<Record<string, AdminArea>> = { webhooks };

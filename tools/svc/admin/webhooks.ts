@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SvcError } from '../svc-error.ts';
-import type { AdminArea } from './admin.ts';
+import type { AdminArea } from './admin-area.ts';
 import type { AdministrationCall } from './administration-call.ts';
 
 /** What merchants were told, and telling them again (E5, E6). */
