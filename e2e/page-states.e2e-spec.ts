@@ -154,7 +154,7 @@ describe('the page', () => {
   });
 
   it('says honestly what does not work without script, and leads back', async () => {
-    const page = await newPage({ javaScriptEnabled: false });
+    const page = await newPage({ javaScriptEnabled: false, viewport: LOOKS[0].viewport });
     await page.goto(await states.open());
     expect(await page.locator('noscript .notice').innerText()).toMatch(
       /^Paying by card needs JavaScript.*Nothing has been charged\.$/s,
