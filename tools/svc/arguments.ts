@@ -25,13 +25,12 @@ export const HELP = `usage: ./svc <command>
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
   logs [-f] [service]  the services' logs, readable; -f follows; "postgres", "rabbitmq" for theirs
+  admin [command]      on-boards partners and merchants, makes and revokes keys; without a command: what there is
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
   bench [part] [--rounds n] [--seconds n]
-                       measures: start, payments, acquirers, tracing; all of them without a part. Writes
-                       .data/bench/report.md. An hour with nothing else on the machine
-  admin ...            administration by hand, for example: ./svc admin webhooks replay --state exhausted;
-                       ./svc admin lists the commands
+                       measures: start, payments, acquirers, tracing, webhooks, checkout; all of them without a part. Writes
+                       .data/bench/report.md. Half an hour with nothing else on the machine
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text
@@ -41,6 +40,7 @@ settings, from the environment
                   RabbitMQ +33
   SVC_DATA_DIR    where data, logs and secrets are kept (.data)
   SVC_AMQP_URL    a RabbitMQ to use (AMQP_URL too); else rabbitmq-server, Docker, or installed with apt-get as root
+  SVC_ADMIN_URL   the administration API of another platform, for admin, with SVC_ADMIN_KEY
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
@@ -64,9 +64,9 @@ export function parseCommand(args: readonly string[]): Command {
       return { name };
     case 'logs':
       return parseLogs(rest);
+    case 'admin':
     case 'test':
     case 'bench':
-    case 'admin':
     case 'nx':
     case 'npm':
       return { name, args: rest };

@@ -51,12 +51,13 @@ async function run(command: Command): Promise<number> {
     case 'logs':
       await showLogs(settings, command.service, command.follow);
       return 0;
+    case 'admin':
+      await admin(settings, command.args, process.env);
+      return 0;
     case 'test':
       return test(settings, command.args);
     case 'bench':
       return bench(command.args);
-    case 'admin':
-      return admin(settings, command.args);
     case 'nx':
       return runTool(join(root, 'node_modules', '.bin', 'nx'), command.args);
     case 'npm':
