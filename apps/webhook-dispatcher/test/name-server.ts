@@ -1,5 +1,4 @@
 import { createSocket } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
 
 /** What to answer to a question for A records: addresses; or nothing at all, as a server that is down. */
 export type NameAnswer = readonly string[] | 'silence';
@@ -27,7 +26,7 @@ export class NameServer {
   }
 
   get address(): string {
-    return `127.0.0.1:${(this.socket.address()).port}`;
+    return `127.0.0.1:${this.socket.address().port}`;
   }
 
   async stop(): Promise<void> {
