@@ -5,6 +5,7 @@ import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.j
 import { CardKeys } from './card-data/card-keys.js';
 import { PaymentProcessorConfig } from './config.js';
 import { ClosePayable } from './payables/close-payable.js';
+import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';
 import { ChargeCard } from './payments/charge-card.js';
@@ -18,6 +19,7 @@ import { RecoverAttempts } from './payments/recover-attempts.js';
     CardKeys,
     ChargeCard,
     ClosePayable,
+    OpenPayable,
     PayableRepository,
     PaymentRepository,
     RecoverAttempts,

@@ -7,8 +7,12 @@ import {
   type ChargeCard,
   ChargeCardV1,
   ClosePayableV1,
+  type OpenedPayable,
+  type OpenPayable,
+  OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
+  type PayableSource,
   type PaymentSnapshot,
   type PublicKeyJwk,
 } from '@svc/contracts';
@@ -22,9 +26,11 @@ import { encryptedCard } from './encrypted-card.js';
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
-  pay(payable: PayableDescriptor, options?: PayOptions): Promise<PaymentSnapshot>;
+  pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
   /** Asks that nobody may pay it any more. */
-  close(payable: PayableDescriptor): Promise<PayableSnapshot>;
+  close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
+  /** Asks that it can be paid from now on. */
+  open(command: OpenPayable): Promise<OpenedPayable>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
   recover(): Promise<number>;
@@ -58,7 +64,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     cardKey: cardKey!.payload.publicJwk,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {
-        payable,
+        payable: payable as PayableDescriptor,
         reference,
         try: nth,
         encryptedCard: await encryptedCard(
@@ -70,6 +76,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         ...command,
       }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
+    open: (command) => commands.request(OpenPayableV1, command),
     charged: () => {
       const last = new Map<string, ChargeRecord>();
       for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {

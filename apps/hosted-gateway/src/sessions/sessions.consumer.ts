@@ -1,12 +1,13 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  type AnyPaymentSnapshot,
   CardKeyPublishedV1,
   type EventEnvelope,
+  isHosted,
   PayableClosedV1,
   type PayableSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
   PaymentSucceededV1,
   type PublicKeyJwk,
 } from '@svc/contracts';
@@ -19,17 +20,17 @@ export class SessionsConsumer {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true })
-  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
@@ -47,7 +48,7 @@ export class SessionsConsumer {
     }
   }
 
-  private keep(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.sessions.keepPayments(events.map((event) => event.payload));
+  private keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepPayments(events.map((event) => event.payload).filter(isHosted));
   }
 }

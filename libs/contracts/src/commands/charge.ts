@@ -1,5 +1,5 @@
 import { commandType } from '../events/envelope.js';
-import type { PayableDescriptor, PayableSnapshot, PaymentSnapshot } from '../events/payments.js';
+import type { PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
 
 /** One press of Pay on the hosted page. */
 export interface ChargeCard {
@@ -20,9 +20,3 @@ export interface ChargeCard {
  * before anything is charged or recorded.
  */
 export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-card.v1');
-
-/**
- * hosted-gateway → payment-processor: nobody may pay this any more (H2). Refused with `payment.in-progress` or
- * `payable.paid`; closing what is closed answers the same again.
- */
-export const ClosePayableV1 = commandType<{ payable: PayableDescriptor }, PayableSnapshot>('close-payable.v1');
