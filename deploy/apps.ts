@@ -62,7 +62,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     part: 'platform',
     schema: 'identity',
     variables: production,
-    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
     replicas: 2,
     resources: { cpuMillis: 100, memoryMi: 256 },
     connectsTo: ['postgresql', 'rabbitmq'],

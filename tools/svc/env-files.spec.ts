@@ -34,11 +34,11 @@ describe('the environment files', () => {
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
-  it('hand the sealing keys to the two services that seal, and the admin key to those with an administration API', () => {
+  it('hand the sealing keys to the services that seal, and the admin key to those with an administration API', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
-    expect(having('SVC_SEALING_KEY')).toEqual(['payment-processor', 'webhook-dispatcher']);
+    expect(having('SVC_SEALING_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
     expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
   });
 
@@ -97,8 +97,8 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
-    expect(all).toHaveLength(10);
-    expect(new Set(all).size).toBe(10);
+    expect(all).toHaveLength(11);
+    expect(new Set(all).size).toBe(11);
   });
 
   it('that are known are kept, and only missing ones are made', () => {

@@ -47,7 +47,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
   };
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
-    identity: { ...service('identity'), ...admin },
+    identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
     'payment-processor': {
       ...service('payment-processor'),
       ...admin,

@@ -14,7 +14,7 @@ export interface Secrets {
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
   readonly adminKey: string;
   /** 32 random bytes each, base64url: what these services encrypt secrets at rest with. */
-  readonly sealingKeys: Readonly<Record<'payment-processor' | 'webhook-dispatcher', string>>;
+  readonly sealingKeys: Readonly<Record<'identity' | 'payment-processor' | 'webhook-dispatcher', string>>;
 }
 
 /** The secrets of this copy, made once and kept: without them the stored data cannot be opened any more. */
@@ -45,6 +45,7 @@ export function completeSecrets(known: unknown, makeSecret: () => string): Secre
     ) as Record<Service, string>,
     adminKey: keep(kept.adminKey, 'svc_admin_'),
     sealingKeys: {
+      identity: keep(kept.sealingKeys?.identity),
       'payment-processor': keep(kept.sealingKeys?.['payment-processor']),
       'webhook-dispatcher': keep(kept.sealingKeys?.['webhook-dispatcher']),
     },

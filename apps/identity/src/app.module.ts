@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, deadLettersOf, PartnerCredentials, PartnerTokens } from '@svc/auth';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -7,14 +7,33 @@ import { RevokeApiKey } from './api-keys/revoke-api-key.js';
 import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
+import { CustomersController } from './customers/customers.controller.js';
+import { RegisterCustomer } from './customers/register-customer.js';
+import { LogInCustomer } from './logins/log-in-customer.js';
+import { LogInService } from './logins/log-in-service.js';
+import { LoginLimits } from './logins/login-limits.js';
+import { ServiceLoginController } from './logins/service-login.controller.js';
+import { ChangeMerchant } from './merchants/change-merchant.js';
 import { CreateMerchant } from './merchants/create-merchant.js';
 import { ListMerchants } from './merchants/list-merchants.js';
 import { MerchantsController } from './merchants/merchants.controller.js';
-import { RenameMerchant } from './merchants/rename-merchant.js';
+import { CreateOrganisation } from './organisations/create-organisation.js';
+import { OrganisationsController } from './organisations/organisations.controller.js';
+import { RenameOrganisation } from './organisations/rename-organisation.js';
+import { CreatePartnerCredential } from './partner-credentials/create-partner-credential.js';
+import { ListPartnerCredentials } from './partner-credentials/list-partner-credentials.js';
+import { PartnerCredentialsController } from './partner-credentials/partner-credentials.controller.js';
+import { RevokePartnerCredential } from './partner-credentials/revoke-partner-credential.js';
 import { SealingKeyConsumer } from './sealing/sealing-key.consumer.js';
 import { ChangeSite } from './sites/change-site.js';
 import { CreateSite } from './sites/create-site.js';
 import { SitesController } from './sites/sites.controller.js';
+import { RotateTokenKeys } from './token-keys/rotate-token-keys.js';
+import { SignToken } from './token-keys/sign-token.js';
+import { JwksController, TokenKeysController } from './token-keys/token-keys.controller.js';
+import { CreateUser } from './users/create-user.js';
+import { PasswordQueue } from './users/password-queue.js';
+import { UsersController } from './users/users.controller.js';
 import { CreateWebhookSecret } from './webhook-secrets/create-webhook-secret.js';
 import { ListWebhookSecrets } from './webhook-secrets/list-webhook-secrets.js';
 import { RevokeWebhookSecret } from './webhook-secrets/revoke-webhook-secret.js';
@@ -26,6 +45,13 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     SitesController,
     ApiKeysController,
     WebhookSecretsController,
+    OrganisationsController,
+    PartnerCredentialsController,
+    TokenKeysController,
+    JwksController,
+    ServiceLoginController,
+    UsersController,
+    CustomersController,
     AuditLogController,
     deadLettersOf('identity'),
     SealingKeyConsumer,
@@ -34,7 +60,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     adminKeyFrom(IdentityConfig),
     AuditLog,
     CreateMerchant,
-    RenameMerchant,
+    ChangeMerchant,
     ListMerchants,
     CreateSite,
     ChangeSite,
@@ -44,6 +70,22 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     CreateWebhookSecret,
     ListWebhookSecrets,
     RevokeWebhookSecret,
+    CreateOrganisation,
+    RenameOrganisation,
+    CreatePartnerCredential,
+    ListPartnerCredentials,
+    RevokePartnerCredential,
+    RotateTokenKeys,
+    SignToken,
+    // The guard of every service; here it reads views of identity's own tables.
+    PartnerCredentials,
+    PartnerTokens,
+    LogInService,
+    LogInCustomer,
+    LoginLimits,
+    PasswordQueue,
+    CreateUser,
+    RegisterCustomer,
   ],
 })
 export class IdentityModule {}

@@ -1,5 +1,5 @@
 import { ServiceConfig } from '@svc/service';
-import { IsString, MaxLength, MinLength } from 'class-validator';
+import { IsString, Matches, MaxLength, MinLength } from 'class-validator';
 
 /** What identity is told by its environment, beside what every service is. */
 export class IdentityConfig extends ServiceConfig {
@@ -11,4 +11,8 @@ export class IdentityConfig extends ServiceConfig {
   @MinLength(32)
   @MaxLength(512)
   SVC_ADMIN_KEY: string;
+
+  /** 32 bytes as base64url; seals the private keys that sign identity tokens. A secret. */
+  @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
+  SVC_SEALING_KEY: string;
 }

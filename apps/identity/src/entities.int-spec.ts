@@ -1,9 +1,9 @@
-import { columnDrift, startTestService, type TestService } from '@svc/testing';
-import { identityService } from './index.js';
+import { columnDrift, type TestService } from '@svc/testing';
+import { startIdentity } from '../test/identity.js';
 
 let identity: TestService;
 beforeAll(async () => {
-  identity = await startTestService(identityService, { env: { SVC_ADMIN_KEY: 'an administration key for tests 1' } });
+  identity = await startIdentity();
 });
 afterAll(() => identity.stop());
 

@@ -4,14 +4,20 @@ import { IdentityModule } from './app.module.js';
 import { IdentityConfig } from './config.js';
 import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
+import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
+import { OrganisationRow } from './organisations/organisation.row.js';
+import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
 import { WebhookSecretRow } from './webhook-secrets/webhook-secret.row.js';
 
-/** Merchants, sites and their credentials: the only service that writes them; all others are told by its events. */
+/**
+ * Partners, their users and customers, merchants and sites, and the credentials of them all: the only service that
+ * writes them; all others are told by its events.
+ */
 export const identityService: ServiceDefinition<IdentityConfig> = {
   name: 'identity',
   config: IdentityConfig,
   module: IdentityModule,
-  entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow],
-  migrations: [Identity1763500000100],
+  entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow, OrganisationRow, PartnerCredentialRow],
+  migrations: [Identity1763500000100, Partners1763500000110],
 };

@@ -1,21 +1,35 @@
 import { createCipheriv, createDecipheriv, createPrivateKey, hkdfSync, randomBytes } from 'node:crypto';
-import type { PublicKeyJwk } from '@svc/contracts';
+import type { PublicKeyJwk, TokenKeyJwk } from '@svc/contracts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /**
- * Key pairs to which others encrypt for this service. The private half rests sealed (AES-256-GCM) under a key that
- * comes from the environment, so that a copy of the database opens nothing.
+ * Key pairs whose private half this service alone uses: others encrypt to the public half, or verify with it. The private
+ * half rests sealed (AES-256-GCM) under a key that comes from the environment, so that a copy of the database opens and
+ * signs nothing.
  */
-export interface SealedKeyPair {
-  readonly publicJwk: PublicKeyJwk;
+export interface SealedKeyPair<PublicJwk = PublicKeyJwk> {
+  readonly publicJwk: PublicJwk;
   /** base64: 12 bytes nonce, 16 bytes tag, ciphertext of the private JWK; bound to the kid. */
   readonly sealedPrivateKey: string;
 }
 
-/** `kid` names the pair for ever; use a UUID. `sealingKey` is 32 bytes as base64url. */
+/** For encryption. `kid` names the pair for ever; use a UUID. `sealingKey` is 32 bytes as base64url. */
 export async function newSealedKeyPair(kid: string, sealingKey: string): Promise<SealedKeyPair> {
-  const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true });
-  const publicJwk = { ...(await exportJWK(publicKey)), kid, use: 'enc', alg: 'ECDH-ES' } as PublicKeyJwk;
+  return newPair({ kid, use: 'enc', alg: 'ECDH-ES' }, sealingKey);
+}
+
+/** For identity tokens (A2). `kid` and `sealingKey` as for {@link newSealedKeyPair}. */
+export async function newSealedTokenKey(kid: string, sealingKey: string): Promise<SealedKeyPair<TokenKeyJwk>> {
+  return newPair({ kid, use: 'sig', alg: 'ES256' }, sealingKey);
+}
+
+async function newPair<PublicJwk extends PublicKeyJwk | TokenKeyJwk>(
+  purpose: Pick<PublicJwk, 'kid' | 'use' | 'alg'>,
+  sealingKey: string,
+): Promise<SealedKeyPair<PublicJwk>> {
+  const { kid, alg } = purpose;
+  const { publicKey, privateKey } = await generateKeyPair(alg, { crv: 'P-256', extractable: true });
+  const publicJwk = { ...(await exportJWK(publicKey)), ...purpose } as unknown as PublicJwk;
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', wrappingKey(sealingKey), nonce).setAAD(Buffer.from(kid));
   const ciphertext = Buffer.concat([cipher.update(JSON.stringify(await exportJWK(privateKey))), cipher.final()]);

@@ -2,6 +2,7 @@ import { appFor, type Host } from './routes.js';
 
 test.each<[Host, string, string | undefined]>([
   ['api', '/v1/auth/service/login', 'identity'],
+  ['api', '/.well-known/jwks.json', 'identity'],
   ['api', '/v1/authors', undefined],
   ['api', '/admin/v1/merchants', undefined],
   ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],

@@ -15,6 +15,7 @@ export interface Route {
  */
 export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/auth', app: 'identity' },
+  { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
@@ -22,6 +23,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'shop', path: '/', app: 'demo-shop' },
   { host: 'admin', path: '/health', app: 'identity' },
   { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/organisations', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher'].map((app) => ({

@@ -1,4 +1,5 @@
 export * from './clock.js';
 export * from './domain-error.js';
+export * from './merchant-url.js';
 export * from './payment-reference.js';
 export * from './uuid.js';

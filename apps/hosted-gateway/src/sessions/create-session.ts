@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
-import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { Clock, DomainError, merchantUrlProblem, newUuid } from '@svc/kernel';
 import { currentTraceparent } from '@svc/messaging';
 import { HostedGatewayConfig } from '../config.js';
-import { merchantUrlProblem } from './merchant-url.js';
 import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 

@@ -1,17 +1,15 @@
 import { newSealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1 } from '@svc/contracts';
-import { anEvent, httpClient, startTestService, type TestService, waitUntil } from '@svc/testing';
-import { identityService } from '../index.js';
+import { anEvent, httpClient, type TestService, waitUntil } from '@svc/testing';
+import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 import { AuditLog } from './audit-log.js';
-
-const ADMIN_KEY = 'an administration key for tests 1';
 
 describe('the audit log', () => {
   let test: TestService;
   let admin: ReturnType<typeof httpClient>;
 
   beforeAll(async () => {
-    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    test = await startIdentity();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
     const { publicJwk } = await newSealedKeyPair('dispatcher-1', Buffer.alloc(32, 1).toString('base64url'));
     await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk }));

@@ -8,6 +8,15 @@ export interface Change {
   readonly action:
     | 'merchant.created'
     | 'merchant.renamed'
+    | 'merchant.changed'
+    | 'organisation.created'
+    | 'organisation.renamed'
+    | 'partner-key.created'
+    | 'partner-key.revoked'
+    | 'api-token.created'
+    | 'api-token.revoked'
+    | 'token-key.created'
+    | 'token-key.withdrawn'
     | 'site.created'
     | 'site.changed'
     | 'api-key.created'
@@ -16,9 +25,12 @@ export interface Change {
     | 'api-key.revoked'
     | 'webhook-secret.created'
     | 'webhook-secret.revoked';
-  readonly merchantId: number;
+  /** Of a change at a merchant. */
+  readonly merchantId?: number;
   readonly siteId?: number | undefined;
-  /** keyId or secretId. */
+  /** UUID. Of a change at a partner. */
+  readonly organisationId?: string;
+  /** keyId, tokenId, secretId or kid. */
   readonly credentialId?: string | undefined;
   readonly before?: object;
   readonly after?: object;
@@ -53,17 +65,18 @@ export class AuditLog {
    */
   async append(tx: EntityManager, author: ChangeAuthor, ...changes: Change[]): Promise<void> {
     await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPENDING]);
-    for (const { action, merchantId, siteId, credentialId, before, after } of changes) {
+    for (const { action, merchantId, siteId, organisationId, credentialId, before, after } of changes) {
       await tx.query(
-        `INSERT INTO audit_log (at, actor, request_id, action, merchant_id, site_id, credential_id, before, after)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        `INSERT INTO audit_log (at, actor, request_id, action, merchant_id, site_id, organisation_id, credential_id, before, after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
         [
           this.clock.now(),
           author.actor,
           author.requestId,
           action,
-          merchantId,
+          merchantId ?? null,
           siteId ?? null,
+          organisationId ?? null,
           credentialId ?? null,
           before ? JSON.stringify(before) : null,
           after ? JSON.stringify(after) : null,
@@ -76,7 +89,7 @@ export class AuditLog {
   async read(after: number): Promise<AuditEntry[]> {
     const rows = await this.dataSource.query<(Record<string, unknown> & { at: Date })[]>(
       `SELECT entry_id AS "entryId", at, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
-              site_id AS "siteId", credential_id AS "credentialId", before, after
+              site_id AS "siteId", organisation_id AS "organisationId", credential_id AS "credentialId", before, after
          FROM audit_log WHERE entry_id > $1 ORDER BY entry_id LIMIT ${AUDIT_PAGE_SIZE}`,
       [after],
     );

@@ -1,27 +1,32 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { type Merchant, merchantChanged } from './merchant.js';
 import { MerchantRow } from './merchant.row.js';
 
-/** On-boards a merchant. No event: to other services a merchant exists through its sites and keys. */
+/** On-boards a merchant, without features and grants, and tells every service of it. */
 @Injectable()
 export class CreateMerchant {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  execute(author: ChangeAuthor, name: string): Promise<MerchantRow> {
+  execute(author: ChangeAuthor, name: string): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
-      const createdAt = this.clock.now();
-      const { identifiers } = await tx.insert(MerchantRow, { name, createdAt });
+      const made = { name, createdAt: this.clock.now(), features: {}, grants: [], version: 1 };
+      const { identifiers } = await tx.insert(MerchantRow, made);
       const { merchantId } = identifiers[0] as { merchantId: number };
+      const merchant = { merchantId, ...made };
+      await this.events.append(tx, merchantChanged(merchant));
       await this.auditLog.append(tx, author, { action: 'merchant.created', merchantId, after: { name } });
-      return { merchantId, name, createdAt };
+      return merchant;
     });
   }
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { MerchantFeatures, MerchantGrant } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { DataSource, MoreThan } from 'typeorm';
 import { showSite, type SiteView } from '../sites/site.js';
@@ -11,6 +12,8 @@ export interface MerchantView {
   readonly name: string;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
+  readonly features: MerchantFeatures;
+  readonly grants: MerchantGrant[];
   /** All of them, in the order of their ids; at most 1000 (see create-site). */
   readonly sites: SiteView[];
 }
@@ -43,10 +46,12 @@ export class ListMerchants {
     const ids = merchants.map(({ merchantId }) => merchantId);
     const sites = await sitesOfMerchants(this.dataSource.manager, ids);
     const sitesOf = Map.groupBy(sites, ({ merchantId }) => merchantId);
-    return merchants.map(({ merchantId, name, createdAt }) => ({
+    return merchants.map(({ merchantId, name, createdAt, features, grants }) => ({
       merchantId,
       name,
       createdUTCDate: createdAt.toISOString(),
+      features,
+      grants,
       sites: (sitesOf.get(merchantId) ?? []).map(showSite),
     }));
   }

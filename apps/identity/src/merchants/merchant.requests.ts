@@ -1,8 +1,96 @@
-import { IsText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import 'reflect-metadata';
+import { IsText, MAX_IDENTIFIER_LENGTH, type MerchantFeatures, type MerchantGrant } from '@svc/contracts';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsUUID, ValidateIf, ValidateNested } from 'class-validator';
 
-/** Body of `POST /admin/v1/merchants` and `PATCH /admin/v1/merchants/{merchantId}`. */
-export class MerchantRequest {
+const GRANTS_MAX = 100;
+
+/** Body of `POST /admin/v1/merchants`. */
+export class CreateMerchantRequest {
   /** What payers see, 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
+}
+
+class AmountFeature {
+  @IfPresent()
+  @IsBoolean()
+  editable?: boolean;
+}
+
+class OrderReferenceFeature {
+  /** 1 to 100 characters. */
+  @IfPresent()
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  label?: string;
+
+  @IfPresent()
+  @IsBoolean()
+  editable?: boolean;
+
+  @IfPresent()
+  @IsBoolean()
+  required?: boolean;
+}
+
+class TipFeature {
+  @IfPresent()
+  @IsBoolean()
+  enabled?: boolean;
+}
+
+class FeaturesRequest implements MerchantFeatures {
+  @IfPresent()
+  @Member(AmountFeature)
+  amount?: AmountFeature;
+
+  @IfPresent()
+  @Member(OrderReferenceFeature)
+  orderReference?: OrderReferenceFeature;
+
+  @IfPresent()
+  @Member(TipFeature)
+  tip?: TipFeature;
+}
+
+class GrantRequest implements MerchantGrant {
+  @IsUUID('all')
+  organisationId: string;
+
+  @IsBoolean()
+  vouchers: boolean = false;
+
+  @IsBoolean()
+  externalPayments: boolean = false;
+}
+
+/** Body of `PATCH /admin/v1/merchants/{merchantId}`: what is left out stays; null is not "left out". */
+export class ChangeMerchantRequest {
+  @IfPresent()
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  name?: string;
+
+  /** Replaces all of them (specification, "Features"). */
+  @IfPresent()
+  @Member(FeaturesRequest)
+  features?: FeaturesRequest;
+
+  /** Replaces the whole list (P6); at most 100, one for each organisation. */
+  @IfPresent()
+  @IsArray()
+  @ArrayMaxSize(GRANTS_MAX)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => GrantRequest)
+  grants?: GrantRequest[];
+}
+
+function IfPresent(): PropertyDecorator {
+  return ValidateIf((_, value: unknown) => value !== undefined);
+}
+
+function Member(type: new () => object): PropertyDecorator {
+  return (target, property) => {
+    for (const decorate of [IsObject(), ValidateNested(), Type(() => type)]) decorate(target, property);
+  };
 }

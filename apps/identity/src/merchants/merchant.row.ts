@@ -1,3 +1,4 @@
+import type { MerchantFeatures, MerchantGrant } from '@svc/contracts';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Table `merchants`. */
@@ -11,4 +12,13 @@ export class MerchantRow {
 
   @Column({ type: 'timestamptz', name: 'created_at' })
   createdAt: Date;
+
+  @Column({ type: 'jsonb' })
+  features: MerchantFeatures;
+
+  @Column({ type: 'jsonb' })
+  grants: MerchantGrant[];
+
+  @Column({ type: 'bigint' })
+  version: number;
 }

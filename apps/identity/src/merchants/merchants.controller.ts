@@ -3,10 +3,11 @@ import { AdminKeyGuard } from '@svc/auth';
 import { invalidField } from '@svc/kernel';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId } from '../path-ids.js';
+import { ChangeMerchant } from './change-merchant.js';
 import { CreateMerchant } from './create-merchant.js';
 import { ListMerchants, MERCHANT_PAGE_SIZE, type MerchantView } from './list-merchants.js';
-import { MerchantRequest } from './merchant.requests.js';
-import { RenameMerchant } from './rename-merchant.js';
+import type { Merchant } from './merchant.js';
+import { ChangeMerchantRequest, CreateMerchantRequest } from './merchant.requests.js';
 
 /** Answer to a change of a merchant. */
 type MerchantAnswer = Omit<MerchantView, 'sites'>;
@@ -17,24 +18,24 @@ type MerchantAnswer = Omit<MerchantView, 'sites'>;
 export class MerchantsController {
   constructor(
     @Inject(CreateMerchant) private readonly createMerchant: CreateMerchant,
-    @Inject(RenameMerchant) private readonly renameMerchant: RenameMerchant,
+    @Inject(ChangeMerchant) private readonly changeMerchant: ChangeMerchant,
     @Inject(ListMerchants) private readonly listMerchants: ListMerchants,
   ) {}
 
   /** 201. 400 names `name`. */
   @Post()
-  async create(@Author() author: ChangeAuthor, @Body() { name }: MerchantRequest): Promise<MerchantAnswer> {
+  async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantAnswer> {
     return answer(await this.createMerchant.execute(author, name));
   }
 
-  /** 200, also when it has that name already. 400, 404. */
+  /** 200, also when nothing changes. 400 names the fields, and a grant to an organisation that nobody is; 404. */
   @Patch(':merchantId')
-  async rename(
+  async change(
     @Author() author: ChangeAuthor,
     @Param('merchantId', numericId) merchantId: number,
-    @Body() { name }: MerchantRequest,
+    @Body() request: ChangeMerchantRequest,
   ): Promise<MerchantAnswer> {
-    return answer(await this.renameMerchant.execute(author, merchantId, name));
+    return answer(await this.changeMerchant.execute(author, merchantId, request));
   }
 
   /**
@@ -57,7 +58,6 @@ export class MerchantsController {
   }
 }
 
-function answer(merchant: { merchantId: number; name: string; createdAt: Date }): MerchantAnswer {
-  const { merchantId, name, createdAt } = merchant;
-  return { merchantId, name, createdUTCDate: createdAt.toISOString() };
+function answer({ merchantId, name, createdAt, features, grants }: Merchant): MerchantAnswer {
+  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, grants };
 }

@@ -1,8 +1,7 @@
-import { SiteChangedV1 } from '@svc/contracts';
-import { httpClient, startTestService, type TestService } from '@svc/testing';
-import { identityService } from '../index.js';
+import { MerchantChangedV1, SiteChangedV1 } from '@svc/contracts';
+import { httpClient, type TestService } from '@svc/testing';
+import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
-const ADMIN_KEY = 'an administration key for tests 1';
 const MERCHANTS = '/admin/v1/merchants';
 
 describe('merchants', () => {
@@ -10,7 +9,7 @@ describe('merchants', () => {
   let admin: ReturnType<typeof httpClient>;
 
   beforeAll(async () => {
-    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    test = await startIdentity();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
   });
   afterAll(() => test.stop());
@@ -22,6 +21,8 @@ describe('merchants', () => {
       merchantId: 1001,
       name: 'Karoo Roastery',
       createdUTCDate: '2026-03-01T10:00:00.000Z',
+      features: {},
+      grants: [],
     });
     expect(await admin('GET', `${MERCHANTS}/1001`)).toMatchObject({
       status: 200,
@@ -146,5 +147,74 @@ describe('merchants', () => {
         expect([method, path, answer.status, answer.body]).toEqual([method, path, 401, undefined]);
       }
     }
+  });
+
+  describe('features and grants', () => {
+    const told = async (merchantId: number) =>
+      (await test.published(MerchantChangedV1))
+        .filter(({ payload }) => payload.merchantId === merchantId)
+        .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
+    const anOrganisation = async () =>
+      (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId as string;
+
+    it('are none at first; each change replaces them whole and is published once', async () => {
+      const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const organisationId = await anOrganisation();
+      const features = {
+        amount: { editable: true },
+        orderReference: { label: 'Table', editable: false, required: true },
+        tip: { enabled: true },
+      };
+      const grants = [{ organisationId, vouchers: true, externalPayments: false }];
+      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { ...features, more: 1 }, grants });
+      expect(answer).toMatchObject({ status: 200 });
+      expect(answer.body).toMatchObject({ features, grants });
+      await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
+      await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
+      const merchant = { merchantId, name: 'Merchant' };
+      expect(await told(merchantId)).toEqual([
+        { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
+        { ...merchant, features, grants, aggregateVersion: 2 },
+        { merchantId, name: 'Other', features: { tip: {} }, grants, aggregateVersion: 3 },
+      ]);
+      expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ features: { tip: {} }, grants });
+    });
+
+    it('keep no grant that allows nothing', async () => {
+      const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const grants = [{ organisationId: await anOrganisation() }];
+      expect((await admin('PATCH', `${MERCHANTS}/${merchantId}`, { grants })).body.grants).toEqual([]);
+    });
+
+    it.each<[string, object]>([
+      ['features', { features: null }],
+      ['features', { features: [] }],
+      ['features.amount', { features: { amount: true } }],
+      ['features.amount.editable', { features: { amount: { editable: 'yes' } } }],
+      ['features.orderReference.label', { features: { orderReference: { label: 'x'.repeat(101) } } }],
+      ['features.tip.enabled', { features: { tip: { enabled: null } } }],
+      ['grants', { grants: {} }],
+      ['grants', { grants: ['x'] }],
+      ['grants[0].organisationId', { grants: [{ organisationId: 'x', vouchers: true }] }],
+      ['grants[0].vouchers', { grants: [{ organisationId: crypto.randomUUID(), vouchers: 1 }] }],
+      ['grants', { grants: [{ organisationId: crypto.randomUUID(), vouchers: true }] }],
+      ['name', { name: null, features: {} }],
+    ])('refuse what is wrong with %s', async (field, body) => {
+      const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors.map((error: { field: string }) => error.field)).toContain(field);
+      expect(await told(merchantId)).toHaveLength(1);
+    });
+
+    it('name each organisation once', async () => {
+      const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const organisationId = await anOrganisation();
+      const grants = [organisationId, organisationId.toUpperCase()].map((id) => ({
+        organisationId: id,
+        vouchers: true,
+      }));
+      expect((await admin('PATCH', `${MERCHANTS}/${merchantId}`, { grants })).status).toBe(400);
+    });
   });
 });

@@ -1,11 +1,10 @@
 import { newSealedKeyPair } from '@svc/auth';
 import { type PublicKeyJwk, SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
 import { DeadLetters } from '@svc/messaging';
-import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
+import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { decodeProtectedHeader } from 'jose';
-import { identityService } from '../index.js';
+import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
-const ADMIN_KEY = 'an administration key for tests 1';
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
 describe('the sealing key', () => {
@@ -15,7 +14,7 @@ describe('the sealing key', () => {
   let site: string;
 
   beforeEach(async () => {
-    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    test = await startIdentity();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     merchant = `/admin/v1/merchants/${merchantId}`;

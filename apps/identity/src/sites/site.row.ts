@@ -30,4 +30,7 @@ export class SiteRow {
 
   @Column({ type: 'bigint' })
   version: number;
+
+  @Column({ type: 'text', name: 'webhook_url', nullable: true })
+  webhookUrl: string | null;
 }

@@ -1,8 +1,6 @@
 import { SiteChangedV1 } from '@svc/contracts';
-import { httpClient, startTestService, type TestService } from '@svc/testing';
-import { identityService } from '../index.js';
-
-const ADMIN_KEY = 'an administration key for tests 1';
+import { httpClient, type TestService } from '@svc/testing';
+import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
 describe('sites', () => {
   let test: TestService;
@@ -11,7 +9,7 @@ describe('sites', () => {
   let merchantId: number;
 
   beforeAll(async () => {
-    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    test = await startIdentity();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
   });
   afterAll(() => test.stop());
@@ -184,5 +182,33 @@ describe('sites', () => {
       ['X', 'Y'].map((siteReference) => admin('POST', `${merchant}/sites`, { name: 'Till', siteReference })),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+  });
+
+  it('tells where a merchant wants to hear of payments at the site, until it says nowhere', async () => {
+    const { siteId } = await create({ webhookUrl: 'http://127.0.0.1:9/paid' });
+    const site = `${merchant}/sites/${siteId}`;
+    const changed = await admin('PATCH', site, { webhookUrl: 'https://shop.example/paid' });
+    expect(changed).toMatchObject({ status: 200, body: { webhookUrl: 'https://shop.example/paid' } });
+    expect((await admin('PATCH', site, { webhookUrl: null })).body).not.toHaveProperty('webhookUrl');
+    expect((await published(siteId)).map(({ webhookUrl }) => webhookUrl)).toEqual([
+      'http://127.0.0.1:9/paid',
+      'https://shop.example/paid',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    7,
+    '',
+    'shop.example',
+    'http://shop.example/',
+    'https://user:pass@shop.example/',
+    `https://x/${'x'.repeat(2048)}`,
+  ])('refuses the webhook address %j', async (webhookUrl) => {
+    const body = { name: 'Shop', siteReference: 'SHOP-1', webhookUrl };
+    expect(await admin('POST', `${merchant}/sites`, body)).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'webhookUrl' }] },
+    });
   });
 });

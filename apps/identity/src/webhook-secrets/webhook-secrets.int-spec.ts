@@ -1,10 +1,9 @@
 import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
-import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
+import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
-import { identityService } from '../index.js';
+import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
-const ADMIN_KEY = 'an administration key for tests 1';
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
 describe('webhook secrets', () => {
@@ -16,7 +15,7 @@ describe('webhook secrets', () => {
   let secrets: string;
 
   beforeAll(async () => {
-    test = await startTestService(identityService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
+    test = await startIdentity();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
     pair = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
     await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '@svc/kernel';
+import type { FieldProblem } from './domain-error.js';
 
 export interface MerchantUrlRules {
   /** Development accepts http to this machine; production accepts https alone (H6). */

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { CustomerLoginAnswer } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { SignToken } from '../token-keys/sign-token.js';
+import { hashPassword } from '../users/password.js';
+import { PasswordQueue } from '../users/password-queue.js';
+import { canonicalEmail, type PartnerScope } from '../users/user.js';
+import { LoginLimits } from './login-limits.js';
+
+/** A customer who may log in, and what the password is compared with. */
+interface LoginRow {
+  customerReference: string | null;
+  passwordHash: string;
+  firstName: string;
+  lastName: string;
+}
+
+/**
+ * Logs a customer in (A5). An email that nobody has, a wrong password and a user who is not registered cost the same and
+ * look the same: the same queries, one comparison of a password, one 401 without a body.
+ */
+@Injectable()
+export class LogInCustomer implements OnModuleInit {
+  /** Of a password that nobody knows: what the guesses at unknown emails are compared with. */
+  private nobodysHash = '';
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(LoginLimits) private readonly limits: LoginLimits,
+    @Inject(PasswordQueue) private readonly passwords: PasswordQueue,
+    @Inject(SignToken) private readonly signToken: SignToken,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.nobodysHash = await hashPassword(randomBytes(32).toString('base64url'));
+  }
+
+  /** Throws `credentials.invalid`, and `request.rate-limited` after too many failures. */
+  async execute(
+    owner: PartnerScope,
+    { email, password, address }: { email: string; password: string; address: string },
+  ): Promise<CustomerLoginAnswer> {
+    const known = canonicalEmail(email);
+    const takeBack = await this.limits.begin(owner, known, address);
+    const found = await this.find(owner, known);
+    const isRight = await this.passwords
+      .matches(password, found?.passwordHash ?? this.nobodysHash)
+      .catch(async (error) => {
+        // Nobody looked at the password, so it was no guess.
+        await takeBack();
+        throw error;
+      });
+    if (!isRight || !found?.customerReference) throw new DomainError('credentials.invalid');
+    await takeBack();
+    const { customerReference, firstName, lastName } = found;
+    const token = await this.signToken.execute({
+      tokenType: 'customer',
+      subject: customerReference,
+      ...scopeOf(owner),
+    });
+    return { ...token, customer: { id: customerReference, firstName, lastName } };
+  }
+
+  private async find({ organisationId, mode }: PartnerScope, email: string): Promise<LoginRow | undefined> {
+    const [row] = await this.dataSource.query<LoginRow[]>(
+      `SELECT c.customer_reference AS "customerReference", u.password_hash AS "passwordHash",
+              u.first_name AS "firstName", u.last_name AS "lastName"
+         FROM users u LEFT JOIN customers c ON c.user_id = u.user_id
+        WHERE u.organisation_id = $1 AND u.mode = $2 AND u.email = $3`,
+      [organisationId, mode, email],
+    );
+    return row;
+  }
+}
+
+function scopeOf({ organisationId, mode }: PartnerScope): PartnerScope {
+  return { organisationId, mode };
+}

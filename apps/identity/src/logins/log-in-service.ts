@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PartnerKey } from '@svc/auth';
+import type { ServiceLoginAnswer, ServiceLoginRequest } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiToken } from '../partner-credentials/partner-credential.js';
+import { SignToken } from '../token-keys/sign-token.js';
+
+/** Logs a partner's server in with its API token (A1). */
+@Injectable()
+export class LogInService {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(SignToken) private readonly signToken: SignToken,
+  ) {}
+
+  /**
+   * Throws `credentials.invalid` unless key, organisationId and API token are of one organisation and mode (A11). One
+   * look-up by the token's hash, whatever the organisationId is: nobody learns from the time it takes which ones exist.
+   */
+  async execute(key: PartnerKey, { apiToken, organisationId }: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
+    const [found] = await this.dataSource.query<{ tokenId: string; organisationId: string; mode: string }[]>(
+      `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials
+        WHERE hash = $1 AND kind = 'api-token' AND revoked_at IS NULL`,
+      [hashApiToken(apiToken)],
+    );
+    const isOfOne =
+      found?.organisationId === key.organisationId &&
+      found.organisationId === organisationId.toLowerCase() &&
+      found.mode === key.mode;
+    if (!found || !isOfOne) throw new DomainError('credentials.invalid');
+    return this.signToken.execute({
+      tokenType: 'service',
+      subject: found.tokenId,
+      organisationId: key.organisationId,
+      mode: key.mode,
+    });
+  }
+}

@@ -1,0 +1,307 @@
+import {
+  CustomerRegisteredV1,
+  SCOPES_OF,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_SECONDS,
+  type TokenKeyJwk,
+} from '@svc/contracts';
+import { httpClient, type TestService } from '@svc/testing';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { adminOf, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const PASSWORD = 'correct horse battery';
+
+let identity: TestService;
+let partner: TestPartner;
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  partner = await aPartner(identity);
+});
+
+const serviceLogin = (body: object, apiKey: string | undefined = partner.apiKey) =>
+  httpClient(identity.service, apiKey === undefined ? {} : { 'x-api-key': apiKey })(
+    'POST',
+    '/v1/auth/service/login',
+    body,
+  );
+const verify = async (token: string) => {
+  const { keys } = (await httpClient(identity.service)('GET', '/.well-known/jwks.json')).body as {
+    keys: TokenKeyJwk[];
+  };
+  const options = { issuer: TOKEN_ISSUER, audience: TOKEN_AUDIENCE, currentDate: identity.clock.now() };
+  return jwtVerify(token, createLocalJWKSet({ keys: keys.map((key) => ({ ...key })) }), options);
+};
+
+describe('POST /v1/auth/service/login', () => {
+  it('answers with a token that the published keys verify', async () => {
+    const answer = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = answer.body;
+    expect(answer.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
+
+    const { payload, protectedHeader } = await verify(identityToken);
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(UUID) });
+    const iat = identity.clock.now().getTime() / 1000;
+    expect(payload).toEqual({
+      iss: TOKEN_ISSUER,
+      aud: TOKEN_AUDIENCE,
+      sub: partner.tokenId,
+      org: partner.organisationId,
+      typ: 'service',
+      mode: 'test',
+      scope: SCOPES_OF.service.join(' '),
+      iat,
+      exp: iat + TOKEN_SECONDS,
+      jti: expect.stringMatching(UUID),
+    });
+    expect(await logIn(identity, partner)).not.toBe(identityToken);
+  });
+
+  it('takes the organisationId in either case', async () => {
+    const organisationId = partner.organisationId.toUpperCase();
+    expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
+  });
+
+  it('refuses whatever is not all of one organisation and mode, with an empty body', async () => {
+    const other = await aPartner(identity);
+    const live = await aPartner(identity, 'live');
+    const { organisationId, apiToken, apiKey } = partner;
+    const merchantKey = `svc_test_merchant_${'A'.repeat(43)}`;
+    const wrong: [body: object, apiKey: string | undefined][] = [
+      [{ organisationId, apiToken: other.apiToken }, apiKey],
+      [{ organisationId: other.organisationId, apiToken }, apiKey],
+      [{ organisationId: other.organisationId, apiToken: other.apiToken }, apiKey],
+      [{ organisationId, apiToken }, other.apiKey],
+      [{ organisationId: NOBODYS, apiToken }, apiKey],
+      [{ organisationId: 'nonsense', apiToken }, apiKey],
+      [{ organisationId, apiToken: `${apiToken}x` }, apiKey],
+      [{ organisationId, apiToken: apiKey }, apiKey],
+      [{ organisationId, apiToken }, apiToken],
+      [{ organisationId, apiToken }, merchantKey],
+      [{ organisationId, apiToken }, undefined],
+      [{ organisationId, apiToken }, live.apiKey],
+      // Who calls is asked before what is wrong with the body (C5).
+      [{}, undefined],
+    ];
+    for (const [body, key] of wrong) {
+      const answer = await httpClient(identity.service, key === undefined ? {} : { 'x-api-key': key })(
+        'POST',
+        '/v1/auth/service/login',
+        body,
+      );
+      expect([body, key, answer.status, answer.body]).toEqual([body, key, 401, undefined]);
+    }
+  });
+
+  it('keeps test and live apart', async () => {
+    const { organisationId } = partner;
+    const admin = adminOf(identity);
+    const path = `/admin/v1/organisations/${organisationId}`;
+    const { apiKey } = (await admin('POST', `${path}/keys`, { mode: 'live' })).body;
+    const { apiToken } = (await admin('POST', `${path}/api-tokens`, { mode: 'live' })).body;
+    expect((await serviceLogin({ organisationId, apiToken }, apiKey)).status).toBe(200);
+    expect((await serviceLogin({ organisationId, apiToken }, partner.apiKey)).status).toBe(401);
+    expect((await serviceLogin({ organisationId, apiToken: partner.apiToken }, apiKey)).status).toBe(401);
+    const liveToken = (await serviceLogin({ organisationId, apiToken }, apiKey)).body.identityToken;
+    const mixed = clientOf(identity, partner, liveToken);
+    expect((await mixed('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status).toBe(401);
+  });
+
+  it('refuses a revoked token at once and a revoked key within a second', async () => {
+    const { organisationId, apiToken, tokenId, keyId } = partner;
+    const admin = adminOf(identity);
+    expect((await serviceLogin({ organisationId, apiToken })).status).toBe(200);
+    await admin('DELETE', `/admin/v1/organisations/${organisationId}/api-tokens/${tokenId}`);
+    expect((await serviceLogin({ organisationId, apiToken })).status).toBe(401);
+    const next = (await admin('POST', `/admin/v1/organisations/${organisationId}/api-tokens`, { mode: 'test' })).body;
+    expect((await serviceLogin({ organisationId, apiToken: next.apiToken })).status).toBe(200);
+    await admin('DELETE', `/admin/v1/organisations/${organisationId}/keys/${keyId}`);
+    identity.clock.advance(1_000);
+    expect((await serviceLogin({ organisationId, apiToken: next.apiToken })).status).toBe(401);
+  });
+});
+
+describe('users and customers', () => {
+  let call: ReturnType<typeof httpClient>;
+  beforeEach(async () => {
+    call = clientOf(identity, partner, await logIn(identity, partner));
+  });
+
+  const aUser = async (email = 'Thandi@Example.com', names: object = {}) =>
+    (await call('POST', '/v1/auth/users', { email, password: PASSWORD, ...names })).body.userId as string;
+  const aCustomer = async (email?: string, names: object = {}) =>
+    (await call('POST', '/v1/auth/customers/register', { userId: await aUser(email, names) })).body;
+  const login = (email: string, password: string) => call('POST', '/v1/auth/customers/login', { email, password });
+
+  it('makes a user once for each email, whatever its case', async () => {
+    const answer = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
+    expect(answer).toMatchObject({ status: 201 });
+    expect(answer.body).toEqual({ userId: expect.stringMatching(UUID) });
+    const again = await call('POST', '/v1/auth/users', { email: 'thandi@example.COM', password: 'another password' });
+    expect(again).toMatchObject({ status: 409, body: { errors: [{ field: 'email' }] } });
+    const other = await aPartner(identity);
+    const others = clientOf(identity, other, await logIn(identity, other));
+    expect((await others('POST', '/v1/auth/users', { email: 'thandi@example.com', password: PASSWORD })).status).toBe(
+      201,
+    );
+    const rows = await identity.dataSource.query<{ text: string }[]>(`SELECT users::text AS text FROM users`);
+    for (const { text } of rows) expect(text).not.toContain(PASSWORD);
+  });
+
+  it('registers a user as a customer once, and tells others its names', async () => {
+    const userId = await aUser('thandi@example.com', { firstName: 'Thandi', lastName: 'Nkosi' });
+    const register = () => call('POST', '/v1/auth/customers/register', { userId });
+    const answers = await Promise.all(Array.from({ length: 5 }, register));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 201]);
+    const body = answers[0]!.body as Record<string, string>;
+    for (const answer of [...answers, await register()]) expect(answer.body).toEqual(body);
+    const { customerReference } = body;
+    expect(body).toEqual({
+      customerReference: expect.stringMatching(UUID),
+      userId,
+      organisationId: partner.organisationId,
+      createdUTCDate: identity.clock.nowISO(),
+    });
+    const told = (await identity.published(CustomerRegisteredV1)).filter(
+      ({ aggregateId }) => aggregateId === customerReference,
+    );
+    expect(told.map(({ payload }) => payload)).toEqual([
+      {
+        customerReference,
+        organisationId: partner.organisationId,
+        mode: 'test',
+        firstName: 'Thandi',
+        lastName: 'Nkosi',
+      },
+    ]);
+  });
+
+  it('finds no user of a stranger, or of the other mode', async () => {
+    const userId = await aUser();
+    const other = await aPartner(identity);
+    const others = clientOf(identity, other, await logIn(identity, other));
+    expect((await others('POST', '/v1/auth/customers/register', { userId })).status).toBe(404);
+    for (const unknown of [NOBODYS, 'nonsense'])
+      expect((await call('POST', '/v1/auth/customers/register', { userId: unknown })).status).toBe(404);
+  });
+
+  it('logs a customer in, in whichever case the email is written', async () => {
+    const { customerReference } = await aCustomer('thandi@example.com', { firstName: 'Thandi' });
+    const answer = await login(' THANDI@example.com', PASSWORD);
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = answer.body;
+    expect(answer.body).toEqual({
+      identityToken,
+      tokenType: 'Bearer',
+      expiresIn: 900,
+      customer: { id: customerReference, firstName: 'Thandi', lastName: '' },
+    });
+    const { payload } = await verify(identityToken);
+    expect(payload).toMatchObject({
+      sub: customerReference,
+      org: partner.organisationId,
+      typ: 'customer',
+      scope: SCOPES_OF.customer.join(' '),
+    });
+  });
+
+  it('lets a customer register nobody, make nobody and log nobody in', async () => {
+    await aCustomer('thandi@example.com');
+    const { identityToken } = (await login('thandi@example.com', PASSWORD)).body;
+    const customer = clientOf(identity, partner, identityToken);
+    expect(
+      (await customer('POST', '/v1/auth/customers/register', { userId: await aUser('b@example.com') })).status,
+    ).toBe(403);
+    expect((await customer('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status).toBe(403);
+    expect((await customer('POST', '/v1/auth/customers/login', {})).status).toBe(403);
+  });
+
+  it('says the same to a wrong password, an unknown email and a user who is no customer of this organisation', async () => {
+    await aCustomer('known@example.com');
+    await aUser('user@example.com');
+    const other = await aPartner(identity);
+    const others = clientOf(identity, other, await logIn(identity, other));
+    const { userId } = (await others('POST', '/v1/auth/users', { email: 'others@example.com', password: PASSWORD }))
+      .body;
+    await others('POST', '/v1/auth/customers/register', { userId });
+    const refused = [
+      await login('known@example.com', `${PASSWORD}!`),
+      await login('known@example.com', ''),
+      await login('nobody@example.com', PASSWORD),
+      await login('user@example.com', PASSWORD),
+      await login('others@example.com', PASSWORD),
+      await login('no address', PASSWORD),
+    ];
+    const without = ({ headers: { 'x-request-id': _, date: __, ...headers } }: (typeof refused)[number]) => headers;
+    for (const answer of refused) {
+      expect([answer.status, answer.body]).toEqual([401, undefined]);
+      expect(without(answer)).toEqual(without(refused[0]!));
+    }
+  });
+
+  it.each(['known', 'unknown'])(
+    'locks an email that is %s after five failures in 15 minutes, also for the right password',
+    async (which) => {
+      const email = `${which}@example.com`;
+      if (which === 'known') await aCustomer(email);
+      for (let i = 0; i < 4; i++) {
+        expect((await login(email, 'wrong password')).status).toBe(401);
+        identity.clock.advance(60_000);
+      }
+      if (which === 'known') expect((await login(email, PASSWORD)).status).toBe(200);
+      expect((await login(email, 'wrong password')).status).toBe(401);
+      for (const password of [PASSWORD, 'wrong password']) {
+        const answer = await login(email.toUpperCase(), password);
+        expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
+      }
+      identity.clock.advance(11 * 60_000 - 1);
+      expect((await login(email, PASSWORD)).status).toBe(429);
+      identity.clock.advance(1);
+      // The service token has run out meanwhile.
+      call = clientOf(identity, partner, await logIn(identity, partner));
+      expect((await login(email, PASSWORD)).status).toBe(which === 'known' ? 200 : 401);
+    },
+  );
+
+  it('looks at five passwords of any number that are sent at once', async () => {
+    await aCustomer('thandi@example.com');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+  });
+
+  it('locks an address after a hundred failures, whatever the emails', async () => {
+    identity.clock.advance(15 * 60_000);
+    const refresh = async () => clientOf(identity, partner, await logIn(identity, partner));
+    const from = await refresh();
+    const answers = [];
+    for (let i = 0; i < 101; i++)
+      answers.push(await from('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
+    expect(answers.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
+    expect(answers[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
+    identity.clock.advance(15 * 60_000);
+    const later = await refresh();
+    expect((await later('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status).toBe(
+      401,
+    );
+    const rows = await identity.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM login_failures`);
+    expect(rows[0].count).toBeLessThanOrEqual(202 - 20 + 2);
+  });
+});
+
+test('tokens name a key that is published', async () => {
+  const { kid } = decodeProtectedHeader(await logIn(identity, partner));
+  const answer = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
+  expect(answer.headers['cache-control']).toBe('public, max-age=300');
+  const coordinate = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
+  expect(answer.body).toEqual({
+    keys: [{ kty: 'EC', crv: 'P-256', x: coordinate, y: coordinate, kid, use: 'sig', alg: 'ES256' }],
+  });
+});

@@ -1,0 +1,19 @@
+import { Body, Controller, Header, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
+import { KeyOfPartner, type PartnerKey, PartnerKeyGuard } from '@svc/auth';
+import { type ServiceLoginAnswer, ServiceLoginRequest } from '@svc/contracts';
+import { LogInService } from './log-in-service.js';
+
+/** Where a partner's server gets its identity token (A1). Needs the partner's `x-api-key`; errors are RFC 9457 (C5). */
+@Controller('v1/auth/service')
+@UseGuards(PartnerKeyGuard)
+export class ServiceLoginController {
+  constructor(@Inject(LogInService) private readonly logInService: LogInService) {}
+
+  /** 200. 400 names the fields; 401, empty: wrong key, organisationId or API token, or not all of one partner. */
+  @Post('login')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  logIn(@KeyOfPartner() key: PartnerKey, @Body() request: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
+    return this.logInService.execute(key, request);
+  }
+}

@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { invalidField } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { findOrganisations } from '../organisations/organisation.repository.js';
+import { siteChanged } from '../sites/site.js';
+import { advanceSitesOf } from '../sites/site.repository.js';
+import {
+  type Merchant,
+  merchantChanged,
+  merchantDifferences,
+  type MerchantSettings,
+  settleMerchant,
+} from './merchant.js';
+import { lockMerchant } from './merchant.repository.js';
+import { MerchantRow } from './merchant.row.js';
+
+/**
+ * Changes some settings of a merchant and tells every service of it; says nothing when all stays as it is. Each of its
+ * sites carries the name, so after a new one each is published again.
+ */
+@Injectable()
+export class ChangeMerchant {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /** Throws `resource.not-found`, and `request.invalid` for a grant to an organisation that nobody is. */
+  execute(author: ChangeAuthor, merchantId: number, given: Partial<MerchantSettings>): Promise<Merchant> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const before = await lockMerchant(tx, merchantId);
+      const { name, features, grants } = before;
+      const settings = settleMerchant({ name, features, grants, ...given });
+      // jsonb keeps members in an order of its own.
+      const changed = merchantDifferences(settleMerchant(before), settings);
+      if (!changed) return before;
+      if (changed.after.grants) await refuseUnknownOrganisations(tx, settings);
+
+      const merchant = { ...before, ...settings, version: before.version + 1 };
+      await tx.update(MerchantRow, { merchantId }, { ...settings, version: merchant.version });
+      await this.events.append(tx, merchantChanged(merchant));
+      const isRenamed = changed.after.name !== undefined;
+      const sites = isRenamed ? await advanceSitesOf(tx, merchantId) : [];
+      await this.events.append(tx, ...sites.map((site) => siteChanged(merchant, site)));
+      const action = isRenamed && Object.keys(changed.after).length === 1 ? 'merchant.renamed' : 'merchant.changed';
+      await this.auditLog.append(tx, author, { action, merchantId, ...changed });
+      return merchant;
+    });
+  }
+}
+
+async function refuseUnknownOrganisations(tx: EntityManager, { grants }: MerchantSettings): Promise<void> {
+  const ids = grants.map(({ organisationId }) => organisationId);
+  const known = new Set((await findOrganisations(tx, ids)).map(({ organisationId }) => organisationId));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) throw invalidField('grants', `grants names ${unknown}, which is no organisation`);
+}

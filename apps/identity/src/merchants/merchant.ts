@@ -1,0 +1,74 @@
+import { type MerchantChanged, MerchantChangedV1, type MerchantFeatures, type MerchantGrant } from '@svc/contracts';
+import { invalidField } from '@svc/kernel';
+import type { NewEvent } from '@svc/messaging';
+
+/** What an administrator decides about a merchant. */
+export interface MerchantSettings {
+  readonly name: string;
+  readonly features: MerchantFeatures;
+  readonly grants: MerchantGrant[];
+}
+
+export interface Merchant extends MerchantSettings {
+  readonly merchantId: number;
+  readonly createdAt: Date;
+  readonly version: number;
+}
+
+/** Settings as they are kept: members in one order, none that says nothing. Refuses two grants for one partner. */
+export function settleMerchant({ name, features, grants }: MerchantSettings): MerchantSettings {
+  const settled = grants
+    .map(({ organisationId, vouchers, externalPayments }) => ({
+      organisationId: organisationId.toLowerCase(),
+      vouchers,
+      externalPayments,
+    }))
+    .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
+  if (new Set(settled.map(({ organisationId }) => organisationId)).size < settled.length)
+    throw invalidField('grants', 'grants must name each organisation once');
+  return { name, features: settleFeatures(features), grants: settled };
+}
+
+function settleFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
+  return {
+    ...(amount ? { amount: present({ editable: amount.editable }) } : {}),
+    ...(orderReference
+      ? {
+          orderReference: present({
+            label: orderReference.label,
+            editable: orderReference.editable,
+            required: orderReference.required,
+          }),
+        }
+      : {}),
+    ...(tip ? { tip: present({ enabled: tip.enabled }) } : {}),
+  };
+}
+
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** Which settings differ, each as it was and as it is. Undefined when none does. */
+export function merchantDifferences(
+  before: MerchantSettings,
+  after: MerchantSettings,
+): { before: Partial<MerchantSettings>; after: Partial<MerchantSettings> } | undefined {
+  const changed = (['name', 'features', 'grants'] as const).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const pick = (from: MerchantSettings): Partial<MerchantSettings> =>
+    Object.fromEntries(changed.map((name) => [name, from[name]]));
+  return changed.length === 0 ? undefined : { before: pick(before), after: pick(after) };
+}
+
+/** What other services are told of a merchant. */
+export function merchantChanged({ merchantId, name, features, grants, version }: Merchant): NewEvent<MerchantChanged> {
+  return {
+    type: MerchantChangedV1,
+    aggregateId: String(merchantId),
+    aggregateVersion: version,
+    payload: { merchantId, name, features, grants },
+  };
+}

@@ -1,0 +1,45 @@
+import { DomainError } from '@svc/kernel';
+import { type EntityManager, In, MoreThan } from 'typeorm';
+import type { Organisation } from './organisation.js';
+import { OrganisationRow } from './organisation.row.js';
+
+export const ORGANISATION_PAGE_SIZE = 50;
+
+/** Throws `resource.not-found`. Every change of what an organisation owns begins here, so they run one after the other. */
+export async function lockOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
+  const found = await tx.findOne(OrganisationRow, { where: { organisationId }, lock: { mode: 'for_no_key_update' } });
+  if (!found) throw new DomainError('resource.not-found');
+  return found;
+}
+
+/** Throws `resource.not-found`. */
+export async function getOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
+  const found = await tx.findOneBy(OrganisationRow, { organisationId });
+  if (!found) throw new DomainError('resource.not-found');
+  return found;
+}
+
+/** Those of these ids that exist. */
+export async function findOrganisations(
+  tx: EntityManager,
+  organisationIds: readonly string[],
+): Promise<Organisation[]> {
+  return tx.findBy(OrganisationRow, { organisationId: In([...organisationIds]) });
+}
+
+/** In the order of their ids, which is that of their creation; at most {@link ORGANISATION_PAGE_SIZE}. */
+export async function listOrganisations(tx: EntityManager, after: string): Promise<Organisation[]> {
+  return tx.find(OrganisationRow, {
+    where: { organisationId: MoreThan(after) },
+    order: { organisationId: 'ASC' },
+    take: ORGANISATION_PAGE_SIZE,
+  });
+}
+
+export async function insertOrganisation(tx: EntityManager, organisation: Organisation): Promise<void> {
+  await tx.insert(OrganisationRow, organisation);
+}
+
+export async function renameOrganisation(tx: EntityManager, { organisationId, name, version }: Organisation) {
+  await tx.update(OrganisationRow, { organisationId }, { name, version });
+}

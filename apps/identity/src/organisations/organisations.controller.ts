@@ -1,0 +1,61 @@
+import { Body, Controller, Get, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import { invalidField, isUuid } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
+import { uuidId } from '../path-ids.js';
+import { CreateOrganisation } from './create-organisation.js';
+import { OrganisationRequest } from './organisation.request.js';
+import { type OrganisationView, showOrganisation } from './organisation.js';
+import { getOrganisation, listOrganisations, ORGANISATION_PAGE_SIZE } from './organisation.repository.js';
+import { RenameOrganisation } from './rename-organisation.js';
+
+const BEFORE_THE_FIRST = '00000000-0000-0000-0000-000000000000';
+
+/** On-boarding of partners (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+@Controller('admin/v1/organisations')
+@UseGuards(AdminKeyGuard)
+export class OrganisationsController {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(CreateOrganisation) private readonly createOrganisation: CreateOrganisation,
+    @Inject(RenameOrganisation) private readonly renameOrganisation: RenameOrganisation,
+  ) {}
+
+  /** 201. 400 names `name`. */
+  @Post()
+  create(@Author() author: ChangeAuthor, @Body() { name }: OrganisationRequest): Promise<OrganisationView> {
+    return this.createOrganisation.execute(author, name);
+  }
+
+  /** 200, also when it has that name already. 400, 404. */
+  @Patch(':organisationId')
+  rename(
+    @Author() author: ChangeAuthor,
+    @Param('organisationId', uuidId) organisationId: string,
+    @Body() { name }: OrganisationRequest,
+  ): Promise<OrganisationView> {
+    return this.renameOrganisation.execute(author, organisationId, name);
+  }
+
+  /**
+   * 50 at a time, the oldest first. `nextAfter` is there when more may follow: send it as `after` for the next page. 400
+   * when `after` is no organisationId.
+   */
+  @Get()
+  async list(
+    @Query('after') after: unknown = BEFORE_THE_FIRST,
+  ): Promise<{ organisations: OrganisationView[]; nextAfter?: string }> {
+    if (!isUuid(after)) throw invalidField('after', 'after must be an organisationId');
+    const organisations = (await listOrganisations(this.dataSource.manager, after)).map(showOrganisation);
+    const last = organisations.at(-1);
+    const mayFollow = last && organisations.length === ORGANISATION_PAGE_SIZE;
+    return { organisations, ...(mayFollow ? { nextAfter: last.organisationId } : {}) };
+  }
+
+  /** 200 or 404. */
+  @Get(':organisationId')
+  async get(@Param('organisationId', uuidId) organisationId: string): Promise<OrganisationView> {
+    return showOrganisation(await getOrganisation(this.dataSource.manager, organisationId));
+  }
+}

@@ -1,0 +1,171 @@
+import { hashApiKey } from '@svc/auth';
+import { OrganisationChangedV1, PartnerKeyChangedV1 } from '@svc/contracts';
+import { httpClient, type TestService } from '@svc/testing';
+import { adminOf, type Client, startIdentity } from '../../test/identity.js';
+
+const PATH = '/admin/v1/organisations';
+const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('organisations and their credentials', () => {
+  let identity: TestService;
+  let admin: Client;
+  let organisationId: string;
+  let organisation: string;
+
+  beforeAll(async () => {
+    identity = await startIdentity();
+    admin = adminOf(identity);
+  });
+  afterAll(() => identity.stop());
+  beforeEach(async () => {
+    ({ organisationId } = (await admin('POST', PATH, { name: 'Partner' })).body);
+    organisation = `${PATH}/${organisationId}`;
+  });
+
+  const told = async () =>
+    (await identity.published(PartnerKeyChangedV1)).filter(({ payload }) => payload.organisationId === organisationId);
+
+  it('are made, renamed, shown and published', async () => {
+    const createdUTCDate = identity.clock.nowISO();
+    expect((await admin('GET', organisation)).body).toEqual({
+      organisationId: expect.stringMatching(UUID),
+      name: 'Partner',
+      createdUTCDate,
+    });
+    for (let i = 0; i < 2; i++)
+      expect(await admin('PATCH', organisation, { name: 'Renamed' })).toMatchObject({
+        status: 200,
+        body: { organisationId, name: 'Renamed', createdUTCDate },
+      });
+    const events = (await identity.published(OrganisationChangedV1)).filter(
+      ({ aggregateId }) => aggregateId === organisationId,
+    );
+    expect(events.map(({ payload, aggregateVersion }) => [aggregateVersion, payload])).toEqual([
+      [1, { organisationId, name: 'Partner' }],
+      [2, { organisationId, name: 'Renamed' }],
+    ]);
+    expect(await admin('POST', PATH, { name: '' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'name' }] },
+    });
+  });
+
+  it('are listed 50 at a time', async () => {
+    for (let i = 0; i < 60; i++) await admin('POST', PATH, { name: `Partner ${i}` });
+    const names: string[] = [];
+    let after: string | undefined = NOBODYS;
+    const sizes: number[] = [];
+    while (after !== undefined) {
+      const { body }: Awaited<ReturnType<Client>> = await admin('GET', `${PATH}?after=${after}`);
+      sizes.push(body.organisations.length);
+      names.push(...body.organisations.map(({ name }: { name: string }) => name));
+      after = body.nextAfter;
+    }
+    expect(sizes.slice(0, -1).every((size) => size === 50)).toBe(true);
+    expect(names).toEqual(expect.arrayContaining(['Partner 0', 'Partner 59']));
+    expect(await admin('GET', `${PATH}?after=1`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'after' }] },
+    });
+  });
+
+  it('get keys that are shown once; others are told their hash', async () => {
+    const answer = await admin('POST', `${organisation}/keys`, { mode: 'live' });
+    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { keyId, apiKey } = answer.body;
+    expect(answer.body).toEqual({ keyId, apiKey, kind: 'partner', mode: 'live' });
+    expect(apiKey).toMatch(/^svc_live_partner_[A-Za-z0-9_-]{43}$/);
+    const view = { keyId, mode: 'live', prefix: apiKey.slice(0, 'svc_live_partner_'.length + 6), revoked: false };
+    const createdUTCDate = identity.clock.nowISO();
+    expect((await admin('GET', `${organisation}/keys`)).body).toEqual({ keys: [{ ...view, createdUTCDate }] });
+    const payload = { keyId, organisationId, mode: 'live', hash: hashApiKey(apiKey), revoked: false };
+    expect((await told()).map((event) => [event.aggregateVersion, event.payload])).toEqual([[1, payload]]);
+
+    for (let i = 0; i < 2; i++) expect((await admin('DELETE', `${organisation}/keys/${keyId}`)).status).toBe(204);
+    expect((await told()).map((event) => [event.aggregateVersion, event.payload])).toEqual([
+      [1, payload],
+      [2, { ...payload, revoked: true }],
+    ]);
+    expect((await admin('GET', `${organisation}/keys`)).body.keys).toEqual([
+      { ...view, revoked: true, createdUTCDate, revokedUTCDate: createdUTCDate },
+    ]);
+  });
+
+  it('get API tokens that are shown once, of which nobody else is told', async () => {
+    const answer = await admin('POST', `${organisation}/api-tokens`, { mode: 'test' });
+    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { tokenId, apiToken } = answer.body;
+    expect(apiToken).toMatch(/^svc_test_token_[A-Za-z0-9_-]{43}$/);
+    expect((await admin('GET', `${organisation}/api-tokens`)).body.apiTokens).toMatchObject([
+      { tokenId, revoked: false },
+    ]);
+    expect((await admin('GET', `${organisation}/keys`)).body.keys).toEqual([]);
+    expect(await told()).toEqual([]);
+    expect((await admin('DELETE', `${organisation}/keys/${tokenId}`)).status).toBe(404);
+    expect((await admin('DELETE', `${organisation}/api-tokens/${tokenId}`)).status).toBe(204);
+    expect((await admin('GET', `${organisation}/api-tokens`)).body.apiTokens).toMatchObject([
+      { tokenId, revoked: true },
+    ]);
+    const log = JSON.stringify(await identity.dataSource.query(`SELECT * FROM audit_log`));
+    expect(log).toContain(tokenId);
+    expect(log).not.toContain(apiToken);
+  });
+
+  it('have at most ten valid ones of a kind and mode, also when they are made at once', async () => {
+    const make = () => admin('POST', `${organisation}/keys`, { mode: 'test' });
+    const answers = await Promise.all(Array.from({ length: 12 }, make));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    expect((await admin('POST', `${organisation}/api-tokens`, { mode: 'test' })).status).toBe(201);
+    expect((await admin('POST', `${organisation}/keys`, { mode: 'live' })).status).toBe(201);
+  });
+
+  it('are found under their own id alone', async () => {
+    const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
+    const other = (await admin('POST', PATH, { name: 'Other' })).body.organisationId as string;
+    const calls = [NOBODYS, 'x', '1001'].flatMap((id) => [
+      ['GET', `${PATH}/${id}`],
+      ['PATCH', `${PATH}/${id}`],
+      ['GET', `${PATH}/${id}/keys`],
+      ['POST', `${PATH}/${id}/keys`],
+      ['GET', `${PATH}/${id}/api-tokens`],
+      ['POST', `${PATH}/${id}/api-tokens`],
+    ]);
+    for (const [method, path] of [...calls, ['DELETE', `${PATH}/${other}/keys/${keyId}`]] as ['GET', string][]) {
+      const body = method === ('GET' as string) ? undefined : { name: 'Other', mode: 'test' };
+      expect([method, path, (await admin(method, path, body)).status]).toEqual([method, path, 404]);
+    }
+    expect((await admin('GET', `${organisation}/keys`)).body.keys).toMatchObject([{ keyId, revoked: false }]);
+  });
+
+  it('leave a trace of every change', async () => {
+    const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
+    const { tokenId } = (await admin('POST', `${organisation}/api-tokens`, { mode: 'test' })).body;
+    await admin('PATCH', organisation, { name: 'Renamed' });
+    await admin('DELETE', `${organisation}/keys/${keyId}`);
+    await admin('DELETE', `${organisation}/api-tokens/${tokenId}`);
+    const entries: Record<string, unknown>[] = [];
+    for (let after = 0, page = [{}]; page.length > 0;) {
+      const { body } = await admin('GET', `/admin/v1/audit-log?after=${after}`);
+      page = body.entries;
+      after = body.nextAfter;
+      entries.push(...page);
+    }
+    const ours = entries.filter((entry) => entry['organisationId'] === organisationId);
+    expect(ours.map(({ action, credentialId }) => [action, credentialId])).toEqual([
+      ['organisation.created', undefined],
+      ['partner-key.created', keyId],
+      ['api-token.created', tokenId],
+      ['organisation.renamed', undefined],
+      ['partner-key.revoked', keyId],
+      ['api-token.revoked', tokenId],
+    ]);
+    expect(ours.every((entry) => !('merchantId' in entry))).toBe(true);
+  });
+
+  it('are for administrators alone', async () => {
+    for (const path of [PATH, organisation, `${organisation}/keys`, `${organisation}/api-tokens`])
+      expect((await httpClient(identity.service)('GET', path)).status).toBe(401);
+  });
+});

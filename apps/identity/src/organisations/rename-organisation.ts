@@ -1,0 +1,36 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { organisationChanged, type OrganisationView, showOrganisation } from './organisation.js';
+import { lockOrganisation, renameOrganisation } from './organisation.repository.js';
+
+/** Renames a partner; says nothing when it has that name already. */
+@Injectable()
+export class RenameOrganisation {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /** Throws `resource.not-found`. */
+  execute(author: ChangeAuthor, organisationId: string, name: string): Promise<OrganisationView> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const before = await lockOrganisation(tx, organisationId);
+      if (before.name === name) return showOrganisation(before);
+      const organisation = { ...before, name, version: before.version + 1 };
+      await renameOrganisation(tx, organisation);
+      await this.events.append(tx, organisationChanged(organisation));
+      await this.auditLog.append(tx, author, {
+        action: 'organisation.renamed',
+        organisationId,
+        before: { name: before.name },
+        after: { name },
+      });
+      return showOrganisation(organisation);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import type { Mode } from '@svc/contracts';
+import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource, IsNull } from 'typeorm';
+import { recognisablePrefix } from '../api-keys/api-key.js';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { lockOrganisation } from '../organisations/organisation.repository.js';
+import {
+  credentialChanged,
+  type CredentialKind,
+  hashApiToken,
+  newApiToken,
+  type PartnerCredential,
+} from './partner-credential.js';
+import { PartnerCredentialRow } from './partner-credential.row.js';
+
+/** Enough for any rotation; more are forgotten ones, and every one is a way in. */
+const VALID_CREDENTIALS_MAX = 10;
+
+/**
+ * Makes an API key or an API token for a partner, beside those it has: they stay valid until they are revoked, so that
+ * whoever uses them can change over (A6).
+ */
+@Injectable()
+export class CreatePartnerCredential {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /** Throws `resource.not-found`, and `resource.conflict` when ten of the kind and mode are valid. Shows it this once. */
+  execute(
+    author: ChangeAuthor,
+    organisationId: string,
+    kind: CredentialKind,
+    mode: Mode,
+  ): Promise<{ credentialId: string; secret: string }> {
+    return inTransaction(this.dataSource, async (tx) => {
+      await lockOrganisation(tx, organisationId);
+      const valid = await tx.countBy(PartnerCredentialRow, { organisationId, kind, mode, revokedAt: IsNull() });
+      if (valid >= VALID_CREDENTIALS_MAX) {
+        throw new DomainError('resource.conflict', {
+          message: `${VALID_CREDENTIALS_MAX} are valid: revoke one first.`,
+        });
+      }
+      const secret = kind === 'api-key' ? newApiKey('partner', mode) : newApiToken(mode);
+      const credential: PartnerCredential = {
+        credentialId: newUuid(this.clock),
+        kind,
+        mode,
+        organisationId,
+        hash: kind === 'api-key' ? hashApiKey(secret) : hashApiToken(secret),
+        prefix: recognisablePrefix(secret),
+        createdAt: this.clock.now(),
+        revokedAt: null,
+        version: 1,
+      };
+      const { credentialId, prefix } = credential;
+      await tx.insert(PartnerCredentialRow, credential);
+      await this.events.append(tx, ...credentialChanged(credential));
+      await this.auditLog.append(tx, author, {
+        action: kind === 'api-key' ? 'partner-key.created' : 'api-token.created',
+        organisationId,
+        credentialId,
+        after: { mode, prefix },
+      });
+      return { credentialId, secret };
+    });
+  }
+}

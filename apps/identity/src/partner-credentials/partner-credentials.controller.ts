@@ -1,0 +1,85 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import type { Mode } from '@svc/contracts';
+import { CreateApiKeyRequest } from '../api-keys/create-api-key.request.js';
+import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
+import { uuidId } from '../path-ids.js';
+import { CreatePartnerCredential } from './create-partner-credential.js';
+import { ListPartnerCredentials } from './list-partner-credentials.js';
+import type { PartnerCredentialView } from './partner-credential.js';
+import { RevokePartnerCredential } from './revoke-partner-credential.js';
+
+/** A credential as the two lists show it, under the name of its kind. */
+type KeyView = { keyId: string } & Omit<PartnerCredentialView, 'credentialId'>;
+type TokenView = { tokenId: string } & Omit<PartnerCredentialView, 'credentialId'>;
+
+/** API keys and API tokens of partners (A1, A6, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+@Controller('admin/v1/organisations/:organisationId')
+@UseGuards(AdminKeyGuard)
+export class PartnerCredentialsController {
+  constructor(
+    @Inject(CreatePartnerCredential) private readonly create: CreatePartnerCredential,
+    @Inject(ListPartnerCredentials) private readonly list: ListPartnerCredentials,
+    @Inject(RevokePartnerCredential) private readonly revoke: RevokePartnerCredential,
+  ) {}
+
+  /** 201 with the key, shown this once. 400 names `mode`; 404; 409 when 10 keys of the mode are valid. */
+  @Post('keys')
+  @Header('cache-control', 'no-store')
+  async createKey(
+    @Author() author: ChangeAuthor,
+    @Param('organisationId', uuidId) organisationId: string,
+    @Body() { mode }: CreateApiKeyRequest,
+  ): Promise<{ keyId: string; apiKey: string; kind: 'partner'; mode: Mode }> {
+    const { credentialId, secret } = await this.create.execute(author, organisationId, 'api-key', mode);
+    return { keyId: credentialId, apiKey: secret, kind: 'partner', mode };
+  }
+
+  /** 201 with the token, shown this once. 400 names `mode`; 404; 409 when 10 tokens of the mode are valid. */
+  @Post('api-tokens')
+  @Header('cache-control', 'no-store')
+  async createToken(
+    @Author() author: ChangeAuthor,
+    @Param('organisationId', uuidId) organisationId: string,
+    @Body() { mode }: CreateApiKeyRequest,
+  ): Promise<{ tokenId: string; apiToken: string; mode: Mode }> {
+    const { credentialId, secret } = await this.create.execute(author, organisationId, 'api-token', mode);
+    return { tokenId: credentialId, apiToken: secret, mode };
+  }
+
+  /** Newest first, revoked ones included, at most 100. 404. */
+  @Get('keys')
+  async listKeys(@Param('organisationId', uuidId) organisationId: string): Promise<{ keys: KeyView[] }> {
+    const found = await this.list.execute(organisationId, 'api-key');
+    return { keys: found.map(({ credentialId, ...rest }) => ({ keyId: credentialId, ...rest })) };
+  }
+
+  /** Newest first, revoked ones included, at most 100. 404. */
+  @Get('api-tokens')
+  async listTokens(@Param('organisationId', uuidId) organisationId: string): Promise<{ apiTokens: TokenView[] }> {
+    const found = await this.list.execute(organisationId, 'api-token');
+    return { apiTokens: found.map(({ credentialId, ...rest }) => ({ tokenId: credentialId, ...rest })) };
+  }
+
+  /** 204, also when it is revoked already; refused everywhere within 5 s (A6). 404. */
+  @Delete('keys/:keyId')
+  @HttpCode(204)
+  revokeKey(
+    @Author() author: ChangeAuthor,
+    @Param('organisationId', uuidId) organisationId: string,
+    @Param('keyId', uuidId) keyId: string,
+  ): Promise<void> {
+    return this.revoke.execute(author, organisationId, 'api-key', keyId);
+  }
+
+  /** 204, also when it is revoked already: no further login with it. 404. */
+  @Delete('api-tokens/:tokenId')
+  @HttpCode(204)
+  revokeToken(
+    @Author() author: ChangeAuthor,
+    @Param('organisationId', uuidId) organisationId: string,
+    @Param('tokenId', uuidId) tokenId: string,
+  ): Promise<void> {
+    return this.revoke.execute(author, organisationId, 'api-token', tokenId);
+  }
+}

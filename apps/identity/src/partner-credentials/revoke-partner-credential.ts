@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DomainError } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { lockOrganisation } from '../organisations/organisation.repository.js';
+import { credentialChanged, type CredentialKind } from './partner-credential.js';
+import { PartnerCredentialRow } from './partner-credential.row.js';
+
+/** Ends an API key or an API token for good. Tokens it was exchanged for before run out by themselves (A2). */
+@Injectable()
+export class RevokePartnerCredential {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /** Throws `resource.not-found`. Revoking again changes nothing. */
+  async execute(
+    author: ChangeAuthor,
+    organisationId: string,
+    kind: CredentialKind,
+    credentialId: string,
+  ): Promise<void> {
+    await inTransaction(this.dataSource, async (tx) => {
+      await lockOrganisation(tx, organisationId);
+      const found = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
+      if (!found) throw new DomainError('resource.not-found');
+      if (found.revokedAt) return;
+      const change = { revokedAt: this.clock.now(), version: found.version + 1 };
+      await tx.update(PartnerCredentialRow, { organisationId, credentialId }, change);
+      await this.events.append(tx, ...credentialChanged({ ...found, ...change }));
+      await this.auditLog.append(tx, author, {
+        action: kind === 'api-key' ? 'partner-key.revoked' : 'api-token.revoked',
+        organisationId,
+        credentialId,
+        before: { revoked: false },
+        after: { revoked: true },
+      });
+    });
+  }
+}

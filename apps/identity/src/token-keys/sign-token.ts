@@ -1,0 +1,79 @@
+import type { KeyObject } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { openPrivateKey } from '@svc/auth';
+import {
+  type Mode,
+  SCOPES_OF,
+  type ServiceLoginAnswer,
+  TOKEN_ALGORITHM,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_SECONDS,
+  type TokenClaims,
+  type TokenType,
+} from '@svc/contracts';
+import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { SignJWT } from 'jose';
+import { DataSource } from 'typeorm';
+import { IdentityConfig } from '../config.js';
+import { signingKeyAt } from './token-key.js';
+import { findTokenKeys, type SealedTokenKey } from './token-key.repository.js';
+
+/** The keys are read anew after this: a withdrawn one signs no longer. */
+const KEPT_MS = 1_000;
+
+/** Whom a new token is for. */
+export interface TokenSubject {
+  readonly tokenType: TokenType;
+  /** Id of the API token, or customerReference. */
+  readonly subject: string;
+  readonly organisationId: string;
+  readonly mode: Mode;
+}
+
+/** Signs identity tokens with the key whose time it is (A2). */
+@Injectable()
+export class SignToken {
+  private kept: { keys: readonly SealedTokenKey[]; until: number } = { keys: [], until: 0 };
+  private opened: { kid: string; privateKey: KeyObject } | undefined;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(IdentityConfig) private readonly config: IdentityConfig,
+  ) {}
+
+  async execute({ tokenType, subject, organisationId, mode }: TokenSubject): Promise<ServiceLoginAnswer> {
+    const { kid, privateKey } = await this.getSigningKey();
+    const iat = Math.floor(this.clock.now().getTime() / 1000);
+    const claims: TokenClaims = {
+      iss: TOKEN_ISSUER,
+      aud: TOKEN_AUDIENCE,
+      sub: subject,
+      org: organisationId,
+      typ: tokenType,
+      mode,
+      scope: SCOPES_OF[tokenType].join(' '),
+      iat,
+      exp: iat + TOKEN_SECONDS,
+      jti: newUuid(this.clock),
+    };
+    const identityToken = await new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: TOKEN_ALGORITHM, kid, typ: 'JWT' })
+      .sign(privateKey);
+    return { identityToken, tokenType: 'Bearer', expiresIn: TOKEN_SECONDS };
+  }
+
+  private async getSigningKey(): Promise<{ kid: string; privateKey: KeyObject }> {
+    const now = this.clock.now();
+    if (now.getTime() >= this.kept.until)
+      this.kept = { keys: await findTokenKeys(this.dataSource.manager), until: now.getTime() + KEPT_MS };
+    const key = signingKeyAt(this.kept.keys, now);
+    if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    if (this.opened?.kid !== key.kid) {
+      const privateKey = openPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+      this.opened = { kid: key.kid, privateKey };
+    }
+    return this.opened;
+  }
+}

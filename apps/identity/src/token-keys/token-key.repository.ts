@@ -1,0 +1,43 @@
+import type { EntityManager } from 'typeorm';
+import type { TokenKey } from './token-key.js';
+
+/** A number of our own among PostgreSQL's advisory locks. */
+const CHANGING = 1763500000110;
+
+/** A key with its private half, sealed. */
+export interface SealedTokenKey extends TokenKey {
+  readonly sealedPrivateKey: string;
+}
+
+/** Until the end of the transaction nobody else makes or withdraws keys: two replicas make one. */
+export async function lockTokenKeys(tx: EntityManager): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [CHANGING]);
+}
+
+/** Those that are not withdrawn, the newest first; a handful. */
+export function findTokenKeys(db: EntityManager): Promise<SealedTokenKey[]> {
+  return db.query(
+    `SELECT kid, public_jwk AS "publicJwk", sealed_private_key AS "sealedPrivateKey", created_at AS "createdAt",
+            signs_from AS "signsFrom", withdrawn_at AS "withdrawnAt", version
+       FROM token_keys WHERE withdrawn_at IS NULL ORDER BY signs_from DESC`,
+  );
+}
+
+export async function insertTokenKey(tx: EntityManager, key: SealedTokenKey): Promise<void> {
+  await tx.query(
+    `INSERT INTO token_keys (kid, public_jwk, sealed_private_key, created_at, signs_from, version)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [key.kid, JSON.stringify(key.publicJwk), key.sealedPrivateKey, key.createdAt, key.signsFrom, key.version],
+  );
+}
+
+/** Its next version, which it returns. */
+export async function withdrawTokenKey(tx: EntityManager, key: TokenKey, withdrawnAt: Date): Promise<TokenKey> {
+  const withdrawn = { ...key, withdrawnAt, version: key.version + 1 };
+  await tx.query(`UPDATE token_keys SET withdrawn_at = $2, version = $3 WHERE kid = $1`, [
+    key.kid,
+    withdrawnAt,
+    withdrawn.version,
+  ]);
+  return withdrawn;
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { TOKEN_SECONDS } from '@svc/contracts';
+import {
+  OUTLIVES_MS,
+  planRotation,
+  PUBLISHED_BEFORE_MS,
+  showTokenKeys,
+  SIGNS_FOR_MS,
+  signingKeyAt,
+  type TokenKey,
+} from './token-key.js';
+
+const START = Date.parse('2026-03-01T10:00:00.000Z');
+const publicJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: '', use: 'sig', alg: 'ES256' } as const;
+
+function aKey(kid: string, signsFromMs: number, createdMs = signsFromMs): TokenKey {
+  const at = (ms: number) => new Date(START + ms);
+  return {
+    kid,
+    publicJwk: { ...publicJwk, kid },
+    createdAt: at(createdMs),
+    signsFrom: at(signsFromMs),
+    withdrawnAt: null,
+    version: 1,
+  };
+}
+const now = (ms: number) => new Date(START + ms);
+
+test('the first key ever signs at once', () => {
+  expect(planRotation([], now(0))).toEqual({ nextSignsFrom: now(0), toWithdraw: [] });
+});
+
+test('the next key is made ten minutes before the last one has signed for long enough, once', () => {
+  const key = aKey('first', 0);
+  const due = SIGNS_FOR_MS - PUBLISHED_BEFORE_MS;
+  expect(planRotation([key], now(due - 1)).nextSignsFrom).toBeUndefined();
+  expect(planRotation([key], now(due)).nextSignsFrom).toEqual(now(SIGNS_FOR_MS));
+  const next = aKey('next', SIGNS_FOR_MS, due);
+  expect(planRotation([next, key], now(due + 1)).nextSignsFrom).toBeUndefined();
+  expect(signingKeyAt([next, key], now(SIGNS_FOR_MS - 1))?.kid).toBe('first');
+  expect(signingKeyAt([next, key], now(SIGNS_FOR_MS))?.kid).toBe('next');
+});
+
+test('the last key is withdrawn when the last token it signed has run out', () => {
+  const keys = [aKey('next', 1_000), aKey('last', 0)];
+  expect(planRotation(keys, now(1_000 + OUTLIVES_MS - 1)).toWithdraw).toEqual([]);
+  expect(planRotation(keys, now(1_000 + OUTLIVES_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
+});
+
+test('a key says whether it waits, signs, or is only accepted', () => {
+  const keys = [aKey('next', 2_000), aKey('signing', 1_000), aKey('last', 0)];
+  expect(showTokenKeys(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
+    ['next', 'next'],
+    ['signing', 'signing'],
+    ['last', 'accepted'],
+  ]);
+});
+
+test('whenever it is looked, every token that has not run out is of a key that is published, and was for ten minutes', () => {
+  // Looks at the keys at any pace, signs a token each time, and asks about all tokens that are still good.
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 24 * 3600 }), { minLength: 50, maxLength: 150 }), (pauses) => {
+      let ms = 0;
+      let keys: TokenKey[] = [];
+      let tokens: { kid: string; until: number }[] = [];
+      for (const seconds of pauses) {
+        ms += seconds * 1000;
+        const { nextSignsFrom, toWithdraw } = planRotation(keys, now(ms));
+        keys = keys.filter((key) => !toWithdraw.includes(key));
+        if (nextSignsFrom) keys.push({ ...aKey(`key ${ms}`, nextSignsFrom.getTime() - START, ms) });
+        const key = signingKeyAt(keys, now(ms))!;
+        const publishedForMs = key.signsFrom.getTime() - key.createdAt.getTime();
+        expect(publishedForMs === PUBLISHED_BEFORE_MS || key.createdAt.getTime() === START + pauses[0]! * 1000).toBe(
+          true,
+        );
+        tokens = [...tokens.filter(({ until }) => until > ms), { kid: key.kid, until: ms + TOKEN_SECONDS * 1000 }];
+        for (const { kid } of tokens) expect(keys.map((known) => known.kid)).toContain(kid);
+        expect(keys.length).toBeLessThanOrEqual(3);
+      }
+    }),
+  );
+});

@@ -1,0 +1,133 @@
+import { TokenKeyChangedV1 } from '@svc/contracts';
+import { httpClient, type TestService } from '@svc/testing';
+import { startService } from '@svc/service';
+import { decodeProtectedHeader } from 'jose';
+import {
+  ADMIN_KEY,
+  adminOf,
+  aPartner,
+  clientOf,
+  type Client,
+  logIn,
+  SEALING_KEY,
+  startIdentity,
+} from '../../test/identity.js';
+import { identityService } from '../index.js';
+import { RotateTokenKeys } from './rotate-token-keys.js';
+import { OUTLIVES_MS, PUBLISHED_BEFORE_MS, SIGNS_FOR_MS } from './token-key.js';
+
+const PATH = '/admin/v1/token-keys';
+
+describe('the keys of identity tokens', () => {
+  let identity: TestService;
+  let admin: Client;
+  beforeEach(async () => {
+    identity = await startIdentity();
+    admin = adminOf(identity);
+  });
+  afterEach(() => identity.stop());
+
+  const look = () => identity.service.app.get(RotateTokenKeys).runOnce();
+  const states = async () =>
+    (await admin('GET', PATH)).body.tokenKeys.map(({ kid, state }: { kid: string; state: string }) => [kid, state]);
+  const published = async () =>
+    (await httpClient(identity.service)('GET', '/.well-known/jwks.json')).body.keys.map(
+      ({ kid }: { kid: string }) => kid,
+    );
+  const told = async () =>
+    (await identity.published(TokenKeyChangedV1)).map(({ payload, aggregateVersion }) => [
+      payload.publicJwk.kid,
+      aggregateVersion,
+      payload.withdrawn,
+    ]);
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+
+  it('rotate by themselves: published ten minutes before, withdrawn when the last token has run out', async () => {
+    const partner = await aPartner(identity);
+    const first = kidOf(await logIn(identity, partner))!;
+    identity.clock.advance(SIGNS_FOR_MS - PUBLISHED_BEFORE_MS);
+    await Promise.all([look(), look(), look()]);
+    const [next] = (await published()).filter((kid: string) => kid !== first);
+    expect(await states()).toEqual([
+      [next, 'next'],
+      [first, 'signing'],
+    ]);
+
+    identity.clock.advance(PUBLISHED_BEFORE_MS - 1);
+    const last = await logIn(identity, partner);
+    expect(kidOf(last)).toBe(first);
+    identity.clock.advance(1);
+    expect(kidOf(await logIn(identity, partner))).toBe(next);
+    identity.clock.advance(OUTLIVES_MS - 1 - 60_000);
+    await look();
+    // The last token of the last key, in its last millisecond.
+    const user = { email: 'thandi@example.com', password: 'correct horse battery' };
+    identity.clock.advance(-1_000);
+    expect((await clientOf(identity, partner, last)('POST', '/v1/auth/users', user)).status).toBe(201);
+
+    identity.clock.advance(61_001);
+    await look();
+    expect(await published()).toEqual([next]);
+    expect(await told()).toEqual([
+      [first, 1, false],
+      [next, 1, false],
+      [first, 2, true],
+    ]);
+  });
+
+  it('rotate when an administrator says so, one next key at a time, and it is written down', async () => {
+    const [first] = await published();
+    const answer = await admin('POST', PATH);
+    expect(answer).toMatchObject({ status: 201, body: { state: 'next' } });
+    const { kid, signsFromUTCDate } = answer.body;
+    expect(Date.parse(signsFromUTCDate) - identity.clock.now().getTime()).toBe(PUBLISHED_BEFORE_MS);
+    expect(await admin('POST', PATH)).toMatchObject({ status: 409 });
+    expect(await published()).toEqual([kid, first]);
+    const { entries } = (await admin('GET', '/admin/v1/audit-log')).body;
+    expect(entries).toMatchObject([{ action: 'token-key.created', credentialId: kid, after: { kid } }]);
+  });
+
+  it('are withdrawn when they leaked: what they signed is refused within a second, and a new one signs at once', async () => {
+    const partner = await aPartner(identity);
+    const token = await logIn(identity, partner);
+    const call = clientOf(identity, partner, token);
+    const user = { email: 'thandi@example.com', password: 'correct horse battery' };
+    expect((await admin('DELETE', `${PATH}/${kidOf(token)!.toUpperCase()}`)).status).toBe(204);
+    identity.clock.advance(1_000);
+    expect((await call('POST', '/v1/auth/users', user)).status).toBe(401);
+    const again = await logIn(identity, partner);
+    expect(kidOf(again)).not.toBe(kidOf(token));
+    expect((await clientOf(identity, partner, again)('POST', '/v1/auth/users', user)).status).toBe(201);
+    expect((await admin('DELETE', `${PATH}/${kidOf(token)}`)).status).toBe(404);
+    expect((await admin('DELETE', `${PATH}/x`)).status).toBe(404);
+  });
+
+  it('are one when several replicas start at once, and rest sealed', async () => {
+    const env = {
+      SVC_ENVIRONMENT: 'development',
+      SVC_LOG_LEVEL: 'silent',
+      SVC_ADMIN_KEY: ADMIN_KEY,
+      SVC_SEALING_KEY: SEALING_KEY,
+      SVC_DATABASE_URL: String((identity.dataSource.options as { url?: string }).url),
+    };
+    await identity.dataSource.query(`DELETE FROM token_keys`);
+    const replicas = await Promise.all(
+      [1, 2, 3].map(() => startService(identityService, { env, clock: identity.clock })),
+    );
+    await Promise.all(replicas.map((replica) => replica.close()));
+    expect(await published()).toHaveLength(1);
+    const [row] = await identity.dataSource.query<[{ sealed: string }]>(
+      `SELECT sealed_private_key AS sealed FROM token_keys`,
+    );
+    expect(Buffer.from(row.sealed, 'base64').toString('latin1')).not.toMatch(/"d"|"kty"/);
+  });
+
+  it('are shown to administrators alone', async () => {
+    for (const [method, path] of [
+      ['GET', PATH],
+      ['POST', PATH],
+      ['DELETE', `${PATH}/x`],
+    ] as const)
+      expect((await httpClient(identity.service)(method, path)).status).toBe(401);
+  });
+});

@@ -1,0 +1,33 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { CreateUserRequest } from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { PasswordQueue } from './password-queue.js';
+import { canonicalEmail, type PartnerScope, type User } from './user.js';
+import { insertUser } from './user.repository.js';
+
+/** Makes an account of an organisation (A3). Not an event: what is personal of it stays here. */
+@Injectable()
+export class CreateUser {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(PasswordQueue) private readonly passwords: PasswordQueue,
+  ) {}
+
+  /** Throws `resource.conflict` for an email that the organisation has already. */
+  async execute(owner: PartnerScope, request: CreateUserRequest): Promise<User> {
+    const user: User = {
+      userId: newUuid(this.clock),
+      organisationId: owner.organisationId,
+      mode: owner.mode,
+      email: canonicalEmail(request.email),
+      passwordHash: await this.passwords.hash(request.password),
+      firstName: request.firstName ?? '',
+      lastName: request.lastName ?? '',
+      createdAt: this.clock.now(),
+    };
+    await insertUser(this.dataSource.manager, user);
+    return user;
+  }
+}

@@ -1,0 +1,41 @@
+import { hashPassword, isPassword } from './password.js';
+import { PasswordQueue } from './password-queue.js';
+
+test('a password is known again, and no other is taken for it', async () => {
+  const hash = await hashPassword('correct horse battery');
+  expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  expect(await isPassword('correct horse battery', hash)).toBe(true);
+  for (const other of ['correct horse batterY', 'correct horse battery ', ''])
+    expect(await isPassword(other, hash)).toBe(false);
+  expect(await hashPassword('correct horse battery')).not.toBe(hash);
+});
+
+test('a hash that another program made with other parameters is understood', async () => {
+  // The reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1 -l 32
+  const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+  expect(await isPassword('password', reference)).toBe(true);
+  expect(await isPassword('Password', reference)).toBe(false);
+});
+
+test('what looks the same is the same password, however it was typed', async () => {
+  expect(await isPassword('Zoe\u0308 loves caf\u00e9', await hashPassword('Zo\u00eb loves cafe\u0301'))).toBe(true);
+});
+
+test.each(['', 'plain', '$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abc', '$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$abc'])(
+  '%j is no hash of ours',
+  async (hash) => {
+    await expect(isPassword('password', hash)).rejects.toThrow('argon2id');
+  },
+);
+
+test('of a burst some wait, and those over the bound are told to come back', async () => {
+  const queue = new PasswordQueue();
+  const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+  const outcomes = await Promise.allSettled(Array.from({ length: 110 }, () => queue.matches('password', hash)));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(102);
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+  expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(
+    refused.map(() => 'service.not-ready'),
+  );
+  expect(await queue.matches('password', hash)).toBe(true);
+});

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { httpClient, startTestService, type TestService, type TestServiceOptions } from '@svc/testing';
+import { identityService } from '../src/index.js';
+
+export const ADMIN_KEY = 'an administration key for tests 1';
+export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
+
+/** identity on a database of its own. */
+export function startIdentity({ env = {}, ...options }: TestServiceOptions = {}): Promise<TestService> {
+  return startTestService(identityService, {
+    ...options,
+    env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, ...env },
+  });
+}
+
+export type Client = ReturnType<typeof httpClient>;
+
+export function adminOf({ service }: TestService): Client {
+  return httpClient(service, { 'x-admin-key': ADMIN_KEY });
+}
+
+/** A partner as an administrator on-boards it; a fresh one for each test. */
+export interface TestPartner {
+  readonly organisationId: string;
+  readonly keyId: string;
+  readonly apiKey: string;
+  readonly tokenId: string;
+  readonly apiToken: string;
+}
+
+export async function aPartner(identity: TestService, mode: 'test' | 'live' = 'test'): Promise<TestPartner> {
+  const admin = adminOf(identity);
+  const { organisationId } = (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body;
+  const organisation = `/admin/v1/organisations/${organisationId}`;
+  const { keyId, apiKey } = (await admin('POST', `${organisation}/keys`, { mode })).body;
+  const { tokenId, apiToken } = (await admin('POST', `${organisation}/api-tokens`, { mode })).body;
+  return { organisationId, keyId, apiKey, tokenId, apiToken };
+}
+
+/** The identity token of a partner's server. */
+export async function logIn(identity: TestService, partner: TestPartner): Promise<string> {
+  const { organisationId, apiToken, apiKey } = partner;
+  const client = httpClient(identity.service, { 'x-api-key': apiKey });
+  const answer = await client('POST', '/v1/auth/service/login', { organisationId, apiToken });
+  if (answer.status !== 200) throw new Error(`The login was answered ${answer.status}.`);
+  return answer.body.identityToken;
+}
+
+/** Calls with the partner's key and this token. */
+export function clientOf(identity: TestService, partner: TestPartner, token: string): Client {
+  return httpClient(identity.service, { 'x-api-key': partner.apiKey, authorization: `Bearer ${token}` });
+}

@@ -1,0 +1,33 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What identity tells the services that let partners in. A read model: filled from events only. */
+export class PartnerCredentials1763500000020 implements MigrationInterface {
+  readonly name = 'PartnerCredentials1763500000020';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE known_partner_keys (
+        key_id          uuid    PRIMARY KEY,
+        organisation_id uuid    NOT NULL,
+        mode            text    NOT NULL CONSTRAINT known_partner_keys_mode CHECK (mode IN ('test', 'live')),
+        hash            text    NOT NULL,
+        revoked         boolean NOT NULL,
+        version         bigint  NOT NULL
+      );
+      CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys (hash);
+      COMMENT ON TABLE known_partner_keys IS 'API keys of partners (A6), by their hash.';
+
+      CREATE TABLE known_token_keys (
+        kid        uuid    PRIMARY KEY,
+        public_jwk jsonb   NOT NULL,
+        withdrawn  boolean NOT NULL,
+        version    bigint  NOT NULL
+      );
+      COMMENT ON TABLE known_token_keys IS 'Public halves of the keys that sign identity tokens (A2): tokens are verified while identity is down.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

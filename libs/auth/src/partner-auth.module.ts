@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { PartnerCredentials } from './partner-credentials.js';
+import { PartnerCredentialsConsumer } from './partner-credentials.consumer.js';
+import { PartnerTokens } from './partner-tokens.js';
+
+/**
+ * What a service of the main API imports to let partners in: it hears of their keys and of the keys of tokens, keeps both
+ * in tables of its own (migration PartnerCredentials1763500000020) and verifies offline, so that it works, and starts
+ * again, while identity is down (A2).
+ */
+@Module({
+  controllers: [PartnerCredentialsConsumer],
+  providers: [PartnerCredentials, PartnerTokens],
+  exports: [PartnerCredentials, PartnerTokens],
+})
+export class PartnerAuthModule {}

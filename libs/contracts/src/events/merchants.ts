@@ -1,0 +1,34 @@
+import { eventType } from './envelope.js';
+
+/** What a merchant lets payers do (specification, "Features"); every member optional, absent rather than null. */
+export interface MerchantFeatures {
+  amount?: { editable?: boolean };
+  orderReference?: {
+    /** The merchant's own label. */
+    label?: string;
+    editable?: boolean;
+    /** A payment without orderReference is refused (P6). */
+    required?: boolean;
+  };
+  tip?: { enabled?: boolean };
+}
+
+/** What a merchant takes a partner's word for (P6); nothing that is not granted. */
+export interface MerchantGrant {
+  /** The partner. */
+  organisationId: string;
+  /** Parts of a payment covered by vouchers. */
+  vouchers: boolean;
+  /** Payments made elsewhere. */
+  externalPayments: boolean;
+}
+
+/** A merchant, whole. Published by identity. */
+export interface MerchantChanged {
+  merchantId: number;
+  name: string;
+  features: MerchantFeatures;
+  /** At most 100, one for each organisation. */
+  grants: MerchantGrant[];
+}
+export const MerchantChangedV1 = eventType<MerchantChanged>('merchant.changed.v1');

@@ -1,0 +1,54 @@
+import type { Mode } from './credentials.js';
+import { eventType } from './envelope.js';
+
+/** A partner: who logs in with service tokens and registers customers. Published by identity. */
+export interface OrganisationChanged {
+  /** UUID. */
+  organisationId: string;
+  name: string;
+}
+export const OrganisationChangedV1 = eventType<OrganisationChanged>('organisation.changed.v1');
+
+/** A partner's API key for the main API, as everybody may know it: its hash (A6). Published by identity. */
+export interface PartnerKeyChanged {
+  keyId: string;
+  organisationId: string;
+  mode: Mode;
+  /** Lower-case hex SHA-256 of the whole key. */
+  hash: string;
+  revoked: boolean;
+}
+export const PartnerKeyChangedV1 = eventType<PartnerKeyChanged>('partner-key.changed.v1');
+
+/** Public half of a key that signs identity tokens, as the JWKS shows it (A2). */
+export interface TokenKeyJwk {
+  kty: 'EC';
+  crv: 'P-256';
+  x: string;
+  y: string;
+  kid: string;
+  use: 'sig';
+  alg: 'ES256';
+}
+
+/**
+ * A key that signs, or will sign, identity tokens (A2). Published by identity ten minutes before its first token, and
+ * again when nothing it signed is to be accepted any more.
+ */
+export interface TokenKeyChanged {
+  publicJwk: TokenKeyJwk;
+  withdrawn: boolean;
+}
+export const TokenKeyChangedV1 = eventType<TokenKeyChanged>('token-key.changed.v1');
+
+/** A user of an organisation that was registered as its customer (A4). Published by identity. */
+export interface CustomerRegistered {
+  /** UUID. */
+  customerReference: string;
+  organisationId: string;
+  mode: Mode;
+  /** `""` when unknown (P3). */
+  firstName: string;
+  lastName: string;
+}
+export const CustomerRegisteredV1 = eventType<CustomerRegistered>('customer.registered.v1');
