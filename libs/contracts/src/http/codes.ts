@@ -1,3 +1,5 @@
+import type { MerchantFeatures } from '../events/merchants.js';
+
 /** Answer of `GET /v1/codes/{code}` (specification, "Decode response"). Optional members are absent, never null. */
 export interface DecodeResponse {
   merchant: Merchant;
@@ -13,20 +15,7 @@ export interface Merchant {
   currencyISOCode: string;
   /** As it is written where the currency is used: `R` for ZAR (D3). */
   currencySymbol: string;
-  features: Features;
-}
-
-/** What the merchant lets payers do (specification, "Features"). A member that is absent is not allowed. */
-export interface Features {
-  amount?: { editable?: boolean };
-  orderReference?: {
-    /** The merchant's own label. */
-    label?: string;
-    editable?: boolean;
-    /** A payment without orderReference is refused (P6). */
-    required?: boolean;
-  };
-  tip?: { enabled?: boolean };
+  features: MerchantFeatures;
 }
 
 /** Specification, "Invoice". */
