@@ -77,7 +77,13 @@ export function checkAddress(
   if (METADATA.has(ip.toString())) return 'metadata';
   // Of IPv6 only 2000::/3 is given out; what is left, ::a.b.c.d among it, reaches nobody or the wrong one.
   if (ip.kind() === 'ipv6' && (ip.toByteArray()[0]! & 0xe0) !== 0x20) return 'reserved';
+  if (ip.kind() === 'ipv6' && isIsatap(ip.toByteArray())) return 'ipv4-in-ipv6';
   return plain ? 'protocol' : undefined;
+}
+
+/** RFC 5214: an IPv4 address behind 5EFE in the lower half, under any prefix; a host that speaks it goes to that address. */
+function isIsatap(bytes: readonly number[]): boolean {
+  return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
 
 /** Names of ipaddr.js; what is not listed is `reserved` (documentation, benchmarking, discard and the like). */

@@ -1,4 +1,4 @@
-import { AddressRefused, guardedConnector, guardedLookup, resolvePublicly } from './guarded-connector.js';
+import { AddressRefused, guardedConnector, guardedLookup, resolveWith } from './guarded-connector.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
 
@@ -48,7 +48,7 @@ describe('a name', () => {
   });
 
   it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without asking anybody', async (name) => {
-    expect(await resolvePublicly(name)).toEqual(['127.0.0.1', '::1']);
+    expect(await resolveWith()(name)).toEqual(['127.0.0.1', '::1']);
   });
 });
 

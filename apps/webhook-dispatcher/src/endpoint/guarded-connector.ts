@@ -29,7 +29,7 @@ export interface ConnectorSettings {
 export function guardedConnector({
   policy,
   connectTimeoutMs,
-  resolve = resolvePublicly,
+  resolve = resolveWith(),
 }: ConnectorSettings): buildConnector.connector {
   const connectors = { plain: connector(true), tls: connector(false) };
 
@@ -76,16 +76,19 @@ const LOOKUP_TIMEOUT_MS = 1_000;
 const ADDRESSES_MAX = 16;
 
 /**
- * Asks the name servers, not getaddrinfo: that one blocks one of four threads for as long as a name server is
- * silent, and four dead names would delay every other merchant (E6). `localhost` is loopback by definition
- * (RFC 6761) and is not asked for.
+ * Asks the name servers (those of the machine, or these), not getaddrinfo: that one blocks one of four threads for as long
+ * as a name server is silent, and four dead names would delay every other merchant (E6). `localhost` is loopback by
+ * definition (RFC 6761) and is not asked for.
  */
-export async function resolvePublicly(hostname: string): Promise<string[]> {
-  const name = hostname.replace(/\.$/, '').toLowerCase();
-  if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'];
-  const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 2 });
-  const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])];
-  if (addresses.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error('The name has no address.');
-  return addresses.slice(0, ADDRESSES_MAX);
+export function resolveWith(servers?: readonly string[]): Resolve {
+  return async (hostname) => {
+    const name = hostname.replace(/\.$/, '').toLowerCase();
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+    const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])];
+    if (addresses.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error('The name has no address.');
+    return addresses.slice(0, ADDRESSES_MAX);
+  };
 }
