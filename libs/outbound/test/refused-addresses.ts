@@ -1,4 +1,4 @@
-import type { AddressRefusal } from '../src/endpoint/address-guard.js';
+import type { AddressRefusal } from '../src/address-guard.js';
 
 /** Ways to write loopback that a merchant may try. */
 export const LOOPBACK = [
