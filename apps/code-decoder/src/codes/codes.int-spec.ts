@@ -236,7 +236,7 @@ test('who is not let in gets 401 and nothing else, also for a code that cannot b
     merchant.headers,
   ])
     for (const path of [codePath('hello'), '/v1/codes/!!!', `/v1/codes/${'A'.repeat(5_000)}`]) {
-      const { status, text } = await decoder.call('GET', path, { headers: headers as Record<string, string> });
+      const { status, text } = await decoder.call('GET', path, { headers: headers });
       expect([status, text]).toEqual([401, '']);
     }
 });

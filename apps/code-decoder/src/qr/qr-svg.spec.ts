@@ -1,5 +1,8 @@
-import jsQR from 'jsqr';
+import jsqr from 'jsqr';
 import { qrSvg } from './qr-svg.js';
+
+/** Its types say how Node.js would import it, and Jest imports it as it says itself. */
+const jsQR = jsqr as unknown as typeof jsqr.default;
 
 /** Pixels for each module: what a small print on a bad screen still has. */
 const SCALE = 3;
