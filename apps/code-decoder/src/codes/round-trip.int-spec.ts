@@ -92,6 +92,25 @@ test('what a till sends is what a payer is shown, whatever of it is there and in
     expect([name, seen.present.has(name), seen.absent.has(name)]).toEqual([name, true, true]);
 });
 
+test('whatever is asked for is answered as documented, and never with an error of ours', async () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }).map((code) => Buffer.from(code).toString('base64')),
+    fc.string({ unit: 'grapheme', maxLength: 60 }).map(encodeURIComponent),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+    fc
+      .stringMatching(/^(https:\/\/pay\.svc\.example\/c\/)?\d{18,22}$/)
+      .map((code) => Buffer.from(code).toString('base64')),
+    fc.stringMatching(/^(SK|CRSTPC)(-\d{1,24}){1,6}$/).map((code) => Buffer.from(code).toString('base64')),
+  );
+  await fc.assert(
+    fc.asyncProperty(anything, async (parameter) => {
+      const { status } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
+      expect([400, 404, 422]).toContain(status);
+    }),
+    { numRuns: 400, seed: 20_261_121 },
+  );
+});
+
 test('500 line items with names in four scripts come back, in their order', async () => {
   const lineItems = Array.from({ length: 500 }, (_, i) => ({
     name: `${['Koffie', 'コーヒー', 'قهوة', '☕'][i % 4]} ${i}`,

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClosePayableV1 } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
+import { PAYABLE_TIMEOUT_MS } from './create-invoice.js';
 import { payableOf } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
@@ -19,7 +20,7 @@ export class CloseInvoice {
     const invoice = await this.invoices.findByExternalReference(owner, externalReference);
     if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
     if (invoice.closedAt !== null) return;
-    const payable = await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) });
+    const payable = await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) }, PAYABLE_TIMEOUT_MS);
     await this.invoices.keepPayables([{ payable, at: this.clock.nowISO() }]);
   }
 }

@@ -7,6 +7,8 @@ import { CodeDecoderConfig } from '../config.js';
 import { fingerprintOf, invoiceState, lineItemOf, payableOf, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
+/** A till waits no longer for payment-processor: it is told to come again. */
+export const PAYABLE_TIMEOUT_MS = 5_000;
 /** Requests with one externalReference at the same time: each round at least one of them is done. */
 const ROUNDS_MAX = 4;
 
@@ -45,7 +47,7 @@ export class CreateInvoice {
       await this.openPayable(invoice, isOver(standing) ? undefined : standing);
       if (await this.invoices.create(invoice)) return { invoice, replayed: false };
       // Another request with this externalReference was faster: nobody is shown this one.
-      await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) });
+      await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {
       message: 'Other invoices with this externalReference are being made. Try again.',
@@ -54,10 +56,11 @@ export class CreateInvoice {
   }
 
   private async openPayable(invoice: StoredInvoice, replaces: StoredInvoice | undefined): Promise<void> {
-    const { replaced } = await this.commands.request(OpenPayableV1, {
-      payable: payableOf(invoice),
-      ...(replaces ? { replaces: payableOf(replaces) } : {}),
-    });
+    const { replaced } = await this.commands.request(
+      OpenPayableV1,
+      { payable: payableOf(invoice), ...(replaces ? { replaces: payableOf(replaces) } : {}) },
+      PAYABLE_TIMEOUT_MS,
+    );
     if (replaced) await this.invoices.keepPayables([{ payable: replaced, at: this.clock.nowISO() }]);
   }
 
