@@ -29,42 +29,57 @@ export interface AdministrationApi {
   replaceWebhookSecret(merchantId: number, siteId: number): Promise<{ webhookSecret: string }>;
 }
 
+/** The same of partners. */
+export interface PartnerAdministrationApi {
+  listOrganisations(): Promise<ListedOrganisation[]>;
+  createOrganisation(name: string): Promise<ListedOrganisation>;
+  /** Revokes the partner's keys of mode "test" and makes a new one; it is shown this once. */
+  replacePartnerKey(organisationId: string): Promise<{ apiKey: string }>;
+  replaceApiToken(organisationId: string): Promise<{ apiToken: string }>;
+}
+
+/** A partner as GET /admin/v1/organisations lists it. */
+export interface ListedOrganisation {
+  readonly organisationId: string;
+  readonly name: string;
+}
+
 const REQUEST_MILLISECONDS = 10_000;
 /** A service may still wait for what another one sends it right after the start: 503 until then. */
 const NOT_READY_SECONDS = 30;
 
-/** Merchants come in pages; a local platform with more pages than this is not one that needs demo merchants. */
+/** Lists come in pages; a local platform with more pages than this is not one that needs a demo. */
 const PAGES = 200;
 
 /** The administration API as seeding needs it. */
-export function createAdministrationApi(url: string, adminKey: string): AdministrationApi {
+export function createAdministrationApi(url: string, adminKey: string): AdministrationApi & PartnerAdministrationApi {
   const call = (method: string, path: string, body?: unknown) =>
     request(`${url}/admin/v1${path}`, method, adminKey, body);
   const siteOf = (merchantId: number, siteId: number) => `/merchants/${merchantId}/sites/${siteId}`;
 
-  async function listMerchants(): Promise<ListedMerchant[]> {
-    const merchants: ListedMerchant[] = [];
-    let after: number | undefined = 0;
+  async function listAll<Listed>(list: 'merchants' | 'organisations', first: number | string): Promise<Listed[]> {
+    const all: Listed[] = [];
+    let after: unknown = first;
     for (let page = 0; page < PAGES && after !== undefined; page++) {
-      const answer: unknown = await call('GET', `/merchants?after=${after}`);
-      const { merchants: listed, nextAfter } = answer as { merchants: ListedMerchant[]; nextAfter?: number };
-      merchants.push(...listed);
-      after = nextAfter;
+      const answer = (await call('GET', `/${list}?after=${String(after)}`)) as Record<string, unknown>;
+      all.push(...(answer[list] as Listed[]));
+      after = answer['nextAfter'];
     }
-    return merchants;
+    return all;
   }
 
   /** The old ones go first: only so many may be valid at a time, and the oldest of them would go on signing webhooks (E3). */
   async function replace(path: string): Promise<unknown> {
-    const { keys, secrets } = (await call('GET', path)) as { keys?: ListedCredential[]; secrets?: ListedCredential[] };
-    for (const { keyId, secretId, mode, revoked } of [...(keys ?? []), ...(secrets ?? [])]) {
-      if (mode === 'test' && !revoked) await call('DELETE', `${path}/${keyId ?? secretId}`);
+    // `keys`, `apiTokens` or `secrets`.
+    const [listed = []] = Object.values((await call('GET', path)) as Record<string, ListedCredential[]>);
+    for (const { keyId, tokenId, secretId, mode, revoked } of listed) {
+      if (mode === 'test' && !revoked) await call('DELETE', `${path}/${keyId ?? tokenId ?? secretId}`);
     }
     return call('POST', path, { mode: 'test' });
   }
 
   return {
-    listMerchants,
+    listMerchants: () => listAll('merchants', 0),
     createMerchant: async (name) =>
       (await call('POST', '/merchants', { name })) as { merchantId: number; name: string },
     createSite: async (merchantId, newSite) =>
@@ -74,11 +89,16 @@ export function createAdministrationApi(url: string, adminKey: string): Administ
       (await replace(`${siteOf(merchantId, siteId)}/keys`)) as { apiKey: string },
     replaceWebhookSecret: async (merchantId, siteId) =>
       (await replace(`${siteOf(merchantId, siteId)}/webhook-secrets`)) as { webhookSecret: string },
+    listOrganisations: () => listAll('organisations', '00000000-0000-0000-0000-000000000000'),
+    createOrganisation: async (name) => (await call('POST', '/organisations', { name })) as ListedOrganisation,
+    replacePartnerKey: async (id) => (await replace(`/organisations/${id}/keys`)) as { apiKey: string },
+    replaceApiToken: async (id) => (await replace(`/organisations/${id}/api-tokens`)) as { apiToken: string },
   };
 }
 
 interface ListedCredential {
   readonly keyId?: string;
+  readonly tokenId?: string;
   readonly secretId?: string;
   readonly mode: string;
   readonly revoked: boolean;
@@ -97,13 +117,12 @@ async function request(url: string, method: string, adminKey: string, body: unkn
       const text = await response.text();
       lastAnswer = `${response.status} ${text.slice(0, 300)}`;
       if (response.status === 503) return undefined;
-      if (!response.ok)
-        throw new SvcError(`the demo merchants could not be made: ${method} ${url} answered ${lastAnswer}`);
+      if (!response.ok) throw new SvcError(`the demo could not be made: ${method} ${url} answered ${lastAnswer}`);
       return { content: text === '' ? undefined : (JSON.parse(text) as unknown) };
     },
     { withinSeconds: NOT_READY_SECONDS, everyMilliseconds: 250 },
   );
   if (answer === undefined)
-    throw new SvcError(`the demo merchants could not be made: ${method} ${url} still answers ${lastAnswer}`);
+    throw new SvcError(`the demo could not be made: ${method} ${url} still answers ${lastAnswer}`);
   return answer.content;
 }

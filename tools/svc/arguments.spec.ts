@@ -18,6 +18,7 @@ describe('the command line', () => {
       ['test', '--selectProjects', 'unit', 'libs/kernel'],
       { name: 'test', args: ['--selectProjects', 'unit', 'libs/kernel'] },
     ],
+    [['admin', 'keys', 'list', '1001'], { name: 'admin', args: ['keys', 'list', '1001'] }],
     [['nx', 'serve', 'hosted-gateway'], { name: 'nx', args: ['serve', 'hosted-gateway'] }],
   ])('understands %j', (args, command) => {
     expect(parseCommand(args)).toEqual(command);
@@ -38,7 +39,7 @@ describe('the command line', () => {
   });
 
   it('names every command in the help', () => {
-    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'test', 'bench', 'nx', 'npm', 'help'])
+    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'admin', 'test', 'bench', 'nx', 'npm', 'help'])
       expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
   });
 });

@@ -10,6 +10,7 @@ export type Command =
   | { name: 'status' }
   | { name: 'logs'; follow: boolean; service: string | undefined }
   | { name: 'test'; args: string[] }
+  | { name: 'admin'; args: string[] }
   | { name: 'bench'; args: string[] }
   | { name: 'nx'; args: string[] }
   | { name: 'npm'; args: string[] };
@@ -24,6 +25,7 @@ export const HELP = `usage: ./svc <command>
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
   logs [-f] [service]  the services' logs, readable; -f follows; "postgres", "rabbitmq" for theirs
+  admin [command]      on-boards partners and merchants, makes and revokes keys; without a command: what there is
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
   bench [part] [--rounds n] [--seconds n]
@@ -38,6 +40,7 @@ settings, from the environment
                   RabbitMQ +33
   SVC_DATA_DIR    where data, logs and secrets are kept (.data)
   SVC_AMQP_URL    a RabbitMQ to use (AMQP_URL too); else rabbitmq-server, Docker, or installed with apt-get as root
+  SVC_ADMIN_URL   the administration API of another platform, for admin, with SVC_ADMIN_KEY
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
@@ -61,6 +64,7 @@ export function parseCommand(args: readonly string[]): Command {
       return { name };
     case 'logs':
       return parseLogs(rest);
+    case 'admin':
     case 'test':
     case 'bench':
     case 'nx':

@@ -1,5 +1,6 @@
 /** The entry of ./svc: understands the command, runs it, and says in one line what went wrong. */
 import { dirname, join } from 'node:path';
+import { admin } from './admin/admin.ts';
 import { HELP, parseCommand } from './arguments.ts';
 import type { Command } from './arguments.ts';
 import { down } from './down.ts';
@@ -34,7 +35,7 @@ async function run(command: Command): Promise<number> {
   }
   if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
   const asked = readSettings(root, process.env, process.cwd());
-  const onlyLooks = command.name === 'status' || command.name === 'logs';
+  const onlyLooks = ['status', 'logs', 'admin'].includes(command.name);
   const settings = onlyLooks ? resolveDataDir(asked) : makeDataDir(asked);
   switch (command.name) {
     case 'up':
@@ -49,6 +50,9 @@ async function run(command: Command): Promise<number> {
       return (await status(settings)) ? 0 : 1;
     case 'logs':
       await showLogs(settings, command.service, command.follow);
+      return 0;
+    case 'admin':
+      await admin(settings, command.args, process.env);
       return 0;
     case 'test':
       return test(settings, command.args);

@@ -3,6 +3,7 @@
  * tells people and scripts how to be them (demo.json). May run at every start: what is there is kept.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
+import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
 
 export interface DemoMerchantPlan {
   readonly name: string;
@@ -42,6 +43,9 @@ export interface Demo {
   readonly adminUrl: string;
   readonly adminKey: string;
   readonly merchants: readonly DemoMerchant[];
+  readonly partner: DemoPartner;
+  /** Of the partner; each can log in. */
+  readonly customers: readonly DemoCustomer[];
 }
 
 export interface DemoMerchant {

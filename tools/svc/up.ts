@@ -11,6 +11,7 @@ import { SUPERVISED } from './processes.ts';
 import { findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import { stopPrograms } from './run-program.ts';
 import { DEMO_MERCHANTS, seed } from './seed.ts';
+import { createPartnerApi, seedPartner } from './seed-partner.ts';
 import type { Demo, DemoMerchant } from './seed.ts';
 import { loadSecrets } from './secrets.ts';
 import { findServices, isHealthy, startServices, stopServices } from './services.ts';
@@ -141,11 +142,13 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   const { demo: file } = pathsOf(settings);
   const { api, gateway, shop, admin } = settings.ports;
   const known = readJson(file) as Partial<Demo> | undefined;
+  const administration = createAdministrationApi(urlOf(admin), adminKey);
   const merchants: DemoMerchant[] = await seed(
-    createAdministrationApi(urlOf(admin), adminKey),
+    administration,
     DEMO_MERCHANTS,
     Array.isArray(known?.merchants) ? known.merchants : [],
   );
+  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
   const demo: Demo = {
     apiUrl: urlOf(api),
     gatewayUrl: urlOf(gateway),
@@ -153,9 +156,11 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     adminUrl: urlOf(admin),
     adminKey,
     merchants,
+    partner,
+    customers,
   };
   writeAtomically(file, `${JSON.stringify(demo, null, 2)}\n`, OWNER_ONLY);
-  return `${merchants.length} merchants, keys in demo.json`;
+  return `${merchants.length} merchants, a partner with ${customers.length} customers, keys in demo.json`;
 }
 
 async function stayInForeground(settings: Settings): Promise<number> {
@@ -202,7 +207,7 @@ export function addresses(ports: Ports): string {
 function nextSteps(demoFile: string): string {
   return [
     'Next: open the shop, and pay with 4242 4242 4242 4242, any expiry date ahead and any CVV.',
-    `Keys and secrets of the demo merchants: ${demoFile}`,
+    `Keys and secrets of the demo merchants and partner: ${demoFile}`,
     './svc logs -f shows the logs, ./svc status what runs, ./svc down stops it.',
   ].join('\n');
 }

@@ -1,7 +1,9 @@
-import { type CustomerAnswer, type CustomerRegistered, CustomerRegisteredV1, type Mode } from '@svc/contracts';
-import type { NewEvent } from '@svc/messaging';
+import type { CustomerAnswer, Mode } from '@svc/contracts';
 
-/** A user that was registered as a customer of its organisation (A4). */
+/**
+ * A user that was registered as a customer of its organisation (A4). Others know it by its token: there is no event, so
+ * that what is personal stays here.
+ */
 export interface Customer {
   readonly customerReference: string;
   readonly userId: string;
@@ -12,17 +14,4 @@ export interface Customer {
 
 export function showCustomer({ customerReference, userId, organisationId, createdAt }: Customer): CustomerAnswer {
   return { customerReference, userId, organisationId, createdUTCDate: createdAt.toISOString() };
-}
-
-/** What every service is told: the names that payments carry, no address. */
-export function customerRegistered(
-  { customerReference, organisationId, mode }: Customer,
-  { firstName, lastName }: { firstName: string; lastName: string },
-): NewEvent<CustomerRegistered> {
-  return {
-    type: CustomerRegisteredV1,
-    aggregateId: customerReference,
-    aggregateVersion: 1,
-    payload: { customerReference, organisationId, mode, firstName, lastName },
-  };
 }

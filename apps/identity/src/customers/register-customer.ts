@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError, isUuid, newUuid } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
 import { findUser } from '../users/user.repository.js';
-import { type Customer, customerRegistered } from './customer.js';
+import type { Customer } from './customer.js';
 
 /** Registers a user as a customer of its organisation, once (A4). */
 @Injectable()
@@ -13,7 +12,6 @@ export class RegisterCustomer {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
-    @Inject(EventLog) private readonly events: EventLog,
   ) {}
 
   /** Throws `resource.not-found` for what is no user of this organisation and mode, whatever else it may be. */
@@ -29,10 +27,7 @@ export class RegisterCustomer {
         mode: user.mode,
         createdAt: this.clock.now(),
       };
-      if (await this.insert(tx, wanted)) {
-        await this.events.append(tx, customerRegistered(wanted, user));
-        return { customer: wanted, created: true };
-      }
+      if (await this.insert(tx, wanted)) return { customer: wanted, created: true };
       return { customer: await this.getOf(tx, user.userId), created: false };
     });
   }

@@ -9,8 +9,7 @@ export class Partners1763500000110 implements MigrationInterface {
       CREATE TABLE organisations (
         organisation_id uuid        PRIMARY KEY,
         name            text        NOT NULL CONSTRAINT organisations_name_length CHECK (length(name) BETWEEN 1 AND 100),
-        created_at      timestamptz NOT NULL,
-        version         bigint      NOT NULL CONSTRAINT organisations_version_positive CHECK (version > 0)
+        created_at      timestamptz NOT NULL
       );
       COMMENT ON TABLE organisations IS 'Partners.';
 

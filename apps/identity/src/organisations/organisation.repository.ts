@@ -40,6 +40,6 @@ export async function insertOrganisation(tx: EntityManager, organisation: Organi
   await tx.insert(OrganisationRow, organisation);
 }
 
-export async function renameOrganisation(tx: EntityManager, { organisationId, name, version }: Organisation) {
-  await tx.update(OrganisationRow, { organisationId }, { name, version });
+export async function renameOrganisation(tx: EntityManager, { organisationId, name }: Organisation) {
+  await tx.update(OrganisationRow, { organisationId }, { name });
 }

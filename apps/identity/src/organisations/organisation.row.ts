@@ -11,7 +11,4 @@ export class OrganisationRow {
 
   @Column({ type: 'timestamptz', name: 'created_at' })
   createdAt: Date;
-
-  @Column({ type: 'bigint' })
-  version: number;
 }

@@ -1,13 +1,9 @@
-import { type OrganisationChanged, OrganisationChangedV1 } from '@svc/contracts';
-import type { NewEvent } from '@svc/messaging';
-
-/** A partner. */
+/** A partner. Other services know it by its keys: there is no event, for nobody else needs its name. */
 export interface Organisation {
   /** UUID v7. */
   readonly organisationId: string;
   readonly name: string;
   readonly createdAt: Date;
-  readonly version: number;
 }
 
 /** An organisation as the administration API shows it. */
@@ -20,13 +16,4 @@ export interface OrganisationView {
 
 export function showOrganisation({ organisationId, name, createdAt }: Organisation): OrganisationView {
   return { organisationId, name, createdUTCDate: createdAt.toISOString() };
-}
-
-export function organisationChanged({ organisationId, name, version }: Organisation): NewEvent<OrganisationChanged> {
-  return {
-    type: OrganisationChangedV1,
-    aggregateId: organisationId,
-    aggregateVersion: version,
-    payload: { organisationId, name },
-  };
 }

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { organisationChanged, type OrganisationView, showOrganisation } from './organisation.js';
+import { type OrganisationView, showOrganisation } from './organisation.js';
 import { lockOrganisation, renameOrganisation } from './organisation.repository.js';
 
 /** Renames a partner; says nothing when it has that name already. */
@@ -12,7 +11,6 @@ import { lockOrganisation, renameOrganisation } from './organisation.repository.
 export class RenameOrganisation {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
@@ -21,9 +19,8 @@ export class RenameOrganisation {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockOrganisation(tx, organisationId);
       if (before.name === name) return showOrganisation(before);
-      const organisation = { ...before, name, version: before.version + 1 };
+      const organisation = { ...before, name };
       await renameOrganisation(tx, organisation);
-      await this.events.append(tx, organisationChanged(organisation));
       await this.auditLog.append(tx, author, {
         action: 'organisation.renamed',
         organisationId,

@@ -48,7 +48,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       await lockTokenKeys(tx);
       const now = this.clock.now();
       const { nextSignsFrom, toWithdraw } = planRotation(await findTokenKeys(tx), now);
-      if (nextSignsFrom) await this.make(tx, nextSignsFrom);
+      if (nextSignsFrom) await this.make(tx, now, nextSignsFrom);
       for (const key of toWithdraw) await this.events.append(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
     });
   }
@@ -60,7 +60,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       const now = this.clock.now();
       if ((await findTokenKeys(tx)).some(({ signsFrom }) => signsFrom > now))
         throw new DomainError('resource.conflict', { message: 'The next key is published already.' });
-      const kid = await this.make(tx, nextSignsFrom(now));
+      const kid = await this.make(tx, now, nextSignsFrom(now));
       await this.auditLog.append(tx, author, { action: 'token-key.created', credentialId: kid, after: { kid } });
       return showTokenKeys(await findTokenKeys(tx), now).find((view) => view.kid === kid)!;
     });
@@ -80,7 +80,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       await this.events.append(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
       const left = keys.filter((known) => known !== key);
       const { nextSignsFrom: replacementSignsFrom } = planRotation(left, now);
-      if (replacementSignsFrom) await this.make(tx, replacementSignsFrom);
+      if (replacementSignsFrom) await this.make(tx, now, replacementSignsFrom);
       await this.auditLog.append(tx, author, {
         action: 'token-key.withdrawn',
         credentialId: kid,
@@ -90,10 +90,10 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  private async make(tx: EntityManager, signsFrom: Date): Promise<string> {
+  private async make(tx: EntityManager, createdAt: Date, signsFrom: Date): Promise<string> {
     const kid = newUuid(this.clock);
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
-    const key = { kid, ...pair, createdAt: this.clock.now(), signsFrom, withdrawnAt: null, version: 1 };
+    const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };
     await insertTokenKey(tx, key);
     await this.events.append(tx, tokenKeyChanged(key));
     return kid;

@@ -6,7 +6,7 @@ import { PasswordQueue } from './password-queue.js';
 import { canonicalEmail, type PartnerScope, type User } from './user.js';
 import { insertUser } from './user.repository.js';
 
-/** Makes an account of an organisation (A3). Not an event: what is personal of it stays here. */
+/** Makes an account of an organisation (A3). */
 @Injectable()
 export class CreateUser {
   constructor(

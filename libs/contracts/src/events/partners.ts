@@ -1,14 +1,6 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
-/** A partner: who logs in with service tokens and registers customers. Published by identity. */
-export interface OrganisationChanged {
-  /** UUID. */
-  organisationId: string;
-  name: string;
-}
-export const OrganisationChangedV1 = eventType<OrganisationChanged>('organisation.changed.v1');
-
 /** A partner's API key for the main API, as everybody may know it: its hash (A6). Published by identity. */
 export interface PartnerKeyChanged {
   keyId: string;
@@ -40,15 +32,3 @@ export interface TokenKeyChanged {
   withdrawn: boolean;
 }
 export const TokenKeyChangedV1 = eventType<TokenKeyChanged>('token-key.changed.v1');
-
-/** A user of an organisation that was registered as its customer (A4). Published by identity. */
-export interface CustomerRegistered {
-  /** UUID. */
-  customerReference: string;
-  organisationId: string;
-  mode: Mode;
-  /** `""` when unknown (P3). */
-  firstName: string;
-  lastName: string;
-}
-export const CustomerRegisteredV1 = eventType<CustomerRegistered>('customer.registered.v1');

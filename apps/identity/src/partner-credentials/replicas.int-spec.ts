@@ -1,0 +1,164 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import {
+  type AuthenticatedPartner,
+  ForPartners,
+  Partner,
+  PartnerAuthModule,
+  PartnerCredentials1763500000020,
+} from '@svc/auth';
+import { migrateService, type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
+import { httpClient, newTestDatabase, PrivateRabbitMq, type TestDatabase, waitUntil } from '@svc/testing';
+import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
+import { identityService } from '../index.js';
+
+// identity and four replicas of a service of the main API, as they run in processes of their own: over RabbitMQ, in real
+// time. What the replicas know of keys is what they were told.
+
+jest.setTimeout(120_000);
+
+@Controller('v1/who')
+@ForPartners('payments:read')
+class WhoController {
+  @Get()
+  whoami(@Partner() { organisationId }: AuthenticatedPartner): { organisationId: string } {
+    return { organisationId };
+  }
+}
+
+@Module({ imports: [PartnerAuthModule], controllers: [WhoController] })
+class MainApiModule {}
+
+const mainApi: ServiceDefinition = {
+  name: 'main-api',
+  config: ServiceConfig,
+  module: MainApiModule,
+  migrations: [PartnerCredentials1763500000020],
+};
+
+let broker: PrivateRabbitMq;
+let identity: RunningService;
+let replicas: RunningService[] = [];
+const databases: TestDatabase[] = [];
+const running: RunningService[] = [];
+
+beforeAll(async () => {
+  broker = await PrivateRabbitMq.start();
+  const env = await environment(mainApi);
+  replicas = [];
+  for (let i = 0; i < 4; i++) replicas.push(await start(mainApi, env));
+  // Last: an event that nobody is bound to would wait.
+  identity = await start(
+    identityService as unknown as ServiceDefinition,
+    await environment(identityService, {
+      SVC_ADMIN_KEY: ADMIN_KEY,
+      SVC_SEALING_KEY: SEALING_KEY,
+    }),
+  );
+}, 90_000);
+afterAll(async () => {
+  for (const service of running) await service.close();
+  for (const database of databases) await database.drop();
+  await broker.stop();
+});
+
+async function environment(definition: object, more: Record<string, string> = {}): Promise<Record<string, string>> {
+  const database = await newTestDatabase();
+  databases.push(database);
+  const env = {
+    SVC_ENVIRONMENT: 'development',
+    SVC_LOG_LEVEL: 'silent',
+    SVC_DATABASE_URL: database.url,
+    SVC_AMQP_URL: broker.url,
+    ...more,
+  };
+  await migrateService(definition as ServiceDefinition, env);
+  return env;
+}
+
+async function start(definition: ServiceDefinition, env: Record<string, string>): Promise<RunningService> {
+  const service = await startService(definition, { env });
+  running.push(service);
+  await service.startRelaying();
+  return service;
+}
+
+const admin = (...call: Parameters<ReturnType<typeof httpClient>>) =>
+  httpClient(identity, { 'x-admin-key': ADMIN_KEY })(...call);
+
+/** A partner whom all replicas know, with a token. */
+async function aKnownPartner() {
+  const { organisationId } = (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body;
+  const path = `/admin/v1/organisations/${organisationId}`;
+  const aKey = async () => {
+    const { keyId, apiKey } = (await admin('POST', `${path}/keys`, { mode: 'test' })).body as Record<string, string>;
+    return { keyId: keyId!, apiKey: apiKey!, revoke: () => admin('DELETE', `${path}/keys/${keyId}`) };
+  };
+  const { apiToken } = (await admin('POST', `${path}/api-tokens`, { mode: 'test' })).body;
+  const key = await aKey();
+  const login = await httpClient(identity, { 'x-api-key': key.apiKey })('POST', '/v1/auth/service/login', {
+    organisationId,
+    apiToken,
+  });
+  const token: string = login.body.identityToken;
+  const statusAt = async (replica: RunningService, apiKey: string): Promise<number> => {
+    const headers = { 'x-api-key': apiKey, authorization: `Bearer ${token}` };
+    return (await replica.app.inject({ method: 'GET', url: '/v1/who', headers })).statusCode;
+  };
+  const everywhere = async (apiKey: string) =>
+    new Set(await Promise.all(replicas.map((replica) => statusAt(replica, apiKey))));
+  const isKnown = (apiKey: string) =>
+    waitUntil('every replica to know the key', 10_000, async () => {
+      const statuses = await everywhere(apiKey);
+      return statuses.size === 1 && statuses.has(200);
+    });
+  await isKnown(key.apiKey);
+  return { key, aKey, isKnown, everywhere, statusAt };
+}
+
+test('a key that is revoked while four replicas serve is refused by all of them within 5 s', async () => {
+  const took: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const partner = await aKnownPartner();
+    const begin = Date.now();
+    expect((await partner.key.revoke()).status).toBe(204);
+    await waitUntil('every replica to refuse the key', 5_000, async () => {
+      const statuses = await partner.everywhere(partner.key.apiKey);
+      return statuses.size === 1 && statuses.has(401);
+    });
+    took.push(Date.now() - begin);
+    // And it stays refused.
+    for (let i = 0; i < 50; i++) expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
+  }
+  expect(Math.max(...took)).toBeLessThan(5_000);
+});
+
+test('a key is rotated under load and no request fails', async () => {
+  const { key, aKey, isKnown, everywhere, statusAt } = await aKnownPartner();
+  let current = key.apiKey;
+  let stopped = false;
+  const seen = new Map<number, number>();
+  const callers = replicas.map(async (replica) => {
+    while (!stopped) {
+      const status = await statusAt(replica, current);
+      seen.set(status, (seen.get(status) ?? 0) + 1);
+    }
+  });
+  const callsUntil = (count: number) =>
+    waitUntil(`${count} calls`, 30_000, () => Promise.resolve((seen.get(200) ?? 0) >= count));
+  let last = key;
+  for (let rotation = 0; rotation < 3; rotation++) {
+    await callsUntil((seen.get(200) ?? 0) + 100);
+    const next = await aKey();
+    await isKnown(next.apiKey);
+    current = next.apiKey;
+    // Whoever sent the old one has been answered by now.
+    await callsUntil((seen.get(200) ?? 0) + 100);
+    await last.revoke();
+    const revoked = last.apiKey;
+    await waitUntil('the old key to be refused', 5_000, async () => (await everywhere(revoked)).has(401));
+    last = next;
+  }
+  stopped = true;
+  await Promise.all(callers);
+  expect([...seen.keys()]).toEqual([200]);
+});

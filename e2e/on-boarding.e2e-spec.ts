@@ -1,0 +1,91 @@
+/** On-boarding as the README says it, word for word: from nothing to a first payment. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fillIn, press } from './payer.js';
+import { Platform, ROOT, run } from './platform.js';
+
+jest.setTimeout(180_000);
+
+describe('on-boarding', () => {
+  let platform: Platform;
+  beforeAll(async () => {
+    platform = await Platform.start('on-boarding');
+  });
+  afterAll(() => platform?.stop());
+
+  it('does what the README says, and the first payment is taken', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const [, block] = /<!-- tested: on-boarding -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+    const ran = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    expect(ran).toMatchObject({ code: 0 });
+    const { output } = ran;
+
+    // Each secret is said to be shown once; the audit log names every change and shows none of them.
+    for (const secret of ['apiKey', 'apiToken', 'webhookSecret'])
+      expect(output).toContain(`The ${secret} is shown this once.`);
+    const log = output.slice(output.lastIndexOf('entryId'));
+    for (const action of ['merchant.created', 'site.created', 'api-key.created', 'webhook-secret.created'])
+      expect(log).toContain(action);
+    for (const action of ['organisation.created', 'partner-key.created', 'api-token.created', 'merchant.changed'])
+      expect(log).toContain(action);
+    expect(log).not.toMatch(/svc_test_(partner|site|token)_[A-Za-z0-9_-]{43}|whsec_/);
+
+    const registered = JSON.parse(/\{"customerReference".*\}/.exec(output)![0]) as Record<string, string>;
+    const loggedIn = JSON.parse(/\{"identityToken".*\}/.exec(output)![0]) as Record<string, unknown>;
+    expect(loggedIn['customer']).toEqual({ id: registered['customerReference'], firstName: 'Ayesha', lastName: '' });
+
+    const { redirectUrl } = JSON.parse(/\{"sessionId".*\}/.exec(output)![0]) as { redirectUrl: string };
+    expect(await press(platform.demo.gatewayUrl, await fillIn(redirectUrl))).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('finds the demo partner and its customers in demo.json, who can log in', async () => {
+    const { apiUrl, partner, customers } = platform.demo;
+    const post = async (path: string, body: object, token = '') => {
+      const headers = {
+        'content-type': 'application/json',
+        'x-api-key': partner.apiKey,
+        authorization: `Bearer ${token}`,
+      };
+      const answer = await fetch(`${apiUrl}/v1/auth/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as { identityToken: string; customer?: { id: string } };
+    };
+    const { organisationId, apiToken } = partner;
+    const { identityToken } = await post('service/login', { organisationId, apiToken });
+    expect(customers).toHaveLength(2);
+    for (const { email, password, customerReference } of customers)
+      expect((await post('customers/login', { email, password }, identityToken)).customer?.id).toBe(customerReference);
+    const before = platform.demo;
+    expect((await platform.svc('up', '-d')).code).toBe(0);
+    expect(platform.demo).toEqual(before);
+  });
+
+  it.each<[string[], number, RegExp]>([
+    [['admin'], 0, /usage: \.\/svc admin <command>/],
+    [['admin', 'keys'], 2, /there is "keys create"/],
+    [['admin', 'shops', 'list'], 2, /no command "admin shops"/],
+    [['admin', 'keys', 'create'], 2, /usage: \.\/svc admin keys create <owner>/],
+    [['admin', 'keys', 'create', 'nobody'], 2, /is no owner of keys/],
+    [['admin', 'keys', 'create', '9'], 1, /refused \(404\): Nothing was found here/],
+    [['admin', 'merchants', 'create', ''], 1, /refused \(400\): name must be text/],
+    [['admin', 'features', 'set', '1001', 'tip=true'], 2, /sets no feature/],
+    [['admin', 'features', 'set', '1001', 'tip.enabled=perhaps'], 1, /features\.tip\.enabled must be a boolean/],
+    [['admin', 'merchants', 'list', '--nonsense'], 2, /--nonsense/],
+    [['admin', 'merchants', 'show', '1001', '--print', 'colour'], 1, /has no "colour"/],
+  ])('./svc %j says clearly what is wrong', async (args, code, said) => {
+    const ran = await platform.svc(...args);
+    expect(ran.output).toMatch(said);
+    expect(ran.code).toBe(code);
+    if (code !== 0) expect(ran.output.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('speaks to another platform when it is told to, and says when the key is refused or nobody answers', async () => {
+    const other = { ...platform.env(), SVC_ADMIN_URL: platform.demo.adminUrl, SVC_ADMIN_KEY: 'not the key of anybody' };
+    const call = (env: NodeJS.ProcessEnv) => run(join(ROOT, 'svc'), ['admin', 'merchants', 'list'], env);
+    expect((await call(other)).output).toContain('the administration key is refused');
+    const right = { ...other, SVC_ADMIN_KEY: platform.demo.adminKey };
+    expect((await call(right)).output).toContain('Karoo Roastery');
+    expect((await call({ ...right, SVC_ADMIN_URL: 'http://127.0.0.1:9' })).output).toContain('does not answer');
+    expect((await call({ ...right, SVC_ADMIN_KEY: '' })).output).toContain('set SVC_ADMIN_KEY too');
+  });
+});

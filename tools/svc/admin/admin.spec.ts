@@ -1,0 +1,100 @@
+import { adminHelp, findCommand, readInput } from './admin.ts';
+import type { Administration } from './administration.ts';
+import { ADMIN_COMMANDS } from './commands.ts';
+import { printable } from './print.ts';
+
+const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
+
+/** What a command line asks of the administration API. */
+async function asked(line: string, answers: Record<string, unknown> = {}): Promise<string[]> {
+  const calls: string[] = [];
+  const administration: Administration = {
+    call: async (method, path, body) => {
+      calls.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
+      return answers[`${method} ${path}`] ?? {};
+    },
+  };
+  const args = line.split(' ');
+  const command = findCommand(args);
+  await command.run(administration, readInput(command, args.slice(2)));
+  return calls;
+}
+
+describe('./svc admin', () => {
+  it.each([
+    ['organisations create Partner', 'POST /organisations {"name":"Partner"}'],
+    [`api-tokens create ${ORGANISATION} --live`, `POST /organisations/${ORGANISATION}/api-tokens {"mode":"live"}`],
+    [`keys create ${ORGANISATION}`, `POST /organisations/${ORGANISATION}/keys {"mode":"test"}`],
+    ['keys create 1001 --live', 'POST /merchants/1001/keys {"mode":"live"}'],
+    ['keys revoke 1001/5001 ../x', 'DELETE /merchants/1001/sites/5001/keys/..%2Fx'],
+    ['webhook-url clear 1001/5001', 'PATCH /merchants/1001/sites/5001 {"webhookUrl":null}'],
+    ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
+    ['token-keys rotate', 'POST /token-keys'],
+    ['audit-log read --after 100', 'GET /audit-log?after=100'],
+    [
+      'sites create 1001 Shop SHOP --keyless --hosts a.example,b.example',
+      'POST /merchants/1001/sites {"name":"Shop","siteReference":"SHOP","requireApiKey":false,' +
+        '"allowedHosts":["a.example","b.example"],"keylessMode":"test"}',
+    ],
+  ])('%s', async (line, call) => expect(await asked(line)).toEqual([call]));
+
+  it('changes one feature, and one grant, and leaves the others as they are', async () => {
+    const merchant = {
+      features: { tip: { enabled: true }, orderReference: { label: 'Table' } },
+      grants: [{ organisationId: 'other', vouchers: true, externalPayments: false }],
+    };
+    const answers = { 'GET /merchants/1001': merchant, 'PATCH /merchants/1001': merchant };
+    expect((await asked('features set 1001 orderReference.required=true tip.enabled=false', answers))[1]).toBe(
+      'PATCH /merchants/1001 {"features":{"tip":{"enabled":false},"orderReference":{"label":"Table","required":true}}}',
+    );
+    const [, granted] = await asked(`grants allow 1001 ${ORGANISATION} vouchers`, answers);
+    expect(JSON.parse(granted!.slice('PATCH /merchants/1001 '.length))).toEqual({
+      grants: [...merchant.grants, { organisationId: ORGANISATION, vouchers: true, externalPayments: false }],
+    });
+  });
+
+  it.each([
+    ['keys', /there is "keys create"/],
+    ['shops list', /no command "admin shops"/],
+    ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],
+    ['merchants create Karoo Roastery', /usage: \.\/svc admin merchants create <name>/],
+    ['keys create nobody', /"nobody" is no owner of keys/],
+    ['webhook-url set 1001 https://x.example', /"1001" is no site/],
+    ['api-tokens list 1001', /"1001" is no organisationId/],
+    ['features set 1001 tip', /"tip" sets no feature/],
+    ['features set 1001 __proto__.x=1', /sets no feature|no feature/],
+    ['features set 1001 constructor.name=1', /there is no feature "constructor.name"/],
+    ['grants allow 1001 x money', /"money" can be granted to nobody/],
+    ['merchants list --colour', /--colour/],
+  ])('refuses %j with exit code 2', async (line, message) => {
+    const error = await asked(line, { 'GET /merchants/1001': { features: {}, grants: [] } }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ message: expect.stringMatching(message), exitCode: 2 });
+  });
+
+  it('has each command once, all of them in the help', () => {
+    const names = ADMIN_COMMANDS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) {
+      expect(name).toMatch(/^[a-z-]+ [a-z-]+$/);
+      expect(adminHelp()).toContain(`  ${name}`);
+    }
+  });
+});
+
+describe('what is printed', () => {
+  it('is a table of a list, lines of an object, and something of nothing', () => {
+    expect(
+      printable([
+        { id: 1, name: 'a' },
+        { id: 20, more: ['x'] },
+      ]),
+    ).toBe('id  name  more\n1   a\n20        ["x"]');
+    expect(printable({ merchantId: 1001, name: 'Karoo' })).toBe('merchantId  1001\nname        Karoo');
+    expect(printable([])).toBe('none');
+    expect(printable(undefined)).toBe('done');
+  });
+
+  it('stays on its line, whatever somebody chose for a name', () => {
+    expect(printable({ name: 'a\u001b[2J\nb' })).toBe('name  a?[2J?b');
+  });
+});

@@ -1,0 +1,72 @@
+import { readJson } from '../files.ts';
+import type { Secrets } from '../secrets.ts';
+import { findServices } from '../services.ts';
+import { pathsOf, urlOf } from '../settings.ts';
+import type { Settings } from '../settings.ts';
+import { SvcError } from '../svc-error.ts';
+
+/** The administration API of a platform, as the commands call it. */
+export interface Administration {
+  /** Path below `/admin/v1`. The parsed answer, undefined when it is empty. Throws SvcError for what is refused. */
+  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown>;
+}
+
+const REQUEST_MILLISECONDS = 10_000;
+
+/**
+ * The platform that SVC_ADMIN_URL and SVC_ADMIN_KEY name, for example a deployed one; without them the one of this folder,
+ * whose key is among its secrets.
+ */
+export function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
+  const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
+  if (url !== undefined && url !== '') {
+    if (key === undefined || key === '') throw new SvcError('SVC_ADMIN_URL is set: set SVC_ADMIN_KEY too');
+    if (!URL.canParse(url)) throw new SvcError(`SVC_ADMIN_URL is no address: ${url}`);
+    return createAdministration(url.replace(/\/$/, ''), key);
+  }
+  const secrets = readJson(pathsOf(settings).secrets) as Partial<Secrets> | undefined;
+  if (secrets?.adminKey === undefined)
+    throw new SvcError('there is no platform here yet', { hint: './svc up makes one' });
+  const ports = findServices(settings)?.ports ?? settings.ports;
+  return createAdministration(urlOf(ports.admin), secrets.adminKey);
+}
+
+export function createAdministration(url: string, adminKey: string): Administration {
+  return {
+    call: async (method, path, body) => {
+      const response = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: { 'x-admin-key': adminKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
+      }).catch((cause: unknown) => {
+        throw new SvcError(`the administration API at ${url} does not answer`, {
+          hint: './svc status says what runs',
+          cause,
+        });
+      });
+      const text = await response.text();
+      if (!response.ok) throw refusal(response, text);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+  };
+}
+
+/** What the API says is wrong, in its own words. */
+function refusal(response: Response, text: string): SvcError {
+  if (response.status === 401) return new SvcError('the administration key is refused');
+  const said = problemsOf(text);
+  if (said.length > 0) return new SvcError(`refused (${response.status}): ${said.join('; ')}`);
+  return new SvcError(`the administration API answered ${response.status}`, {
+    hint: `the request is ${response.headers.get('x-request-id') ?? 'unknown'} in the logs`,
+  });
+}
+
+function problemsOf(text: string): string[] {
+  try {
+    const { errors } = JSON.parse(text) as { errors?: { message?: unknown }[] };
+    return (errors ?? []).map(({ message }) => String(message));
+  } catch {
+    return [];
+  }
+}

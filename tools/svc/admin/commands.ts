@@ -1,0 +1,12 @@
+import type { AdminCommand } from './command.ts';
+import { credentialCommands } from './credential-commands.ts';
+import { merchantCommands, siteCommands } from './merchant-commands.ts';
+import { organisationCommands } from './organisation-commands.ts';
+
+/** Every subcommand of `./svc admin`, in the order of its help. */
+export const ADMIN_COMMANDS: readonly AdminCommand[] = [
+  ...organisationCommands,
+  ...merchantCommands,
+  ...siteCommands,
+  ...credentialCommands,
+];

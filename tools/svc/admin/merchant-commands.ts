@@ -1,0 +1,149 @@
+import type { Administration } from './administration.ts';
+import { type AdminCommand, type Input, merchantPath, parameter, sitePath, wrongInput } from './command.ts';
+import { readPages } from './organisation-commands.ts';
+
+interface Grant {
+  readonly organisationId: string;
+  readonly vouchers: boolean;
+  readonly externalPayments: boolean;
+}
+
+interface Merchant {
+  readonly features: Record<string, Record<string, unknown>>;
+  readonly grants: readonly Grant[];
+}
+
+const getMerchant = async (api: Administration, input: Input): Promise<Merchant> =>
+  (await api.call('GET', merchantPath(parameter(input, 0)))) as Merchant;
+
+/** Merchants and what they let payers and partners do. */
+export const merchantCommands: readonly AdminCommand[] = [
+  {
+    name: 'merchants create',
+    parameters: ['name'],
+    summary: 'on-boards a merchant',
+    run: (api, input) => api.call('POST', '/merchants', { name: parameter(input, 0) }),
+  },
+  {
+    name: 'merchants list',
+    parameters: [],
+    summary: 'all merchants with their sites',
+    run: (api) => readPages(api, 'merchants', 0),
+  },
+  {
+    name: 'merchants show',
+    parameters: ['merchantId'],
+    summary: 'one merchant with its sites',
+    run: getMerchant,
+  },
+  {
+    name: 'merchants rename',
+    parameters: ['merchantId', 'name'],
+    summary: 'what payers see',
+    run: (api, input) => api.call('PATCH', merchantPath(parameter(input, 0)), { name: parameter(input, 1) }),
+  },
+  {
+    name: 'features set',
+    parameters: ['merchantId', 'feature=value…'],
+    summary: 'for example tip.enabled=true orderReference.label=Table',
+    run: async (api, input) => {
+      const { features } = await getMerchant(api, input);
+      return api.call('PATCH', merchantPath(parameter(input, 0)), {
+        features: input.parameters.slice(1).reduce(withFeature, features),
+      });
+    },
+  },
+  {
+    name: 'features clear',
+    parameters: ['merchantId'],
+    summary: 'none of them',
+    run: (api, input) => api.call('PATCH', merchantPath(parameter(input, 0)), { features: {} }),
+  },
+  {
+    name: 'grants allow',
+    parameters: ['merchantId', 'organisationId', 'vouchers|externalPayments'],
+    summary: "the merchant takes this partner's word for them",
+    run: (api, input) => grant(api, input, true),
+  },
+  {
+    name: 'grants deny',
+    parameters: ['merchantId', 'organisationId', 'vouchers|externalPayments'],
+    summary: 'and no longer',
+    run: (api, input) => grant(api, input, false),
+  },
+  {
+    name: 'grants list',
+    parameters: ['merchantId'],
+    summary: 'whose word a merchant takes for what',
+    run: async (api, input) => (await getMerchant(api, input)).grants,
+  },
+];
+
+/** Sites and where their merchant is told of payments. */
+export const siteCommands: readonly AdminCommand[] = [
+  {
+    name: 'sites create',
+    parameters: ['merchantId', 'name', 'siteReference'],
+    options: { keyless: 'flag', hosts: 'text', live: 'flag' },
+    summary: 'a shop, till or web shop; --keyless needs --hosts a.example,b.example',
+    run: (api, input) => {
+      const { keyless, hosts, live } = input.options;
+      return api.call('POST', `${merchantPath(parameter(input, 0))}/sites`, {
+        name: parameter(input, 1),
+        siteReference: parameter(input, 2),
+        requireApiKey: keyless !== true,
+        allowedHosts: typeof hosts === 'string' ? hosts.split(',') : [],
+        keylessMode: live === true ? 'live' : 'test',
+      });
+    },
+  },
+  {
+    name: 'sites rename',
+    parameters: ['merchantId/siteId', 'name'],
+    summary: 'what payers see',
+    run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { name: parameter(input, 1) }),
+  },
+  {
+    name: 'webhook-url set',
+    parameters: ['merchantId/siteId', 'url'],
+    summary: 'where the merchant is told of payments at the site',
+    run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { webhookUrl: parameter(input, 1) }),
+  },
+  {
+    name: 'webhook-url clear',
+    parameters: ['merchantId/siteId'],
+    summary: 'nowhere any more',
+    run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { webhookUrl: null }),
+  },
+];
+
+const FEATURES = new Set([
+  'amount.editable',
+  'orderReference.label',
+  'orderReference.editable',
+  'orderReference.required',
+  'tip.enabled',
+]);
+
+/** `tip.enabled=true`: the API says what there is, and whether the value is good. */
+function withFeature(features: Merchant['features'], assignment: string): Merchant['features'] {
+  const [, feature, member, text] = /^([A-Za-z]+)\.([A-Za-z]+)=(.*)$/.exec(assignment) ?? [];
+  if (feature === undefined || member === undefined)
+    throw wrongInput(`"${assignment}" sets no feature: write feature.member=value, for example tip.enabled=true`);
+  if (!FEATURES.has(`${feature}.${member}`))
+    throw wrongInput(`there is no feature "${feature}.${member}": ${[...FEATURES].join(', ')}`);
+  const value = text === 'true' ? true : text === 'false' ? false : text;
+  return { ...features, [feature]: { ...features[feature], [member]: value } };
+}
+
+async function grant(api: Administration, input: Input, allowed: boolean): Promise<unknown> {
+  const [organisationId, what] = [parameter(input, 1).toLowerCase(), parameter(input, 2)];
+  if (what !== 'vouchers' && what !== 'externalPayments')
+    throw wrongInput(`"${what}" can be granted to nobody: vouchers, or externalPayments`);
+  const { grants } = await getMerchant(api, input);
+  const before = grants.find((known) => known.organisationId === organisationId);
+  const after = { organisationId, vouchers: false, externalPayments: false, ...before, [what]: allowed };
+  const others = grants.filter((known) => known.organisationId !== organisationId);
+  const answer = await api.call('PATCH', merchantPath(parameter(input, 0)), { grants: [...others, after] });
+  return (answer as Merchant).grants;
+}
