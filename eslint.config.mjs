@@ -10,6 +10,7 @@ const SPECS = [
   '**/*.e2e-spec.ts',
   'libs/messaging/src/contract/**',
   'apps/*/test/**',
+  'libs/*/test/**',
   'e2e/**',
 ];
 

@@ -2,7 +2,7 @@
 // `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test.ts starts.
 // `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
 const packagesShippedAsEsmOnly =
-  '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid|p-limit|yocto-queue)';
+  '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid|p-limit|yocto-queue|qr)';
 
 const shared = {
   rootDir: import.meta.dirname,

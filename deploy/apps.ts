@@ -100,6 +100,17 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
   },
   {
+    name: 'code-decoder',
+    part: 'platform',
+    schema: 'code_decoder',
+    // Codes open the payer's page on a phone, so they begin with its address.
+    variables: { ...production, SVC_CODES_URL: `https://${HOSTNAMES.gateway}` },
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_CODE_PROVIDERS'],
+    replicas: { min: 2, max: 10 },
+    resources: { cpuMillis: 100, memoryMi: 256 },
+    connectsTo: ['postgresql', 'rabbitmq', 'internet'],
+  },
+  {
     name: 'demo-shop',
     part: 'demo',
     schema: 'demo_shop',

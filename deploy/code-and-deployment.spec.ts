@@ -33,7 +33,7 @@ describe('a change of one side alone is found', () => {
   const [identity] = code.filter(({ name }) => name === 'identity');
   class WithOneMore extends identity!.config {}
   const changed = [...code.filter((app) => app !== identity), { ...identity!, config: WithOneMore }];
-  const added = [...code, { ...identity!, name: 'code-decoder' }];
+  const added = [...code, { ...identity!, name: 'no-such-app' }];
   const fewer = code.filter(({ name }) => name !== 'webhook-dispatcher');
 
   test('of the code: an app that is new, gone, or asks for more', () => {
@@ -42,7 +42,7 @@ describe('a change of one side alone is found', () => {
       (of: typeof code) => inCompose(composeText, of),
     ]) {
       expect(find(changed)).toEqual([]);
-      expect(find(added)).toEqual([expect.stringContaining('code-decoder is in the code, not in')]);
+      expect(find(added)).toEqual([expect.stringContaining('no-such-app is in the code, not in')]);
       expect(find(fewer)).toEqual([expect.stringMatching(/^webhook-dispatcher is in .*, not in the code$/)]);
       const silent = code.map((app) => (app === identity ? { ...app, speaksToOthers: false } : app));
       expect(find(silent)).toEqual([expect.stringContaining('SVC_AMQP_URL is set')]);

@@ -38,7 +38,7 @@ test('an object that breaks its schema, or has none, is named', () => {
   broken.spec!.template.spec!.containers[0]!.ports = [{ containerPort: 'eighty' as unknown as number }];
   expect(validate([broken])).toEqual({
     status: 1,
-    said: expect.stringMatching(/^Deployment demo-shop: .*containerPort/s),
+    said: expect.stringMatching(/^Deployment code-decoder: .*containerPort/s),
   });
   const unknown = { apiVersion: 'example/v1', kind: 'Mystery', metadata: { name: 'x' } };
   expect(validate([unknown])).toEqual({ status: 1, said: expect.stringContaining('no schema is known') });

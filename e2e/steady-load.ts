@@ -101,6 +101,7 @@ export class SteadyLoad {
       identity: ask('merchants'),
       'payment-processor': ask('dead-letters/payment-processor'),
       'webhook-dispatcher': ask('notifications'),
+      'code-decoder': ask('dead-letters/code-decoder'),
       'demo-shop': () => this.send('open the shop', shopUrl, { status: 200 }),
     };
     return Object.values(looks);

@@ -6,6 +6,7 @@ export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_AMQP_URL: 'amqp://user:password@broker.example:5672',
   SVC_ADMIN_KEY: 'not-a-key-only-as-long-as-one-would-be-000',
   SVC_SEALING_KEY: 'A'.repeat(43),
+  SVC_CODE_PROVIDERS: '[]',
 };
 
 /** The variables an app is deployed with. */

@@ -28,9 +28,9 @@ describe('the environment files', () => {
     const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>
       SVC_DATABASE_URL === undefined ? [] : [SVC_DATABASE_URL],
     );
-    expect(urls).toHaveLength(5);
-    expect(new Set(urls.map((url) => new URL(url).username)).size).toBe(5);
-    expect(new Set(urls.map((url) => new URL(url).password)).size).toBe(5);
+    expect(urls).toHaveLength(SERVICES.length);
+    expect(new Set(urls.map((url) => new URL(url).username)).size).toBe(SERVICES.length);
+    expect(new Set(urls.map((url) => new URL(url).password)).size).toBe(SERVICES.length);
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
@@ -39,7 +39,7 @@ describe('the environment files', () => {
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
     expect(having('SVC_SEALING_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
-    expect(having('SVC_ADMIN_KEY')).toEqual(['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher']);
+    expect(having('SVC_ADMIN_KEY')).toEqual(SERVICES.filter((service) => service !== 'demo-shop'));
   });
 
   it.each([
@@ -47,6 +47,7 @@ describe('the environment files', () => {
     ['SVC_ACQUIRER_TIMEOUT_MS', 'payment-processor'],
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
+    ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
   ])('pass %s of the caller to %s alone', (name, app) => {
     const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
     expect(
@@ -97,8 +98,8 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
-    expect(all).toHaveLength(11);
-    expect(new Set(all).size).toBe(11);
+    expect(all).toHaveLength(12);
+    expect(new Set(all).size).toBe(12);
   });
 
   it('that are known are kept, and only missing ones are made', () => {

@@ -66,6 +66,13 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       SVC_SHOP_URL: urlOf(ports.shop),
       SVC_SHOP_CREDENTIALS_FILE: paths.demo,
     },
+    'code-decoder': {
+      SVC_SIMULATED_PROVIDER: 'on',
+      ...service('code-decoder'),
+      ...admin,
+      // Payers' phones open codes, so they begin with the address that the page has.
+      SVC_CODES_URL: urlOf(ports.gateway),
+    },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),

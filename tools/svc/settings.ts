@@ -3,7 +3,14 @@ import { join, resolve } from 'node:path';
 import { SvcError } from './svc-error.ts';
 
 /** The apps that own a schema and a database role, in the order of their ports. */
-export const SERVICES = ['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'demo-shop'] as const;
+export const SERVICES = [
+  'identity',
+  'payment-processor',
+  'hosted-gateway',
+  'webhook-dispatcher',
+  'demo-shop',
+  'code-decoder',
+] as const;
 export type Service = (typeof SERVICES)[number];
 
 export interface Ports {
@@ -37,6 +44,7 @@ export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', 
   'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_'],
+  'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
 };
 
 const HOST = '127.0.0.1';

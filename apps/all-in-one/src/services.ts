@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { codeDecoderService } from '@svc/code-decoder';
 import { demoShopService } from '@svc/demo-shop';
 import { hostedGatewayService } from '@svc/hosted-gateway';
 import { identityService } from '@svc/identity';
@@ -14,6 +15,7 @@ export const SERVICES = [
   paymentProcessorService,
   webhookDispatcherService,
   hostedGatewayService,
+  codeDecoderService,
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 

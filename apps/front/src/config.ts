@@ -49,6 +49,9 @@ export class FrontConfig {
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_DEMO_SHOP: string;
 
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_CODE_DECODER: string;
+
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

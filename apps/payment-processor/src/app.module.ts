@@ -6,6 +6,7 @@ import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.j
 import { CardKeys } from './card-data/card-keys.js';
 import { PaymentProcessorConfig } from './config.js';
 import { ClosePayable } from './payables/close-payable.js';
+import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';
 import { ChargeCard } from './payments/charge-card.js';
@@ -29,6 +30,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     ClearUp,
     ClosePayable,
     FinishVerification,
+    OpenPayable,
     PayableRepository,
     PaymentRepository,
     RecoverAttempts,

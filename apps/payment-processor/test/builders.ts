@@ -1,4 +1,4 @@
-import type { PayableDescriptor } from '@svc/contracts';
+import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 import { randomUUID } from 'node:crypto';
 
 /** A hosted session's payable of R 123.45, as the gateway describes it. */
@@ -20,6 +20,20 @@ export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescript
       merchantOrderId: 'order-1',
       notificationUrl: 'https://shop.example/hook',
     },
+    ...over,
+  };
+}
+
+/** A till's invoice of R 123.45, as code-decoder describes it. */
+export function anInvoicePayable(
+  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+): PayableDescriptor<InvoiceSource> {
+  const invoiceReference = over.payableId ?? randomUUID();
+  return {
+    ...aPayable(),
+    payableId: invoiceReference,
+    triesMax: 100,
+    source: { kind: 'invoice', invoiceReference, siteReference: 'TILL-1', code: '01234567890123456789' },
     ...over,
   };
 }

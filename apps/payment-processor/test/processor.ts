@@ -8,8 +8,12 @@ import {
   ChargeCardV1,
   CheckPaymentsV1,
   ClosePayableV1,
+  type OpenedPayable,
+  type OpenPayable,
+  OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
+  type PayableSource,
   type PaymentSnapshot,
   type PublicKeyJwk,
 } from '@svc/contracts';
@@ -24,9 +28,11 @@ import { encryptedCard } from './encrypted-card.js';
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
-  pay(payable: PayableDescriptor, options?: PayOptions): Promise<PaymentSnapshot>;
+  pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
   /** Asks that nobody may pay it any more. */
-  close(payable: PayableDescriptor): Promise<PayableSnapshot>;
+  close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
+  /** Asks that it can be paid from now on. */
+  open(command: OpenPayable): Promise<OpenedPayable>;
   /** Somebody looks at it. */
   check(payable: PayableDescriptor): Promise<PaymentSnapshot[]>;
   /** The payer answers on the bank's page. */
@@ -67,7 +73,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     cardKey: cardKey!.payload.publicJwk,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {
-        payable,
+        payable: payable as PayableDescriptor,
         reference,
         try: nth,
         encryptedCard: await encryptedCard(
@@ -80,6 +86,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         ...command,
       }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
+    open: (command) => commands.request(OpenPayableV1, command),
     check: ({ payableId }) => commands.request(CheckPaymentsV1, { payableId }),
     answerChallenge: async ({ verificationUrl = '' }, answer) => {
       const { status } = await fetch(verificationUrl, {

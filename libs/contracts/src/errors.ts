@@ -83,6 +83,18 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'A payment is already in progress.',
   },
+  'code.unsupported': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'This code is of no kind that is known here.',
+  },
+  'code-provider.unavailable': {
+    errorReference: '50',
+    httpStatus: 503,
+    retryable: true,
+    message: 'The provider of this code could not be asked. Try again in a moment.',
+  },
   'acquirer.unavailable': {
     errorReference: '30',
     httpStatus: 503,
@@ -107,6 +119,12 @@ export const ERROR_CATALOGUE = {
     httpStatus: 415,
     retryable: false,
     message: 'Send the body as application/json.',
+  },
+  'request.not-acceptable': {
+    errorReference: '40',
+    httpStatus: 406,
+    retryable: false,
+    message: 'None of the forms named by Accept is offered here.',
   },
   'request.rate-limited': {
     errorReference: '40',

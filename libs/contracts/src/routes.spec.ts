@@ -5,6 +5,8 @@ test.each<[Host, string, string | undefined]>([
   ['api', '/.well-known/jwks.json', 'identity'],
   ['api', '/v1/authors', undefined],
   ['api', '/admin/v1/merchants', undefined],
+  ['api', '/v1/codes/aGk/dGhlcmU=', 'code-decoder'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/invoices', 'code-decoder'],
   ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],
   ['gateway', '/pay', 'hosted-gateway'],
   ['gateway', '/pay/assets/pay.js', 'hosted-gateway'],

@@ -17,6 +17,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/auth', app: 'identity' },
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
+  { host: 'api', path: '/v1/codes', app: 'code-decoder' },
+  { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/health', app: 'hosted-gateway' },
@@ -27,7 +29,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
-  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher'].map((app) => ({
+  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder'].map((app) => ({
     host: 'admin' as const,
     path: `/admin/v1/dead-letters/${app}`,
     app,

@@ -1,13 +1,14 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  type AnyPaymentSnapshot,
   CardKeyPublishedV1,
   type EventEnvelope,
+  isHosted,
   PayableClosedV1,
   type PayableSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentReversedV1,
-  type PaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
   type PublicKeyJwk,
@@ -21,28 +22,28 @@ export class SessionsConsumer {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true })
-  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
-  onVerificationRequired(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   /** Replay: the time of a reversal stays what it is. */
   @EventPattern(PaymentReversedV1, { repeatable: true })
-  onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.sessions.keepReversals(events.map((event) => event.payload));
+  onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepReversals(events.map((event) => event.payload).filter(isHosted));
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
@@ -60,7 +61,7 @@ export class SessionsConsumer {
     }
   }
 
-  private keep(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.sessions.keepPayments(events.map((event) => event.payload));
+  private keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepPayments(events.map((event) => event.payload).filter(isHosted));
   }
 }

@@ -3,6 +3,7 @@ import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { newApiKey } from '@svc/auth';
 import { ADMIN_KEY, aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { PaymentSucceededV1 } from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 
 let gateway: Gateway;
@@ -284,6 +285,20 @@ test('an older report of a payment never replaces a newer one', async () => {
     }),
   );
   expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded', version: 3 });
+});
+
+test('a payment of an invoice is no session’s, and disturbs none that comes with it', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
+  const invoiceReference = randomUUID();
+  const source = { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code: '0'.repeat(20) };
+  const ofInvoice = { ...paid, paymentReference: newPaymentReference(new Date()), source };
+  await gateway.deliver(anEvent(PaymentSucceededV1, 'i', 2, ofInvoice), anEvent(PaymentSucceededV1, 'p', 2, paid));
+  expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded', version: 3 });
+  const dead = await gateway.call('GET', '/admin/v1/dead-letters/hosted-gateway', {
+    headers: { 'x-admin-key': ADMIN_KEY },
+  });
+  expect(dead.body.deadLetters).toEqual([]);
 });
 
 test('what this service gave up on is shown to administrators and can be replayed', async () => {

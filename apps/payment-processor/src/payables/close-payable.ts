@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PayableDescriptor, PayableSnapshot } from '@svc/contracts';
+import type { PayableDescriptor, PayableSnapshot, PayableSource } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { PayableRepository } from './payable.repository.js';
 
-/** Nobody may pay it any more (H2): a free payable is closed, a reserved one is not, a closed one stays closed. */
+/** Nobody may pay it any more (H2, D6): a free payable is closed, a reserved one is not, a closed one stays closed. */
 @Injectable()
 export class ClosePayable {
   constructor(
@@ -13,13 +13,16 @@ export class ClosePayable {
     @Inject(PayableRepository) private readonly payables: PayableRepository,
   ) {}
 
-  async execute(descriptor: PayableDescriptor): Promise<PayableSnapshot> {
-    const closed = await inTransaction(this.dataSource, async (tx) => {
-      await this.payables.makeKnown(tx, [descriptor]);
-      return this.payables.close(tx, descriptor.payableId);
-    });
+  execute(descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
+    return inTransaction(this.dataSource, (tx) => this.closeIn(tx, descriptor));
+  }
+
+  /** As part of a change that is undone when this refuses. */
+  async closeIn(tx: EntityManager, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
+    await this.payables.makeKnown(tx, [descriptor]);
+    const closed = await this.payables.close(tx, descriptor.payableId);
     if (closed) return closed;
-    const standing = await this.payables.find(descriptor.payableId);
+    const standing = await this.payables.find(descriptor.payableId, tx);
     switch (standing?.state) {
       case 'closed':
       case 'refused':

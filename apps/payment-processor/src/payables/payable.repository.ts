@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PayableClosedV1, type PayableDescriptor, type PayableSnapshot, type PayableState } from '@svc/contracts';
+import {
+  PayableClosedV1,
+  type PayableDescriptor,
+  type PayableSnapshot,
+  type PayableSource,
+  type PayableState,
+} from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -20,7 +26,7 @@ export class PayableRepository {
   ) {}
 
   /** Keeps payables that are new; one that a payment has brought already stays as it is. */
-  async makeKnown(tx: EntityManager, payables: readonly PayableDescriptor[]): Promise<void> {
+  async makeKnown(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await tx.query(
       `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                              state, holder, tries, version, created_at, modified_at)
@@ -34,8 +40,8 @@ export class PayableRepository {
   }
 
   /** By id alone: other services ask for it by a descriptor they made, never a merchant or a payer. */
-  async find(payableId: string): Promise<StandingPayable | undefined> {
-    const [row] = await this.dataSource.query<StandingPayable[]>(
+  async find(payableId: string, tx?: EntityManager): Promise<StandingPayable | undefined> {
+    const [row] = await (tx ?? this.dataSource).query<StandingPayable[]>(
       `SELECT payable_id AS "payableId", state, version, tries, amount, currency FROM payables WHERE payable_id = $1`,
       [payableId],
     );

@@ -2,12 +2,17 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   ClosePayableV1,
   type EventEnvelope,
+  type OpenedPayable,
+  type OpenPayable as OpenPayableCommand,
+  OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
+  type PayableSource,
   SessionCreatedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, MessagePattern } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
+import { OpenPayable } from './open-payable.js';
 import { PayableRepository } from './payable.repository.js';
 
 @Controller()
@@ -15,6 +20,7 @@ export class PayablesConsumer {
   constructor(
     @Inject(PayableRepository) private readonly payables: PayableRepository,
     @Inject(ClosePayable) private readonly closePayable: ClosePayable,
+    @Inject(OpenPayable) private readonly openPayable: OpenPayable,
   ) {}
 
   /** Replay: a payable that is known stays as it is. */
@@ -27,7 +33,12 @@ export class PayablesConsumer {
   }
 
   @MessagePattern(ClosePayableV1)
-  close({ payable }: { payable: PayableDescriptor }): Promise<PayableSnapshot> {
+  close({ payable }: { payable: PayableDescriptor<PayableSource> }): Promise<PayableSnapshot> {
     return this.closePayable.execute(payable);
+  }
+
+  @MessagePattern(OpenPayableV1)
+  open(command: OpenPayableCommand): Promise<OpenedPayable> {
+    return this.openPayable.execute(command);
   }
 }

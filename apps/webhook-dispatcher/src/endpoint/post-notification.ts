@@ -1,6 +1,5 @@
+import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
 import { Agent, type Dispatcher, errors } from 'undici';
-import { type AddressPolicy, checkUrl } from './address-guard.js';
-import { AddressRefused, guardedConnector, type Resolve } from './guarded-connector.js';
 
 /** What an endpoint said to one try, or why it said nothing. */
 export interface Answer {

@@ -1,5 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type EventEnvelope, PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
+import {
+  type AnyPaymentSnapshot,
+  type EventEnvelope,
+  isHosted,
+  PaymentFailedV1,
+  PaymentSucceededV1,
+} from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { DeliveryWorker } from '../delivery/delivery-worker.js';
@@ -15,19 +21,19 @@ export class NotificationsConsumer {
 
   /** Replay: a payment has one notification (unique payment_reference), and superseding twice is superseding once. */
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  async succeeded(events: EventEnvelope<PaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
+  async succeeded(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
     await this.record(events, tx);
   }
 
   /** Replay: a payment has one notification (unique payment_reference); one that was superseded stays it. */
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  async failed(events: EventEnvelope<PaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
+  async failed(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
     await this.record(events, tx);
   }
 
-  private async record(events: EventEnvelope<PaymentSnapshot>[], db: ConsumerContext['tx']): Promise<void> {
-    // Payments that no hosted session asked for have no notificationUrl; a later kind of source is not ours.
-    const hosted = events.filter(({ payload }) => payload.source.kind === 'session');
+  private async record(events: EventEnvelope<AnyPaymentSnapshot>[], db: ConsumerContext['tx']): Promise<void> {
+    // Those of invoices have no notificationUrl.
+    const hosted = events.flatMap(({ payload, ...event }) => (isHosted(payload) ? [{ ...event, payload }] : []));
     if (hosted.length === 0) return;
     await this.worker.sendRecorded((places) => recordNotifications(db, this.clock, hosted, places));
   }

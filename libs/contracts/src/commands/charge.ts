@@ -1,5 +1,5 @@
 import { commandType } from '../events/envelope.js';
-import type { PayableDescriptor, PayableSnapshot, PaymentSnapshot } from '../events/payments.js';
+import type { PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
 
 /** One press of Pay on the hosted page. */
 export interface ChargeCard {
@@ -28,9 +28,3 @@ export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-car
  * asked for at the acquirer now, unless they just were (P1). The reply is all its payments, in their present state.
  */
 export const CheckPaymentsV1 = commandType<{ payableId: string }, PaymentSnapshot[]>('check-payments.v1');
-
-/**
- * hosted-gateway → payment-processor: nobody may pay this any more (H2). Refused with `payment.in-progress` or
- * `payable.paid`; closing what is closed answers the same again.
- */
-export const ClosePayableV1 = commandType<{ payable: PayableDescriptor }, PayableSnapshot>('close-payable.v1');

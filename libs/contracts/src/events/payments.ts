@@ -9,6 +9,8 @@ export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRe
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
 /** Where a debt comes from, and what those who tell others about its payment need to know of it. */
+export type PayableSource = HostedSessionSource | InvoiceSource;
+
 export interface HostedSessionSource {
   kind: 'session';
   sessionId: string;
@@ -20,12 +22,25 @@ export interface HostedSessionSource {
 
 export type HostedApiVersion = 'v3' | 'v3.1';
 
+/** An invoice of the invoice API (D6). */
+export interface InvoiceSource {
+  kind: 'invoice';
+  /** UUID; also the payableId. */
+  invoiceReference: string;
+  /** The merchant's own reference, where it gave one. */
+  externalReference?: string;
+  /** Point-of-sale till identifier. */
+  siteReference: string;
+  /** The 20 digits of its dynamic code (D5). */
+  code: string;
+}
+
 /**
  * A debt that can be paid once, as the service that made it describes it. Travels with every charge, so that a
  * payment which overtakes `session.created.v1` still works.
  */
-export interface PayableDescriptor {
-  /** For a hosted session its sessionId (UUID). */
+export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
+  /** UUID: of a hosted session its sessionId, of an invoice its reference. */
   payableId: string;
   mode: Mode;
   merchantId: number;
@@ -37,7 +52,7 @@ export interface PayableDescriptor {
   expiresAt: string;
   /** Failed payments after which it is `refused` (H2). */
   triesMax: number;
-  source: HostedSessionSource;
+  source: Source;
 }
 
 /** The payable as a payment left it; `version` orders these among each other. */
@@ -50,7 +65,7 @@ export interface PayableSnapshot {
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */
-export interface PaymentSnapshot {
+export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSource> {
   /** UUID of the payment; for hosted payments chosen by the page, one for each press of Pay (C4). */
   reference: string;
   /** Service payment id (C3). */
@@ -86,17 +101,25 @@ export interface PaymentSnapshot {
    * stays as it was. ISO 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
-  source: HostedSessionSource;
+  source: Source;
   payable: PayableSnapshot;
 }
 
-export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
+/** A payment of whatever there is to pay. Readers take those of the sources that they know. */
+export type AnyPaymentSnapshot = PaymentSnapshot<PayableSource>;
+
+/** Whether it is of a hosted session: those of others have no notificationUrl, and no session to show them. */
+export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapshot {
+  return payment.source.kind === 'session';
+}
+
+export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
 /** The payer has to confirm it with the bank first. The payable is free meanwhile (P1). */
-export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
-export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
-export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
+export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');
+export const PaymentSucceededV1 = eventType<AnyPaymentSnapshot>('payment.succeeded.v1');
+export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');
 /** An approval that came too late for its payment, or second for its payable, was given back (H2). */
-export const PaymentReversedV1 = eventType<PaymentSnapshot>('payment.reversed.v1');
+export const PaymentReversedV1 = eventType<AnyPaymentSnapshot>('payment.reversed.v1');
 
 /** Published by payment-processor when a payable was closed without being paid. */
 export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');

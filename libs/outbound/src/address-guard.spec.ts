@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { LOOPBACK, REFUSED } from '../../test/refused-addresses.js';
+import { LOOPBACK, REFUSED } from '../test/refused-addresses.js';
 import { type AddressRefusal, checkAddress, checkUrl } from './address-guard.js';
 
 const PRODUCTION = { allowLoopback: false };

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Which addresses a merchant may have us call (E7). Pure: no look-up, no connection. Merchants write the addresses,
+ * Which addresses others may have us call (E7). Pure: no look-up, no connection. Merchants write the addresses,
  * so without this a notification could be pointed at our own network or at a cloud's metadata service.
  *
  * {@link checkUrl} judges the written address at every try; `guarded-connector.ts` asks {@link checkAddress} about

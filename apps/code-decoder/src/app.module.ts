@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { adminKeyFrom, CredentialsConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { CodesController } from './codes/codes.controller.js';
+import { DecodeCode } from './codes/decode-code.js';
+import { CodeDecoderConfig } from './config.js';
+import { CloseInvoice } from './invoices/close-invoice.js';
+import { CreateInvoice } from './invoices/create-invoice.js';
+import { InvoiceRepository } from './invoices/invoice.repository.js';
+import { InvoicesController } from './invoices/invoices.controller.js';
+import { PayablesConsumer } from './invoices/payables.consumer.js';
+import { MerchantCard } from './merchants/merchant-card.js';
+import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { CodeProviders } from './providers/code-providers.js';
+import { TillCodes } from './tills/till-codes.js';
+import { TillsController } from './tills/tills.controller.js';
+
+@Module({
+  imports: [PartnerAuthModule],
+  controllers: [
+    CodesController,
+    InvoicesController,
+    TillsController,
+    PayablesConsumer,
+    CredentialsConsumer,
+    MerchantsConsumer,
+    deadLettersOf('code-decoder'),
+  ],
+  providers: [
+    CloseInvoice,
+    CodeProviders,
+    CreateInvoice,
+    DecodeCode,
+    InvoiceRepository,
+    MerchantCard,
+    TillCodes,
+    adminKeyFrom(CodeDecoderConfig),
+  ],
+})
+export class CodeDecoderModule {}

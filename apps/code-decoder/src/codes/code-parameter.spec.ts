@@ -1,0 +1,32 @@
+import { CODE_LENGTH_MAX, codeOfParameter } from './code-parameter.js';
+
+const encoded = (text: string, form: 'base64' | 'base64url' = 'base64'): string => Buffer.from(text).toString(form);
+
+test.each([
+  ['base64 with padding', encoded('12345678901234567890'), '12345678901234567890'],
+  ['base64 without it', encoded('12345678901234567890').replace(/=+$/, ''), '12345678901234567890'],
+  ['base64 with a raw slash', encoded('???>>>ÿ'), '???>>>ÿ'],
+  ['base64url', encoded('???>>>ÿ', 'base64url'), '???>>>ÿ'],
+  ['text that is not ASCII', encoded('köök-電子-💳'), 'köök-電子-💳'],
+  ['blanks and line breaks around it', encoded(' \n https://a.example \r\n'), 'https://a.example'],
+  ['one character', encoded('x'), 'x'],
+  ['the longest', encoded('x'.repeat((CODE_LENGTH_MAX / 4) * 3)), 'x'.repeat(1_536)],
+])('%s is decoded', (_, parameter, code) => expect(codeOfParameter(parameter)).toBe(code));
+
+test.each([
+  ['nothing', ''],
+  ['a character that base64 does not have', 'MTIz!DU2'],
+  ['an address that is not encoded', 'https://pay.svc.example/c/1'],
+  ['padding in the middle', 'MT=zNDU2'],
+  ['too much padding', 'MTIzNDU2===='],
+  ['padding that does not fit', 'MTIzND='],
+  ['a length that no text has', 'MTIzN'],
+  ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x41]).toString('base64')],
+  ['a surrogate', Buffer.from([0xed, 0xa0, 0x80]).toString('base64')],
+  ['blanks alone', encoded('  \n ')],
+  ['over 2 KiB', 'QUJD'.repeat(CODE_LENGTH_MAX / 4 + 1)],
+])('%s is refused, and says that it is the code', (_, parameter) => {
+  expect(() => codeOfParameter(parameter)).toThrow(
+    expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ field: 'code' })] }),
+  );
+});

@@ -1,0 +1,266 @@
+import { type DecodeResponse, MerchantChangedV1, type MerchantFeatures } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
+import { aPartner, codePath } from '../../test/partner.js';
+
+let decoder: Decoder;
+let merchant: Merchant;
+let partner: Record<string, string>;
+beforeAll(async () => {
+  decoder = await startDecoder({ SVC_SIMULATED_PROVIDER: 'on', SVC_CODE_SHORT_FRAGMENTS: '.svc.example/s' });
+});
+beforeEach(async () => {
+  merchant = await decoder.aMerchant();
+  partner = await aPartner(decoder);
+});
+afterAll(() => decoder.stop());
+
+const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
+const digitsOf = (code: string): string => code.slice(-20);
+const featuresAre = (features: MerchantFeatures, version: number) =>
+  decoder.deliver(
+    anEvent(MerchantChangedV1, String(merchant.merchantId), version, {
+      merchantId: merchant.merchantId,
+      name: 'Karoo Books & Co',
+      features,
+      grants: [],
+    }),
+  );
+
+/** The tables of the specification: name, type, and whether it is always there. */
+const TABLES: Record<'merchant' | 'invoice' | 'lineItem', readonly (readonly [string, string, boolean])[]> = {
+  merchant: [
+    ['merchantReference', 'string', true],
+    ['merchantName', 'string', true],
+    ['currencyISOCode', 'string', true],
+    ['currencySymbol', 'string', true],
+    ['features', 'object', true],
+  ],
+  invoice: [
+    ['siteReference', 'string', true],
+    ['currencyISOCode', 'string', true],
+    ['amount', 'number', true],
+    ['lineItems', 'object', false],
+    ['createdUTCDate', 'string', true],
+    ['origin', 'string', false],
+    ['originReference', 'string', false],
+    ['invoiceReference', 'string', false],
+    ['orderReference', 'string', false],
+    ['state', 'string', false],
+  ],
+  lineItem: [
+    ['name', 'string', false],
+    ['productCode', 'string', false],
+    ['sku', 'string', false],
+    ['unitPrice', 'string', true],
+    ['categories', 'object', false],
+    ['quantity', 'number', false],
+  ],
+};
+
+function expectTable(name: keyof typeof TABLES, value: object): void {
+  for (const [member, type, isRequired] of TABLES[name]) {
+    const found = (value as Record<string, unknown>)[member];
+    if (isRequired || member in value) expect([member, typeof found, found]).toEqual([member, type, expect.anything()]);
+  }
+  const known = TABLES[name].map(([member]) => member);
+  expect(Object.keys(value).filter((member) => !known.includes(member))).toEqual([]);
+}
+
+test('a code is decoded as soon as the till was answered, with every member of the tables and no other', async () => {
+  await featuresAre({ tip: { enabled: true }, orderReference: { label: 'Table', required: true } }, 2);
+  const { reference, code } = await decoder.createInvoice(merchant, {
+    lineItems: [
+      { name: 'Flat white', productCode: 'FW', sku: 'S-1', unitPrice: 4500, categories: ['Coffee'], quantity: 2 },
+      { sku: 'S-2', unitPrice: '0' },
+    ],
+    originReference: 'o-1',
+  });
+  const { status, body, headers } = await decode(code);
+  expect(status).toBe(200);
+  expect(headers['cache-control']).toBe('no-store');
+  const { merchant: shown, invoice } = body as DecodeResponse;
+  expect(Object.keys(body as object)).toEqual(['merchant', 'invoice']);
+  expectTable('merchant', shown);
+  expectTable('invoice', invoice);
+  for (const item of invoice.lineItems!) expectTable('lineItem', item);
+  expect(shown).toEqual({
+    merchantReference: String(merchant.merchantId),
+    merchantName: 'Karoo Books & Co',
+    currencyISOCode: 'ZAR',
+    currencySymbol: 'R',
+    features: { tip: { enabled: true }, orderReference: { label: 'Table', required: true } },
+  });
+  expect(invoice).toMatchObject({ invoiceReference: reference, amount: 12345, state: 'open', originReference: 'o-1' });
+  expect(invoice.createdUTCDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test('an invoice with nothing optional has nothing optional, and a merchant without features has none', async () => {
+  const { code } = await decoder.createInvoice(merchant, { externalReference: undefined });
+  const { merchant: shown, invoice } = (await decode(code)).body as DecodeResponse;
+  expectTable('invoice', invoice);
+  expect(Object.keys(invoice).toSorted()).toEqual(
+    ['amount', 'createdUTCDate', 'currencyISOCode', 'invoiceReference', 'origin', 'siteReference', 'state'].toSorted(),
+  );
+  expect([shown.merchantName, shown.features]).toEqual(['Karoo Books', {}]);
+});
+
+test('news of a merchant that come late change nothing', async () => {
+  const { code } = await decoder.createInvoice(merchant);
+  await featuresAre({ amount: { editable: true } }, 3);
+  await featuresAre({}, 2);
+  expect((await decode(code)).body.merchant.features).toEqual({ amount: { editable: true } });
+});
+
+test('it is found by every spelling of its code', async () => {
+  const { reference, code } = await decoder.createInvoice(merchant);
+  const slashes = `${code}?${'?'.repeat(6)}ÿ>`;
+  for (const path of [
+    codePath(code),
+    codePath(code, 'base64url'),
+    codePath(code).replace(/=+$/, ''),
+    codePath(` ${code}\n`),
+    codePath(digitsOf(code)),
+    codePath(code.toUpperCase()),
+    codePath(slashes),
+    `/v1/codes/${encodeURIComponent(Buffer.from(slashes).toString('base64'))}`,
+  ]) {
+    const { status, body } = await decoder.call('GET', path, { headers: partner });
+    expect([path, status, body?.invoice?.invoiceReference]).toEqual([path, 200, reference]);
+  }
+  expect(codePath(slashes).slice('/v1/codes/'.length)).toContain('/');
+});
+
+test('what it says follows the invoice: open, in progress, closed, expired', async () => {
+  const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'life' });
+  await decoder.tell(decoder.payables.set(reference, 'reserved'));
+  decoder.clock.advance(3_600_001);
+  partner = await aPartner(decoder);
+  // Expired by now, but a payment is in progress: it is waited for.
+  expect((await decode(code)).body.invoice.state).toBe('open');
+  await decoder.tell(decoder.payables.set(reference, 'paid'));
+  expect((await decode(code)).body.invoice.state).toBe('closed');
+
+  const other = await decoder.createInvoice(merchant);
+  decoder.clock.advance(3_600_001);
+  partner = await aPartner(decoder);
+  const expired = await decode(other.code);
+  expect([expired.status, expired.body.errors[0].errorReference]).toEqual([410, '20']);
+});
+
+test('the code of one that was replaced is closed, that of the new one open', async () => {
+  const old = await decoder.createInvoice(merchant, { externalReference: 'basket' });
+  const young = await decoder.createInvoice(merchant, { externalReference: 'basket', amount: 1 });
+  expect((await decode(old.code)).body.invoice).toMatchObject({ state: 'closed', amount: 12345 });
+  expect((await decode(young.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
+});
+
+test('a static code means the newest open invoice of its till, and 404 when there is none', async () => {
+  const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
+  const till = body.code as string;
+  const shown = async () => {
+    const answer = await decode(till);
+    return answer.status === 200 ? (answer.body.invoice.amount as number) : answer.status;
+  };
+  expect(await shown()).toBe(404);
+
+  const first = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 1 });
+  await decoder.createInvoice(merchant, { siteReference: 'TILL-8', amount: 9 });
+  expect(await shown()).toBe(1);
+  decoder.clock.advance(1_000);
+  const second = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 2 });
+  expect(await shown()).toBe(2);
+  await decoder.tell(decoder.payables.set(second.reference, 'paid'));
+  expect(await shown()).toBe(1);
+  decoder.clock.advance(3_600_000);
+  partner = await aPartner(decoder);
+  expect(await shown()).toBe(404);
+  expect((await decode(first.code)).status).toBe(410);
+});
+
+test.each([
+  ['an address of ours that is no invoice', `${CODES_URL}/c/00000000000000000000`],
+  ['an address of ours that is no code', `${CODES_URL}/c/hello`],
+  ['a short link of ours', 'https://go/7.svc.example/s'],
+  ['twenty digits', '00000000000000000000'],
+  ['xx/xxxx/20', 'ab/cdef/12345678901234567890'],
+  ['SK-', 'SK-1-12345678901234567890123'],
+  ['CRSTPC-', 'CRSTPC-1-2-3-4-5'],
+  ['a provider’s that it does not know', 'https://pay.simulated-provider.example/nothing'],
+  ['a provider’s short link', '12.simpay.example'],
+])('%s is supported, but there is nothing: 404', async (_, code) => {
+  const { status, body } = await decode(code);
+  expect([status, body.errors[0].errorReference]).toEqual([404, '21']);
+});
+
+test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'.repeat(1_500)])(
+  '%s is of no kind that is known, and no provider knows it: 422',
+  async (code) => expect((await decode(code)).status).toBe(422),
+);
+
+test('codes of a third-party provider are decoded, those it alone knows too', async () => {
+  const open = await decode('https://pay.simulated-provider.example/25000');
+  expect(open.status).toBe(200);
+  expectTable('merchant', open.body.merchant as object);
+  expectTable('invoice', open.body.invoice as object);
+  expect(open.body.invoice).toMatchObject({ amount: 25000, state: 'open', origin: 'simulated' });
+  expect((await decode('https://pay.simulated-provider.example/closed-70')).body.invoice.state).toBe('closed');
+  expect((await decode('SIMPAY:125')).body.invoice.amount).toBe(125);
+  expect((await decode('https://pay.simulated-provider.example/expired')).status).toBe(410);
+});
+
+test.each(['silent', 'broken'])('a provider that is %s is 503 with Retry-After, and ours go on', async (how) => {
+  const { code } = await decoder.createInvoice(merchant);
+  const [failing, own] = await Promise.all([decode(`https://pay.simulated-provider.example/${how}`), decode(code)]);
+  expect([failing.status, failing.headers['retry-after']]).toEqual([503, '2']);
+  expect(own.status).toBe(200);
+});
+
+test('a live key sees live invoices alone, and no provider of tests', async () => {
+  const { code } = await decoder.createInvoice(merchant);
+  const live = await aPartner(decoder, 'live');
+  expect((await decode(code, live)).status).toBe(404);
+  expect((await decode('https://pay.simulated-provider.example/100', live)).status).toBe(422);
+
+  merchant = await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId });
+  const liveInvoice = await decoder.createInvoice(merchant);
+  expect((await decode(liveInvoice.code, live)).status).toBe(200);
+  expect((await decode(liveInvoice.code)).status).toBe(404);
+});
+
+test('who is not let in gets 401 and nothing else, also for a code that cannot be read', async () => {
+  for (const headers of [
+    {},
+    { 'x-api-key': partner['x-api-key']! },
+    { authorization: partner['authorization']! },
+    merchant.headers,
+  ])
+    for (const path of [codePath('hello'), '/v1/codes/!!!', `/v1/codes/${'A'.repeat(5_000)}`]) {
+      const { status, text } = await decoder.call('GET', path, { headers: headers });
+      expect([status, text]).toEqual([401, '']);
+    }
+});
+
+test('bounds: 2 KiB are a code, one character more is 400, and so is nothing', async () => {
+  const status = async (parameter: string) =>
+    (await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner })).status;
+  expect(await status('A'.repeat(2_048))).toBe(422);
+  expect(await status('A'.repeat(2_049))).toBe(400);
+  expect(await status('%41'.repeat(2_048))).toBe(422);
+  expect(await status('%41'.repeat(2_049))).toBe(400);
+  expect(await status('A'.repeat(6_000))).toBe(400);
+  // Base64 of bytes that are no text, in a path of nothing but slashes.
+  expect(await status('/'.repeat(2_048))).toBe(400);
+  expect(await status('a b')).toBe(400);
+  expect(await status('')).toBe(400);
+});
+
+test('own codes are decoded with every other service stopped', async () => {
+  const { code } = await decoder.createInvoice(merchant);
+  await decoder.payables.goAway();
+  try {
+    expect((await decode(code)).status).toBe(200);
+  } finally {
+    await decoder.payables.comeBack();
+  }
+});

@@ -1,0 +1,130 @@
+import type { DecodeResponse } from '@svc/contracts';
+import fc from 'fast-check';
+import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
+import { aPartner, codePath } from '../../test/partner.js';
+
+let decoder: Decoder;
+let merchant: Merchant;
+let partner: Record<string, string>;
+beforeAll(async () => {
+  decoder = await startDecoder();
+  merchant = await decoder.aMerchant({ name: '龍 & ‮Ünïcode‬ 💳' });
+  partner = await aPartner(decoder);
+});
+afterAll(() => decoder.stop());
+
+/** Text of any script, as a person or a till may have it. */
+const text = (maxLength: number) =>
+  fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength })
+    .filter(
+      (value) => value.trim() !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value) && value.isWellFormed(),
+    );
+const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
+
+const lineItem = fc
+  .record({
+    name: maybe(text(200)),
+    productCode: maybe(text(100)),
+    sku: maybe(text(100)),
+    unitPrice: fc.integer({ min: 0, max: 100_000_000_000 }),
+    categories: maybe(fc.array(text(100), { maxLength: 10 })),
+    quantity: maybe(fc.double({ min: -1_000_000, max: 1_000_000, noNaN: true }).filter((quantity) => quantity !== 0)),
+    asText: fc.boolean(),
+  })
+  .filter(({ productCode, sku }) => productCode !== undefined || sku !== undefined)
+  .map(({ asText, unitPrice, ...item }) => ({ ...item, unitPrice: asText ? String(unitPrice) : unitPrice }));
+
+const invoice = fc.record({
+  externalReference: maybe(text(100)),
+  siteReference: text(100),
+  currencyISOCode: fc.constant('ZAR'),
+  amount: fc.integer({ min: 1, max: 100_000_000_000 }),
+  lineItems: maybe(
+    fc.oneof({ weight: 9, arbitrary: fc.array(lineItem, { maxLength: 8 }) }, { weight: 1, arbitrary: fc.constant([]) }),
+  ),
+  origin: text(100),
+  createdUTCDate: fc
+    .date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2099-12-31T23:59:59Z'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  originReference: maybe(text(100)),
+});
+
+/** As JSON carries it: what is undefined is not there. */
+const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+async function roundTrip(request: Record<string, unknown>): Promise<DecodeResponse> {
+  const made = await decoder.call('POST', `${merchant.path}/invoices`, { headers: merchant.headers, payload: request });
+  expect([made.status, made.body?.errors]).toEqual([201, undefined]);
+  const { status, body } = await decoder.call('GET', codePath(made.body.code as string), { headers: partner });
+  expect(status).toBe(200);
+  return body as DecodeResponse;
+}
+
+test('what a till sends is what a payer is shown, whatever of it is there and in whatever script', async () => {
+  const seen = { present: new Set<string>(), absent: new Set<string>() };
+  await fc.assert(
+    fc.asyncProperty(invoice, async (request) => {
+      // Each run is a request of its own: one that repeats a reference would be a replacement.
+      const { merchant: shown, invoice: decoded } = await roundTrip(request);
+      const { externalReference, lineItems, ...rest } = request;
+      const { invoiceReference, state, ...kept } = decoded;
+      expect([typeof invoiceReference, state]).toEqual(['string', 'open']);
+      expect(kept).toEqual(
+        sent({ ...rest, lineItems: lineItems?.map((item) => ({ ...item, unitPrice: String(item.unitPrice) })) }),
+      );
+      expect(shown.merchantName).toBe('龍 & ‮Ünïcode‬ 💳');
+      for (const [name, value] of Object.entries({ ...request, externalReference, ...lineItems?.[0] }))
+        seen[value === undefined ? 'absent' : 'present'].add(name);
+    }),
+    { numRuns: 120, seed: 20_261_121 },
+  );
+  for (const name of [
+    'externalReference',
+    'lineItems',
+    'originReference',
+    'name',
+    'productCode',
+    'sku',
+    'categories',
+    'quantity',
+  ])
+    expect([name, seen.present.has(name), seen.absent.has(name)]).toEqual([name, true, true]);
+});
+
+test('whatever is asked for is answered as documented, and never with an error of ours', async () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }).map((code) => Buffer.from(code).toString('base64')),
+    fc.string({ unit: 'grapheme', maxLength: 60 }).map(encodeURIComponent),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+    fc
+      .stringMatching(/^(https:\/\/pay\.svc\.example\/c\/)?\d{18,22}$/)
+      .map((code) => Buffer.from(code).toString('base64')),
+    fc.stringMatching(/^(SK|CRSTPC)(-\d{1,24}){1,6}$/).map((code) => Buffer.from(code).toString('base64')),
+  );
+  await fc.assert(
+    fc.asyncProperty(anything, async (parameter) => {
+      const { status } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
+      expect([400, 404, 422]).toContain(status);
+    }),
+    { numRuns: 400, seed: 20_261_121 },
+  );
+});
+
+test('500 line items with names in four scripts come back, in their order', async () => {
+  const lineItems = Array.from({ length: 500 }, (_, i) => ({
+    name: `${['Koffie', 'コーヒー', 'قهوة', '☕'][i % 4]} ${i}`,
+    sku: `sku-${i}`,
+    unitPrice: String(i),
+    quantity: i % 2 === 0 ? 0.125 * (i + 1) : -1,
+  }));
+  const { invoice: decoded } = await roundTrip({
+    siteReference: 'TILL',
+    currencyISOCode: 'ZAR',
+    amount: 1,
+    origin: 'o',
+    createdUTCDate: '2026-03-01T10:00:00.000Z',
+    lineItems,
+  });
+  expect(decoded.lineItems).toEqual(lineItems);
+});

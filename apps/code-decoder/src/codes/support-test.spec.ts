@@ -1,0 +1,159 @@
+import { type Alternative, type CodeFragments, matchedAlternative } from './support-test.js';
+
+const FRAGMENTS: CodeFragments = {
+  hosts: ['pay.svc.example/c/', 'qr.tapp.example', 'a+b.example?'],
+  shortLinks: ['.zq.example', '@sl'],
+};
+const D = '12345678901234567890';
+
+/** Codes, and the alternative of the specification that each matches. */
+const CODES: readonly (readonly [string, Alternative | undefined])[] = [
+  // 1: a host fragment of the service or of a provider
+  [`https://pay.svc.example/c/${D}`, 'host'],
+  [`http://pay.svc.example/c/${D}?x=1`, 'host'],
+  ['pay.svc.example/c/', 'host'],
+  [`  https://pay.svc.example/c/${D}\n`, 'host'],
+  ['https://qr.tapp.example/9', 'host'],
+  ['qr.tapp.example', 'host'],
+  ['xxxqr.tapp.examplexxx', 'host'],
+  ['intent://scan?u=https%3A%2F%2Fqr.tapp.example', 'host'],
+  ['00qr.tapp.example', 'host'],
+  ['https://a+b.example?q', 'host'],
+  ['ab/cdef/qr.tapp.example12345', 'host'],
+  ['https://PAY.SVC.EXAMPLE/c/1', undefined],
+  ['https://pay.svc.example/d/1', undefined],
+  ['https://paysvc.example/c/1', undefined],
+  ['https://qrxtapp.example/9', undefined],
+  ['https://aab.example', undefined],
+  ['https://pay.svc.example/c/1\nsecond line', undefined],
+  ['first line\r\nqr.tapp.example', undefined],
+  ['qr.tapp.example\u2028x', undefined],
+  // 2: .{2}/.{4}/.{20}
+  [`ab/cdef/${D}`, 'two-four-twenty'],
+  ['  ab/cdef/ghijklmnopqrstuvwxyz  ', 'two-four-twenty'],
+  ['??/    /////////////////////', 'two-four-twenty'],
+  [`é€/äöüß/${'ß'.repeat(20)}`, 'two-four-twenty'],
+  ['12/3456/SK-1-23456789012345', undefined],
+  ['12/3456/SK-1-234567890123456', 'two-four-twenty'],
+  [`a/cdef/${D}`, undefined],
+  [`abc/cdef/${D}`, undefined],
+  [`ab/cde/${D}`, undefined],
+  [`ab/cdef/${D}1`, undefined],
+  [`ab/cdef/${D.slice(1)}`, undefined],
+  ['ab/cdef/123456789\n0123456789', undefined],
+  ['ab/cd\nf/12345678901234567890', undefined],
+  // 3: SK-<digits>-<23 digits>
+  ['SK-1-12345678901234567890123', 'sk'],
+  ['SK-0-00000000000000000000000', 'sk'],
+  [`SK-${'9'.repeat(500)}-12345678901234567890123`, 'sk'],
+  ['\tSK-42-12345678901234567890123 ', 'sk'],
+  ['SK--12345678901234567890123', undefined],
+  ['SK-1-1234567890123456789012', undefined],
+  ['SK-1-123456789012345678901234', undefined],
+  ['sk-1-12345678901234567890123', undefined],
+  ['SK-1a-12345678901234567890123', undefined],
+  ['xSK-1-12345678901234567890123', undefined],
+  ['SK-1-12345678901234567890123x', undefined],
+  ['SK-1-1-12345678901234567890123', undefined],
+  // 4: twenty digits
+  [D, 'twenty-digits'],
+  ['00000000000000000000', 'twenty-digits'],
+  [` ${D} `, 'twenty-digits'],
+  [D.slice(1), undefined],
+  [`${D}1`, undefined],
+  ['1234567890 1234567890', undefined],
+  ['1234567890123456789x', undefined],
+  ['٠١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩', undefined],
+  ['-1234567890123456789', undefined],
+  // 5: CRSTPC- and five groups of digits
+  ['CRSTPC-1-2-3-4-5', 'crstpc'],
+  ['CRSTPC-001-22-333-4444-55555', 'crstpc'],
+  [`CRSTPC-${'1'.repeat(300)}-2-3-4-5`, 'crstpc'],
+  ['CRSTPC-1-2-3-4', undefined],
+  ['CRSTPC-1-2-3-4-5-6', undefined],
+  ['CRSTPC-1-2-3-4-', undefined],
+  ['CRSTPC--2-3-4-5', undefined],
+  ['CRSTPC1-2-3-4-5', undefined],
+  ['crstpc-1-2-3-4-5', undefined],
+  ['CRSTPC-1-2-3-4-x', undefined],
+  // 6: a short link: digits, then a short host fragment
+  ['https://go.example/123.zq.example', 'short-link'],
+  ['7.zq.example', 'short-link'],
+  ['1@sl', 'short-link'],
+  ['x@sl 2@sl', 'short-link'],
+  ['99.zq.example/abc?d', 'short-link'],
+  ['.zq.example', undefined],
+  ['a.zq.example', undefined],
+  ['1 .zq.example', undefined],
+  ['123.zq-example', undefined],
+  ['https://zq.example/123', undefined],
+  ['1.zq.example\nx', undefined],
+  // none
+  ['', undefined],
+  ['   ', undefined],
+  ['hello', undefined],
+  ['00020101021126580009za.co.bank0121', undefined],
+  ['https://shop.example/product/12', undefined],
+  ['BEGIN:VCARD', undefined],
+  ['💳'.repeat(10), undefined],
+];
+
+test('the table has at least sixty codes, with each alternative good and bad', () => {
+  expect(CODES.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(CODES.map(([, alternative]) => alternative)).size).toBe(7);
+});
+
+test.each(CODES)('%j matches %s', (code, alternative) => expect(matchedAlternative(code, FRAGMENTS)).toBe(alternative));
+
+/** The specification's six patterns as they stand there; what the code does must be the same. */
+function asSpecified(code: string): boolean {
+  const literal = (fragments: readonly string[]): string =>
+    fragments.map((fragment) => fragment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return [
+    `^.*(?:${literal(FRAGMENTS.hosts)}).*$`,
+    '^.{2}/.{4}/.{20}$',
+    '^SK-\\d+-\\d{23}$',
+    '^\\d{20}$',
+    '^CRSTPC-\\d+-\\d+-\\d+-\\d+-\\d+$',
+    `^.*\\d+(?:${literal(FRAGMENTS.shortLinks)}).*$`,
+  ].some((pattern) => new RegExp(pattern).test(code.trim()));
+}
+
+test.each(CODES.map(([code]) => code))('%j is judged as the patterns of the specification judge it', (code) => {
+  expect(matchedAlternative(code, FRAGMENTS) !== undefined).toBe(asSpecified(code));
+});
+
+/** Texts on which a pattern with two ways to match would take the square of the length, or worse. */
+const ADVERSARIAL: readonly (readonly [string, (length: number) => string])[] = [
+  ['digits', (length) => '1'.repeat(length)],
+  ['digits and an x', (length) => `${'1'.repeat(length - 1)}x`],
+  ['SK- and digits', (length) => `SK-${'1'.repeat(length - 3)}`],
+  ['many groups', (length) => `CRSTPC${'-1'.repeat(length / 2)}`.slice(0, length)],
+  ['nearly a host', (length) => 'qr.tapp.exampl'.repeat(length).slice(0, length)],
+  ['nearly a short link', (length) => '1.zq.exampl'.repeat(length).slice(0, length)],
+  ['short links without digits', (length) => 'x.zq.example'.repeat(length).slice(0, length)],
+  ['digits before nearly a short link', (length) => `${'1'.repeat(length - 4)}.zq.`],
+  ['slashes', (length) => '/'.repeat(length)],
+  ['blanks', (length) => `${' '.repeat(length / 2)}x${' '.repeat(length / 2)}`],
+  ['a text, blanks, a text', (length) => `x${' '.repeat(length - 2)}x`],
+];
+
+/** The fastest of many runs: what the machine did meanwhile only makes the others slower. */
+function fastestMs(text: string): number {
+  let fastest = Infinity;
+  for (let run = 0; run < 40; run++) {
+    const from = performance.now();
+    matchedAlternative(text, FRAGMENTS);
+    fastest = Math.min(fastest, performance.now() - from);
+  }
+  return fastest;
+}
+
+test.each(ADVERSARIAL)(
+  '2 KiB of %s cost less than a millisecond, and 64 times as much at most about 64 times that',
+  (_, make) => {
+    expect(fastestMs(make(2_048))).toBeLessThan(1);
+    // A square would be 4 096 times; the clock's own step is added, since 2 KiB may cost less than it shows.
+    expect(fastestMs(make(131_072))).toBeLessThan(64 * 4 * (fastestMs(make(2_048)) + 0.005));
+  },
+);

@@ -1,0 +1,15 @@
+import { Credentials1763500000010, PartnerCredentials1763500000020 } from '@svc/auth';
+import type { ServiceDefinition } from '@svc/service';
+import { CodeDecoderModule } from './app.module.js';
+import { CodeDecoderConfig } from './config.js';
+import { Invoices1763500006000 } from './migrations/1763500006000-invoices.js';
+
+/** Codes and what they stand for: invoices of tills, and those of third-party providers. */
+export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
+  name: 'code-decoder',
+  config: CodeDecoderConfig,
+  module: CodeDecoderModule,
+  migrations: [Credentials1763500000010, PartnerCredentials1763500000020, Invoices1763500006000],
+  // A code has up to 2 KiB (D1), each character up to three when it is percent-encoded.
+  paramLengthMax: 6_144,
+};

@@ -1,0 +1,163 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { payableOf, type StoredInvoice } from './invoice.js';
+
+/** Whose invoice it must be to be found at all. */
+export interface InvoiceOwner {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+}
+
+const COLUMNS = `i.invoice_id AS "invoiceId", i.mode, i.merchant_id AS "merchantId", i.site_id AS "siteId",
+  i.site_reference AS "siteReference", i.external_reference AS "externalReference", i.fingerprint, i.code, i.amount,
+  i.currency AS "currencyISOCode", i.line_items AS "lineItems", i.origin, i.origin_reference AS "originReference",
+  i.created_utc_date AS "createdUTCDate", i.made_at AS "madeAt", i.expires_at AS "expiresAt",
+  i.payable_state AS "payableState", i.payable_version AS "payableVersion", i.closed_at AS "closedAt"`;
+
+/** The only place that reads and writes invoices. */
+@Injectable()
+export class InvoiceRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Invoice and event in one statement, one round trip. False when the site has an invoice with this externalReference
+   * that is not over.
+   */
+  async create(invoice: StoredInvoice): Promise<boolean> {
+    const event = this.events.statement('$19', [
+      {
+        type: InvoiceCreatedV1,
+        aggregateId: invoice.invoiceId,
+        aggregateVersion: 1,
+        payload: {
+          payable: payableOf(invoice),
+          origin: invoice.origin,
+          ...(invoice.originReference === null ? {} : { originReference: invoice.originReference }),
+          createdUTCDate: invoice.createdUTCDate.toISOString(),
+          ...(invoice.lineItems === null ? {} : { lineItems: [...invoice.lineItems] }),
+        },
+      },
+    ]);
+    const made = await this.dataSource.query<unknown[]>(
+      `WITH made AS (
+         INSERT INTO invoices (invoice_id, mode, merchant_id, site_id, site_reference, external_reference, fingerprint, code, amount,
+                               currency, line_items, origin, origin_reference, created_utc_date, made_at, expires_at,
+                               payable_state, payable_version)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
+         RETURNING invoice_id
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM made, ${event.rows}
+       )
+       SELECT invoice_id FROM made`,
+      [
+        invoice.invoiceId,
+        invoice.mode,
+        invoice.merchantId,
+        invoice.siteId,
+        invoice.siteReference,
+        invoice.externalReference,
+        invoice.fingerprint,
+        invoice.code,
+        invoice.amount,
+        invoice.currencyISOCode,
+        invoice.lineItems === null ? null : JSON.stringify(invoice.lineItems),
+        invoice.origin,
+        invoice.originReference,
+        invoice.createdUTCDate,
+        invoice.madeAt,
+        invoice.expiresAt,
+        invoice.payableState,
+        invoice.payableVersion,
+        event.parameter,
+      ],
+    );
+    if (made.length > 0) event.committed();
+    return made.length > 0;
+  }
+
+  async findOwned(owner: InvoiceOwner, invoiceId: string): Promise<StoredInvoice | undefined> {
+    const [row] = await this.dataSource.query<StoredInvoice[]>(
+      `SELECT ${COLUMNS} FROM invoices i WHERE i.invoice_id = $1 AND i.merchant_id = $2 AND i.site_id = $3 AND i.mode = $4`,
+      [invoiceId, owner.merchantId, owner.siteId, owner.mode],
+    );
+    return row;
+  }
+
+  /** The newest with this externalReference; of several at most that one is not over. */
+  async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
+    const [row] = await this.dataSource.query<StoredInvoice[]>(
+      `SELECT ${COLUMNS} FROM invoices i
+        WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
+        ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
+      [owner.siteId, owner.mode, externalReference, owner.merchantId],
+    );
+    return row;
+  }
+
+  /** Of whichever merchant: a code is for everybody who sees it. */
+  async findByCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
+    const [row] = await this.dataSource.query<StoredInvoice[]>(
+      `SELECT ${COLUMNS} FROM invoices i WHERE i.code = $1 AND i.mode = $2`,
+      [code, mode],
+    );
+    return row;
+  }
+
+  /**
+   * The newest open invoice at the till that this static code belongs to (D5). Not a join: planned while the tables are
+   * empty, one would read every open invoice there is and pick the till's.
+   */
+  async findByTillCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
+    const [row] = await this.dataSource.query<StoredInvoice[]>(
+      `SELECT ${COLUMNS} FROM invoices i
+        WHERE i.site_id = (SELECT site_id FROM till_codes WHERE code = $1 AND mode = $2) AND i.mode = $2
+          AND i.site_reference = (SELECT site_reference FROM till_codes WHERE code = $1 AND mode = $2)
+          AND i.payable_state IN ('open', 'reserved') AND i.expires_at > $3
+        ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
+      [code, mode, this.clock.now()],
+    );
+    return row;
+  }
+
+  /** Takes over what payment-processor said of payables, in one statement; each invoice keeps the newest version. */
+  async keepPayables(changes: readonly PayableChange[]): Promise<void> {
+    const newest = [
+      ...new Map(
+        changes
+          .toSorted((a, b) => a.payable.version - b.payable.version)
+          .map((change) => [change.payable.payableId, change]),
+      ).values(),
+    ];
+    if (newest.length === 0) return;
+    await this.dataSource.query(
+      `UPDATE invoices i
+          SET payable_state = told.state, payable_version = told.version,
+              closed_at = CASE WHEN told.state IN ('paid', 'refused', 'closed') THEN told.at END
+         FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[]) AS told(invoice_id, state, version, at)
+        WHERE i.invoice_id = told.invoice_id AND i.payable_version < told.version`,
+      [
+        newest.map(({ payable }) => payable.payableId),
+        newest.map(({ payable }) => payable.state),
+        newest.map(({ payable }) => payable.version),
+        newest.map(({ at }) => at),
+      ],
+    );
+  }
+}
+
+/** What became of a payable, and when (ISO 8601 UTC). */
+export interface PayableChange {
+  readonly payable: PayableSnapshot;
+  readonly at: string;
+}

@@ -1,0 +1,91 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ownCodeText } from '../codes/own-code.js';
+import { CodeDecoderConfig } from '../config.js';
+import { sendCode, wantedForm } from '../qr/code-answer.js';
+import { CloseInvoice } from './close-invoice.js';
+import { CreateInvoice } from './create-invoice.js';
+import { asInvoice, invoiceState, type StoredInvoice } from './invoice.js';
+import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
+import { CallingSite, MerchantKeyGuard } from './merchant-key.guard.js';
+
+/** The invoice API, as tills use it (D6). By `Accept` the invoice, the text of its code, or its QR code. */
+@Controller('business/api/v1/merchants/:merchantId/sites/:siteId/invoices')
+@UseGuards(MerchantKeyGuard)
+export class InvoicesController {
+  constructor(
+    @Inject(CreateInvoice) private readonly createInvoice: CreateInvoice,
+    @Inject(CloseInvoice) private readonly closeInvoice: CloseInvoice,
+    @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
+  ) {}
+
+  /** 201; 200 with `Idempotency-Replayed` for the same invoice again. */
+  @Post()
+  async create(
+    @CallingSite() site: InvoiceOwner,
+    @Body() body: CreateInvoiceRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<InvoiceResponse | string> {
+    const form = wantedForm(request);
+    const { invoice, replayed } = await this.createInvoice.execute(site, body);
+    if (replayed) reply.status(200).header('idempotency-replayed', 'true');
+    reply.header('reference', invoice.invoiceId);
+    return sendCode(reply, form, this.responseOf(invoice));
+  }
+
+  /** Also when it is over; 410 when it has expired. */
+  @Get(':reference')
+  async get(
+    @CallingSite() site: InvoiceOwner,
+    @Param('reference') reference: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<InvoiceResponse | string> {
+    const form = wantedForm(request);
+    const invoice = isUuid(reference) ? await this.invoices.findOwned(site, reference) : undefined;
+    if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
+    reply.header('reference', invoice.invoiceId);
+    return sendCode(reply, form, this.responseOf(invoice));
+  }
+
+  @Delete()
+  @HttpCode(204)
+  async close(@CallingSite() site: InvoiceOwner, @Query('externalReference') reference: unknown): Promise<void> {
+    if (!isText(reference, MAX_IDENTIFIER_LENGTH))
+      throw invalidField(
+        'externalReference',
+        `externalReference must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters`,
+      );
+    await this.closeInvoice.execute(site, reference);
+  }
+
+  private responseOf(invoice: StoredInvoice): InvoiceResponse {
+    const state = invoiceState(invoice, this.clock.now());
+    if (state === 'expired') throw new DomainError('payable.expired');
+    return {
+      ...asInvoice(invoice, state),
+      reference: invoice.invoiceId,
+      ...(invoice.externalReference === null ? {} : { externalReference: invoice.externalReference }),
+      code: ownCodeText(invoice.code, this.config.SVC_CODES_URL),
+      expiresUTCDate: invoice.expiresAt.toISOString(),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newLog } from '@svc/service';
+import { CodeDecoderConfig } from '../config.js';
+import { CodeProviders } from './code-providers.js';
+
+const log = newLog('test', 'silent');
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A provider that answers every code in one way, and counts how often it was asked. */
+async function aProvider(name: string, status: number | 'silent', over: Record<string, unknown> = {}) {
+  let asked = 0;
+  const decoded = {
+    merchant: { merchantReference: name, merchantName: name, currencyISOCode: 'ZAR', features: {} },
+    invoice: { siteReference: 's', currencyISOCode: 'ZAR', amount: 100, createdUTCDate: '2026-01-01T00:00:00Z' },
+  };
+  const server: Server = createServer((_, response) => {
+    asked++;
+    if (status !== 'silent') response.writeHead(status).end(JSON.stringify(decoded));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const settings = {
+    name,
+    mode: 'test',
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    apiKey: 'k',
+    timeoutMs: 200,
+    hosts: [`${name}.example`],
+    shortLinks: [],
+    verifiesUnknown: false,
+    ...over,
+  };
+  return { settings, asked: () => asked };
+}
+
+async function providersOf(...providers: { settings: object }[]): Promise<CodeProviders> {
+  const config = Object.assign(new CodeDecoderConfig(), {
+    SVC_ENVIRONMENT: 'development',
+    SVC_CODE_PROVIDERS: JSON.stringify(providers.map(({ settings }) => settings)),
+  });
+  const made = new CodeProviders(config, log);
+  await made.onApplicationBootstrap();
+  closing.unshift(() => made.onApplicationShutdown());
+  return made;
+}
+
+test('a code that names a provider is asked of that one alone, one that names nobody of those that verify', async () => {
+  const [one, other, verifying] = [
+    await aProvider('one', 200),
+    await aProvider('other', 200),
+    await aProvider('verifying', 200, { verifiesUnknown: true }),
+  ];
+  const providers = await providersOf(one, other, verifying);
+  const merchantOf = async (code: string) => {
+    const answer = await providers.find('test', code);
+    return answer.kind === 'known' ? answer.decoded.merchant.merchantReference : answer.kind;
+  };
+  expect(await merchantOf('https://one.example/1')).toBe('one');
+  expect([one.asked(), other.asked(), verifying.asked()]).toEqual([1, 0, 0]);
+  expect(await merchantOf('nobody knows')).toBe('verifying');
+  expect([one.asked(), other.asked(), verifying.asked()]).toEqual([1, 0, 1]);
+});
+
+test.each<[string, (number | 'silent')[], string]>([
+  ['one knows it and another is silent', ['silent', 200], 'known'],
+  ['one is silent and the others do not know it', [404, 'silent', 410], 'unavailable'],
+  ['it has expired at one', [404, 410], 'expired'],
+  ['none knows it', [404, 404], 'unknown'],
+])('where %s', async (_, statuses, kind) => {
+  const all = await Promise.all(statuses.map((status, i) => aProvider(`p${i}`, status, { verifiesUnknown: true })));
+  const providers = await providersOf(...all);
+  expect((await providers.find('test', 'x')).kind).toBe(kind);
+});
+
+test('a key of the other mode reaches nobody, and no fragment is theirs', async () => {
+  const one = await aProvider('one', 200, { verifiesUnknown: true });
+  const providers = await providersOf(one);
+  expect(await providers.find('live', 'https://one.example/1')).toEqual({ kind: 'unknown' });
+  expect(one.asked()).toBe(0);
+  expect([providers.fragmentsOf('live').hosts, providers.fragmentsOf('test').hosts]).toEqual([[], ['one.example']]);
+});
+
+test('the simulated provider does not start where real codes are decoded', async () => {
+  const config = Object.assign(new CodeDecoderConfig(), {
+    SVC_ENVIRONMENT: 'production',
+    SVC_SIMULATED_PROVIDER: 'on',
+  });
+  await expect(new CodeProviders(config, log).onApplicationBootstrap()).rejects.toThrow(/for development/);
+});

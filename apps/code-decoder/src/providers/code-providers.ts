@@ -1,0 +1,75 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { type CodeFragments, fragmentAlternative } from '../codes/support-test.js';
+import { CodeDecoderConfig } from '../config.js';
+import { type CodeProvider, type ProviderAnswer, ProviderUnavailable } from './code-provider.js';
+import { HttpCodeProvider } from './http-code-provider.js';
+import { readProviders } from './provider-settings.js';
+import { type RunningProvider, startSimulatedProvider } from './simulated-provider.js';
+
+/** What all providers together say: one that knows the code counts before one that could not be asked. */
+export type ProvidersAnswer = ProviderAnswer | { readonly kind: 'unavailable' };
+
+/** The configured third-party providers (D4). */
+@Injectable()
+export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutdown {
+  private providers: readonly CodeProvider[] = [];
+  private simulated: RunningProvider | undefined;
+
+  constructor(
+    @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { SVC_CODE_PROVIDERS, SVC_ENVIRONMENT, SVC_SIMULATED_PROVIDER } = this.config;
+    const inDevelopment = SVC_ENVIRONMENT === 'development';
+    const read = readProviders(SVC_CODE_PROVIDERS);
+    if (read.problem !== undefined) throw new Error(`SVC_CODE_PROVIDERS ${read.problem}`);
+    if (SVC_SIMULATED_PROVIDER === 'on') {
+      if (!inDevelopment) throw new Error('SVC_SIMULATED_PROVIDER is for development.');
+      this.simulated = await startSimulatedProvider();
+    }
+    this.providers = [...read.providers, ...(this.simulated ? [this.simulated.settings] : [])].map(
+      (settings) => new HttpCodeProvider(settings, { allowLoopback: inDevelopment }),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.providers.map((provider) => provider.close()));
+    await this.simulated?.close();
+  }
+
+  /** By which codes of providers are recognised in this mode (D2). */
+  fragmentsOf(mode: Mode): CodeFragments {
+    const providers = this.providers.filter((provider) => provider.mode === mode);
+    return {
+      hosts: providers.flatMap(({ fragments }) => fragments.hosts),
+      shortLinks: providers.flatMap(({ fragments }) => fragments.shortLinks),
+    };
+  }
+
+  /** Asks those whose code it is, at the same time; where it is nobody's, those that verify unknown codes (D3). */
+  async find(mode: Mode, code: string): Promise<ProvidersAnswer> {
+    const providers = this.providers.filter((provider) => provider.mode === mode);
+    const owners = providers.filter(({ fragments }) => fragmentAlternative(code, fragments) !== undefined);
+    const asked = owners.length > 0 ? owners : providers.filter(({ verifiesUnknown }) => verifiesUnknown);
+    const answers = await Promise.all(asked.map((provider) => this.ask(provider, code)));
+    return (
+      answers.find(({ kind }) => kind === 'known') ??
+      answers.find(({ kind }) => kind === 'unavailable') ??
+      answers.find(({ kind }) => kind === 'expired') ?? { kind: 'unknown' }
+    );
+  }
+
+  private async ask(provider: CodeProvider, code: string): Promise<ProvidersAnswer> {
+    try {
+      return await provider.find(code);
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailable)) throw error;
+      this.log.warn({ err: error, provider: provider.name }, 'code provider could not be asked');
+      return { kind: 'unavailable' };
+    }
+  }
+}

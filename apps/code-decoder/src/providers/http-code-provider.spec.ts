@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ProviderUnavailable } from './code-provider.js';
+import { HttpCodeProvider } from './http-code-provider.js';
+import type { ProviderSettings } from './provider-settings.js';
+
+const DECODED = {
+  merchant: { merchantReference: 'm', merchantName: 'Fuel', currencyISOCode: 'ZAR', currencySymbol: 'R', features: {} },
+  invoice: { siteReference: 's', currencyISOCode: 'ZAR', amount: 100, createdUTCDate: '2026-01-01T00:00:00.000Z' },
+};
+
+let server: Server;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let asked: IncomingMessage[];
+const providers: HttpCodeProvider[] = [];
+
+beforeEach(async () => {
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push(request);
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(async () => {
+  await Promise.all(providers.splice(0).map((provider) => provider.close()));
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function provider(over: Partial<ProviderSettings> = {}, allowLoopback = true): HttpCodeProvider {
+  const made = new HttpCodeProvider(
+    {
+      name: 'tapp',
+      mode: 'test',
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`,
+      apiKey: 'the key',
+      timeoutMs: 400,
+      hosts: ['qr.tapp.example'],
+      shortLinks: [],
+      verifiesUnknown: false,
+      ...over,
+    },
+    { allowLoopback },
+  );
+  providers.push(made);
+  return made;
+}
+
+const json = (body: unknown) => (_: IncomingMessage, response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+test('it is asked for the code as base64url, with the credentials, and its answer is passed on', async () => {
+  answer = json(DECODED);
+  const code = 'https://qr.tapp.example/?a=ÿ>/../x';
+  expect(await provider().find(code)).toEqual({ kind: 'known', decoded: DECODED });
+  const [request] = asked;
+  expect(request!.url).toBe(`/v2/codes/${Buffer.from(code).toString('base64url')}`);
+  expect(request!.headers.authorization).toBe('Bearer the key');
+});
+
+test.each([
+  [404, 'unknown'],
+  [410, 'expired'],
+])('%d means %s', async (status, kind) => {
+  answer = (_, response) => void response.writeHead(status).end('whatever');
+  expect(await provider().find('x')).toEqual({ kind });
+});
+
+test.each<[string, typeof answer, RegExp]>([
+  ['is silent', () => undefined, /no answer in time/],
+  [
+    'never ends its answer',
+    (_, response) => {
+      response.writeHead(200);
+      response.write('{"merchant":');
+    },
+    /no answer in time/,
+  ],
+  ['hangs up', (request) => request.socket.destroy(), /connection failed/],
+  ['answers 500', (_, response) => void response.writeHead(500).end(), /answered 500/],
+  ['refuses the credentials', (_, response) => void response.writeHead(401).end(), /answered 401/],
+  [
+    'leads elsewhere',
+    (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+    /answered 302/,
+  ],
+  ['answers what is not JSON', (_, response) => void response.writeHead(200).end('<html>'), /not JSON/],
+  ['answers nothing', (_, response) => void response.writeHead(200).end(), /not JSON/],
+  ['answers something else', json({ merchant: DECODED.merchant }), /invoice is no object/],
+  [
+    'answers two megabytes',
+    (_, response) => void response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20)),
+    /too large/,
+  ],
+  [
+    'answers a head without end',
+    (_, response) => void response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
+    /connection failed/,
+  ],
+])('a provider that %s is unavailable, within its time', async (_, how, why) => {
+  answer = how;
+  const failure = await provider()
+    .find('x')
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  expect(failure).toBeInstanceOf(ProviderUnavailable);
+  expect((failure as Error).message).toMatch(why);
+});
+
+test('nobody is asked at an address that is not of the internet (E7)', async () => {
+  answer = json(DECODED);
+  const { port } = server.address() as AddressInfo;
+  for (const baseUrl of [
+    `http://127.0.0.1:${port}`,
+    `https://localhost:8443`,
+    'https://10.0.0.7',
+    'https://[::ffff:127.0.0.1]',
+    'https://169.254.169.254/latest',
+    'http://provider.example',
+    'https://user:password@provider.example',
+  ])
+    await expect(provider({ baseUrl }, false).find('x')).rejects.toThrow(/its address is refused/);
+  expect(asked).toEqual([]);
+});

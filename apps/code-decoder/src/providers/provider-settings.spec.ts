@@ -1,0 +1,67 @@
+import { ConfigError, loadConfig } from '@svc/service';
+import { CodeDecoderConfig } from '../config.js';
+import { readProviders } from './provider-settings.js';
+
+const PROVIDER = {
+  name: 'tapp',
+  mode: 'live',
+  baseUrl: 'https://api.tapp.example/v2',
+  apiKey: 'a-secret-that-nobody-may-read',
+  timeoutMs: 2_000,
+  hosts: ['qr.tapp.example'],
+  shortLinks: [],
+  verifiesUnknown: false,
+};
+
+test('a list of providers is read as it is', () => {
+  expect(readProviders(JSON.stringify([PROVIDER]))).toEqual({ providers: [PROVIDER] });
+  expect(readProviders('[]')).toEqual({ providers: [] });
+});
+
+test.each<[string, unknown]>([
+  ['name', 'Tapp!'],
+  ['mode', 'demo'],
+  ['baseUrl', 'ftp://api.tapp.example'],
+  ['baseUrl', 'https://api.tapp.example/'],
+  ['baseUrl', 'https://api.tapp.example/v2?x=1'],
+  ['apiKey', ''],
+  ['apiKey', 'two\nlines'],
+  ['timeoutMs', 99],
+  ['timeoutMs', 10_001],
+  ['timeoutMs', '2000'],
+  ['hosts', 'qr.tapp.example'],
+  ['hosts', ['q']],
+  ['hosts', Array(21).fill('qr.tapp.example')],
+  ['shortLinks', [7]],
+  ['verifiesUnknown', 'no'],
+  ['verifiesUnknown', undefined],
+])('a %s that is %j is named', (name, value) => {
+  expect(readProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
+    problem: `is wrong in [1] ${name}`,
+  });
+});
+
+test.each([
+  '',
+  '{',
+  '{}',
+  'null',
+  JSON.stringify(Array(21).fill(PROVIDER)),
+  '[null]',
+  JSON.stringify([PROVIDER, PROVIDER]),
+])('%j is no list of providers', (text) => expect(readProviders(text)).toHaveProperty('problem'));
+
+test('the start fails with the member that is wrong, and says nothing of the credentials', () => {
+  const env = {
+    SVC_DATABASE_URL: 'postgres://role:password@127.0.0.1:5432/svc',
+    SVC_ENVIRONMENT: 'production',
+    SVC_CODES_URL: 'https://pay.svc.example',
+    SVC_ADMIN_KEY: 'an administration key for tests 1',
+  };
+  const load = (list: unknown) => () =>
+    loadConfig(CodeDecoderConfig, { ...env, SVC_CODE_PROVIDERS: JSON.stringify(list) });
+  expect(load([PROVIDER])).not.toThrow();
+  expect(load([{ ...PROVIDER, timeoutMs: 0 }])).toThrow(ConfigError);
+  expect(load([{ ...PROVIDER, timeoutMs: 0 }])).toThrow(/SVC_CODE_PROVIDERS is wrong in \[0\] timeoutMs/);
+  expect(load([{ ...PROVIDER, timeoutMs: 0 }])).not.toThrow(new RegExp(PROVIDER.apiKey));
+});

@@ -1,0 +1,60 @@
+import jsqr from 'jsqr';
+import { qrSvg } from './qr-svg.js';
+
+/** Its types say how Node.js would import it, and Jest imports it as it says itself. */
+const jsQR = jsqr as unknown as typeof jsqr.default;
+
+/** Pixels for each module: what a small print on a bad screen still has. */
+const SCALE = 3;
+
+/** Draws the two kinds of rectangles that the image is made of, as a browser would. */
+function rasterise(svg: string): { data: Uint8ClampedArray; width: number; dark: boolean[][] } {
+  const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
+  const dark = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
+  for (const [, x, y, width, back] of svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
+    expect(back).toBe(width);
+    for (let i = 0; i < Number(width); i++) dark[Number(y)]![Number(x) + i] = true;
+  }
+  const width = size * SCALE;
+  const data = new Uint8ClampedArray(width * width * 4);
+  for (let pixel = 0; pixel < width * width; pixel++) {
+    const isDark = dark[Math.floor(Math.floor(pixel / width) / SCALE)]![Math.floor((pixel % width) / SCALE)]!;
+    data.set(isDark ? [0, 0, 0, 255] : [255, 255, 255, 255], pixel * 4);
+  }
+  return { data, width, dark };
+}
+
+test.each([
+  'https://pay.svc.example/c/01234567890123456789',
+  `https://${'a-rather-long-host-name.'.repeat(6)}example/c/01234567890123456789`,
+  'http://127.0.0.1:7301/c/00000000000000000000',
+  'köök 💳',
+])('another library reads %s back from the image', (text) => {
+  const { data, width } = rasterise(qrSvg(text));
+  const found = jsQR(data, width, width, { inversionAttempts: 'dontInvert' });
+  expect(Buffer.from(found?.binaryData ?? []).toString('utf8')).toBe(text);
+});
+
+test('four light modules are around it, and the first dark one is the corner of a finder', () => {
+  const { dark } = rasterise(qrSvg('https://pay.svc.example/c/01234567890123456789'));
+  const size = dark.length;
+  const border = dark.flatMap((row, y) => row.filter((_, x) => x < 4 || y < 4 || x >= size - 4 || y >= size - 4));
+  expect(border).not.toContain(true);
+  expect(dark[4]!.slice(4, 12)).toEqual([true, true, true, true, true, true, true, false]);
+});
+
+test('a reflection over a part of it does no harm', () => {
+  const text = 'https://pay.svc.example/c/01234567890123456789';
+  const { data, width, dark } = rasterise(qrSvg(text));
+  // A spot in the data area, as a reflection makes one.
+  const [from, side] = [Math.floor(dark.length * 0.45), Math.floor(dark.length * 0.2)];
+  for (let y = from * SCALE; y < (from + side) * SCALE; y++)
+    for (let x = from * SCALE; x < (from + side) * SCALE; x++) data.set([255, 255, 255, 255], (y * width + x) * 4);
+  expect(jsQR(data, width, width)?.data).toBe(text);
+});
+
+test('the image brings nothing along: no script, no style, no address', () => {
+  expect(qrSvg('https://pay.svc.example/c/1')).toMatch(
+    /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="[\d ]+" role="img" aria-label="QR code" shape-rendering="crispEdges"><path fill="#fff" d="[\dMhvHz ]+"\/><path fill="#000" d="[\dMhvz -]+"\/><\/svg>\n$/,
+  );
+});

@@ -1,0 +1,31 @@
+import encodeQR from 'qr';
+
+/** Light modules around the code, which scanners need to find it (ISO/IEC 18004). */
+const QUIET_ZONE = 4;
+
+/**
+ * A QR code as an image that any size fits. Error correction M: a screen is clean, and what a higher level needs makes
+ * each module smaller, which is what a phone at a till struggles with. Black on white whatever the page's theme is.
+ */
+export function qrSvg(text: string): string {
+  const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
+  const size = modules.length;
+  const path = modules.map(rowPath).join('');
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code" shape-rendering="crispEdges">` +
+    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${path}"/></svg>\n`
+  );
+}
+
+/** One rectangle for each run of dark modules. */
+function rowPath(row: readonly boolean[], y: number): string {
+  let path = '';
+  for (let x = 0; x < row.length; x++) {
+    if (!row[x]) continue;
+    const from = x;
+    while (row[x + 1]) x++;
+    const width = x + 1 - from;
+    path += `M${from} ${y}h${width}v1h-${width}z`;
+  }
+  return path;
+}

@@ -1,0 +1,55 @@
+import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
+import { isText, MAX_IDENTIFIER_LENGTH, type TillCodeResponse } from '@svc/contracts';
+import { DomainError, invalidField } from '@svc/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ownCodeText } from '../codes/own-code.js';
+import { CodeDecoderConfig } from '../config.js';
+import type { InvoiceOwner } from '../invoices/invoice.repository.js';
+import { CallingSite, MerchantKeyGuard } from '../invoices/merchant-key.guard.js';
+import { sendCode, wantedForm } from '../qr/code-answer.js';
+import { TillCodes } from './till-codes.js';
+
+/** The static code of a till, to be printed (D5). By `Accept` as JSON, as text, or as a QR code. */
+@Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
+@UseGuards(MerchantKeyGuard)
+export class TillsController {
+  constructor(
+    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
+  ) {}
+
+  /** 201 when it is made, 200 when it was there: a till has one code for ever. */
+  @Put()
+  async ensure(
+    @CallingSite() site: InvoiceOwner,
+    @Param('siteReference') siteReference: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TillCodeResponse | string> {
+    const form = wantedForm(request);
+    if (!isText(siteReference, MAX_IDENTIFIER_LENGTH))
+      throw invalidField('siteReference', `siteReference must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters`);
+    const { code, made } = await this.tillCodes.ensure(site, siteReference);
+    reply.status(made ? 201 : 200);
+    return sendCode(reply, form, this.responseOf(siteReference, code));
+  }
+
+  @Get()
+  async get(
+    @CallingSite() site: InvoiceOwner,
+    @Param('siteReference') siteReference: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TillCodeResponse | string> {
+    const form = wantedForm(request);
+    const code = isText(siteReference, MAX_IDENTIFIER_LENGTH)
+      ? await this.tillCodes.find(site, siteReference)
+      : undefined;
+    if (code === undefined) throw new DomainError('resource.not-found', { message: 'This till has no code.' });
+    return sendCode(reply, form, this.responseOf(siteReference, code));
+  }
+
+  private responseOf(siteReference: string, code: string): TillCodeResponse {
+    return { siteReference, code: ownCodeText(code, this.config.SVC_CODES_URL) };
+  }
+}

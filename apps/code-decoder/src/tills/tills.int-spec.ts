@@ -1,0 +1,54 @@
+import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
+
+let decoder: Decoder;
+let merchant: Merchant;
+beforeAll(async () => {
+  decoder = await startDecoder();
+});
+beforeEach(async () => {
+  merchant = await decoder.aMerchant();
+});
+afterAll(() => decoder.stop());
+
+const call = (method: 'GET' | 'PUT', till: string, headers: Record<string, string> = {}) =>
+  decoder.call(method, `${merchant.path}/tills/${encodeURIComponent(till)}/code`, {
+    headers: { ...merchant.headers, ...headers },
+  });
+
+test('a till gets one code, for ever, however often and by how many it is asked for', async () => {
+  expect((await call('GET', 'Till 1/é')).status).toBe(404);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => call('PUT', 'Till 1/é')));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array<number>(9).fill(200), 201]);
+  expect(new Set(answers.map(({ body }) => body.code as string)).size).toBe(1);
+  expect(answers[0]!.body).toEqual({
+    siteReference: 'Till 1/é',
+    code: expect.stringMatching(/^https:\/\/pay\.svc\.example\/c\/\d{20}$/),
+  });
+  expect((await call('GET', 'Till 1/é')).body).toEqual(answers[0]!.body);
+});
+
+test('two tills, two sites and two modes have different codes', async () => {
+  const first = (await call('PUT', 'T')).body.code as string;
+  const second = (await call('PUT', 'U')).body.code as string;
+  merchant = await decoder.aMerchant({ merchantId: merchant.merchantId });
+  const elsewhere = (await call('PUT', 'T')).body.code as string;
+  merchant = {
+    ...merchant,
+    headers: { 'x-api-key': (await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId })).merchantKey },
+  };
+  const live = (await call('PUT', 'T')).body.code as string;
+  expect(new Set([first, second, elsewhere, live]).size).toBe(4);
+});
+
+test('it comes as text and as a QR code too', async () => {
+  const { body } = await call('PUT', 'T');
+  expect((await call('GET', 'T', { accept: 'text/plain' })).text).toBe(body.code);
+  expect((await call('PUT', 'T', { accept: 'image/svg+xml' })).text).toMatch(/^<svg /);
+  expect((await call('PUT', 'V', { accept: 'image/png' })).status).toBe(406);
+  expect((await call('GET', 'V')).status).toBe(404);
+});
+
+test('what no till is called is refused', async () => {
+  for (const till of [' ', 'x'.repeat(101), 'a\nb']) expect((await call('PUT', till)).status).toBe(400);
+  expect((await call('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);
+});

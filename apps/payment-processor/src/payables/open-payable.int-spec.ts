@@ -1,0 +1,76 @@
+import { PayableClosedV1 } from '@svc/contracts';
+import { anInvoicePayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+const closedEvents = async (payableId: string): Promise<unknown[]> =>
+  (await processor.published(PayableClosedV1)).filter((event) => event.aggregateId === payableId);
+
+test('an invoice can be paid as soon as it is opened, and is opened once', async () => {
+  const payable = anInvoicePayable();
+  const opened = { payableId: payable.payableId, state: 'open', version: 1, tries: 0 };
+  expect(await processor.open({ payable })).toEqual({ opened });
+  expect(await processor.open({ payable })).toEqual({ opened });
+
+  const paid = await processor.pay(payable);
+  expect(paid).toMatchObject({ state: 'success', source: payable.source, payable: { state: 'paid' } });
+  expect(await processor.open({ payable })).toMatchObject({ opened: { state: 'paid', version: 3 } });
+});
+
+test('one that replaces another closes it, in one step, with its event', async () => {
+  const [old, payable] = [anInvoicePayable(), anInvoicePayable({ amount: 500 })];
+  await processor.open({ payable: old });
+  expect(await processor.open({ payable, replaces: old })).toEqual({
+    opened: { payableId: payable.payableId, state: 'open', version: 1, tries: 0 },
+    replaced: { payableId: old.payableId, state: 'closed', version: 2, tries: 0 },
+  });
+  expect(await closedEvents(old.payableId)).toHaveLength(1);
+  await expect(processor.pay(old)).rejects.toMatchObject({ code: 'payable.closed' });
+  expect(await processor.pay(payable)).toMatchObject({ state: 'success', amount: 500 });
+});
+
+test.each([
+  ['has a payment without outcome', CARDS.dropsTheAnswer, 'payment.in-progress'],
+  ['is paid', CARDS.approved, 'payable.paid'],
+])('nothing is opened in place of one that %s', async (_, card, code) => {
+  const [old, payable] = [anInvoicePayable(), anInvoicePayable()];
+  await processor.open({ payable: old });
+  await processor.pay(old, { card });
+
+  await expect(processor.open({ payable, replaces: old })).rejects.toMatchObject({ code });
+  expect(await closedEvents(old.payableId)).toEqual([]);
+  const [row] = await processor.dataSource.query<{ count: number }[]>(
+    `SELECT count(*) FROM payables WHERE payable_id = $1`,
+    [payable.payableId],
+  );
+  expect(row!.count).toBe(0);
+});
+
+test('of those who pay it and those who replace it at the same time, one side wins each of fifty times', async () => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const [old, payable] = [anInvoicePayable(), anInvoicePayable()];
+      await processor.open({ payable: old });
+      const [paid, replaced] = await Promise.allSettled([
+        processor.pay(old),
+        processor.open({ payable, replaces: old }),
+      ]);
+      return [paid.status, replaced.status].toSorted().join();
+    }),
+  );
+  expect(new Set(outcomes)).toEqual(new Set(['fulfilled,rejected']));
+});
+
+test('an id that stands for another debt is refused', async () => {
+  const payable = anInvoicePayable();
+  await processor.open({ payable });
+  await expect(processor.open({ payable: { ...payable, amount: 1 } })).rejects.toMatchObject({
+    code: 'payable.mismatch',
+  });
+});

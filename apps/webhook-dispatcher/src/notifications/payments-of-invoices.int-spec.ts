@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+});
+afterAll(() => dispatcher.test.stop());
+
+test('a payment of an invoice has no notificationUrl: it is passed over, with those of sessions beside it recorded', async () => {
+  const [ofSession, other] = [dispatcher.payment('https://shop.example/hook'), dispatcher.payment('https://x.example')];
+  const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
+  const { test } = dispatcher;
+  await test.deliver(
+    anEvent(PaymentSucceededV1, randomUUID(), 2, { ...other, source }),
+    anEvent(PaymentSucceededV1, randomUUID(), 2, ofSession),
+    anEvent(PaymentFailedV1, randomUUID(), 2, {
+      ...dispatcher.payment('https://x.example', { state: 'failed' }),
+      source,
+    }),
+  );
+  expect(await test.dataSource.query(`SELECT payment_reference FROM notifications`)).toEqual([
+    { payment_reference: ofSession.paymentReference },
+  ]);
+  expect(await test.dataSource.query(`SELECT message_id FROM dead_letters`)).toEqual([]);
+});

@@ -1,0 +1,110 @@
+/** A till's invoice from its creation to a partner's app, with every service in a process of its own. */
+import { randomUUID } from 'node:crypto';
+import { decode, onboardPartner, type PartnerHeaders } from './partner.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(240_000);
+
+let platform: Platform;
+let partner: PartnerHeaders;
+const stopped: number[] = [];
+
+beforeAll(async () => {
+  platform = await Platform.start('codes', {}, 'distributed');
+  partner = await onboardPartner(platform);
+});
+afterAll(async () => {
+  goOn();
+  await platform?.stop();
+});
+afterEach(() => goOn());
+
+function goOn(): void {
+  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+}
+
+function freeze(app: 'identity' | 'payment-processor'): void {
+  const { pid } = platform.process(app);
+  process.kill(pid, 'SIGSTOP');
+  stopped.push(pid);
+}
+
+/** What a till sends; the answer as it came. */
+async function till(method: 'POST' | 'DELETE', path: string, accept: string, body?: object): Promise<Response> {
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  return fetch(`${platform.demo.apiUrl}/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}${path}`, {
+    method,
+    headers: { 'x-api-key': apiKey, accept, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    signal: AbortSignal.timeout(25_000),
+  });
+}
+
+function anInvoice(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    externalReference: randomUUID(),
+    siteReference: 'TILL-1',
+    currencyISOCode: 'ZAR',
+    amount: 8_950,
+    origin: 'Karoo POS',
+    createdUTCDate: new Date().toISOString(),
+    lineItems: [{ name: 'Rooibos cappuccino', sku: 'RC', unitPrice: '4475', quantity: 2 }],
+    ...changes,
+  };
+}
+
+async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
+  const answer = await till('POST', '/invoices', 'text/plain', anInvoice(changes));
+  expect([answer.status, answer.headers.get('reference')]).toEqual([201, expect.any(String)]);
+  return answer.text();
+}
+
+test('fifty invoices are decoded the moment their till is answered', async () => {
+  for (let count = 0; count < 50; count++) {
+    const amount = 1_000 + count;
+    const { status, body } = await decode(platform, await newCode({ amount }), partner);
+    expect([status, body?.invoice['amount'], body?.invoice['state']]).toEqual([200, amount, 'open']);
+    expect(body?.merchant).toMatchObject({ merchantName: 'Karoo Roastery', currencySymbol: 'R' });
+  }
+});
+
+test('replacing and closing reach the payable and whoever decodes', async () => {
+  const externalReference = `basket-${randomUUID()}`;
+  const old = await newCode({ externalReference });
+  const young = await newCode({ externalReference, amount: 1 });
+  expect((await decode(platform, old, partner)).body?.invoice['state']).toBe('closed');
+  expect((await decode(platform, young, partner)).body?.invoice).toMatchObject({ state: 'open', amount: 1 });
+
+  const closed = await till('DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+  expect(closed.status).toBe(204);
+  expect((await decode(platform, young, partner)).body?.invoice['state']).toBe('closed');
+  const payables = await platform.sql<{ state: string }>(
+    `SELECT p.state FROM payment_processor.payables p JOIN code_decoder.invoices i ON i.invoice_id = p.payable_id
+      WHERE i.external_reference = $1`,
+    [externalReference],
+  );
+  expect(payables.map(({ state }) => state)).toEqual(['closed', 'closed']);
+});
+
+test('a third party’s code is decoded over HTTP, and its silence is 503', async () => {
+  const known = await decode(platform, 'https://pay.simulated-provider.example/25000', partner);
+  expect([known.status, known.body?.invoice['amount']]).toEqual([200, 25_000]);
+  const silent = await decode(platform, 'https://pay.simulated-provider.example/silent', partner);
+  expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, '2']);
+});
+
+test('decoding goes on, and starts, with identity and payment-processor stopped; a till is told to come again', async () => {
+  const code = await newCode();
+  freeze('identity');
+  freeze('payment-processor');
+  expect((await decode(platform, code, partner)).status).toBe(200);
+
+  const { code: exit, output } = await platform.svc('restart', 'code-decoder');
+  expect([exit, output]).toEqual([0, expect.stringContaining('code-decoder: ready again')]);
+  expect((await decode(platform, code, partner)).status).toBe(200);
+
+  const refused = await till('POST', '/invoices', 'application/json', anInvoice());
+  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
+  goOn();
+  expect((await decode(platform, await newCode(), partner)).status).toBe(200);
+});

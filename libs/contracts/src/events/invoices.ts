@@ -1,0 +1,18 @@
+import type { LineItem } from '../http/codes.js';
+import { eventType } from './envelope.js';
+import type { InvoiceSource, PayableDescriptor } from './payments.js';
+
+/**
+ * An invoice that was made (D6), whole; nothing of it ever changes. What becomes of it is what becomes of its payable:
+ * `payment.*` and `payable.closed` say so. Published by code-decoder.
+ */
+export interface InvoiceCreated {
+  payable: PayableDescriptor<InvoiceSource>;
+  /** Provider of the invoice, e.g. the till's maker. */
+  origin: string;
+  originReference?: string;
+  /** When the till made it, as it said. ISO 8601 UTC with milliseconds. */
+  createdUTCDate: string;
+  lineItems?: LineItem[];
+}
+export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');

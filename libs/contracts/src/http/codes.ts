@@ -1,0 +1,56 @@
+import type { MerchantFeatures } from '../events/merchants.js';
+
+/** Answer of `GET /v1/codes/{code}` (specification, "Decode response"). Optional members are absent, never null. */
+export interface DecodeResponse {
+  merchant: Merchant;
+  invoice: Invoice;
+}
+
+/** Specification, "Merchant". */
+export interface Merchant {
+  /** Unique reference of the merchant; of our own merchants the merchantId as text. */
+  merchantReference: string;
+  merchantName: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** As it is written where the currency is used: `R` for ZAR (D3). */
+  currencySymbol: string;
+  features: MerchantFeatures;
+}
+
+/** Specification, "Invoice". */
+export interface Invoice {
+  /** Point-of-sale till identifier. */
+  siteReference: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** Cents. */
+  amount: number;
+  lineItems?: LineItem[];
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
+  /** Provider of the invoice. */
+  origin?: string;
+  /** Unique reference from the provider. */
+  originReference?: string;
+  /** Unique invoice reference; of our own a UUID. */
+  invoiceReference?: string;
+  /** Unique reference used during payment. */
+  orderReference?: string;
+  state?: InvoiceState;
+}
+
+/** `closed`: paid, closed by the merchant, replaced, or refused after too many failed payments. */
+export type InvoiceState = 'open' | 'closed';
+
+/** Specification, "Line item". Has productCode, sku, or both. */
+export interface LineItem {
+  name?: string;
+  productCode?: string;
+  sku?: string;
+  /** Price of one unit in cents, as text. */
+  unitPrice: string;
+  categories?: string[];
+  /** 1 when absent; fractional for weighed goods, negative for returns. */
+  quantity?: number;
+}
