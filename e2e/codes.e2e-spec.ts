@@ -1,7 +1,10 @@
 /** A till's invoice from its creation to a partner's app, with every service in a process of its own. */
 import { randomUUID } from 'node:crypto';
-import { decode, onboardPartner, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitUntil } from '@svc/testing';
+import { decode, logIn, type PartnerHeaders } from './partner.js';
+import { Platform, ROOT, run } from './platform.js';
 
 jest.setTimeout(240_000);
 
@@ -11,7 +14,8 @@ const stopped: number[] = [];
 
 beforeAll(async () => {
   platform = await Platform.start('codes', {}, 'distributed');
-  partner = await onboardPartner(platform);
+  partner = await logIn(platform);
+  await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', partner)).status !== 401);
 });
 afterAll(async () => {
   goOn();
@@ -58,6 +62,20 @@ async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
   expect([answer.status, answer.headers.get('reference')]).toEqual([201, expect.any(String)]);
   return answer.text();
 }
+
+test('it does what the README says, word for word, twice', async () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, block] = /<!-- tested: codes -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+  for (let time = 1; time <= 2; time++) {
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    expect([code, output]).toEqual([0, expect.stringContaining('<svg ')]);
+    const decoded = JSON.parse(/^\{"merchant".*$/m.exec(output)?.[0] ?? '') as Record<string, object>;
+    expect(decoded).toMatchObject({
+      merchant: { merchantName: 'Karoo Roastery', currencySymbol: 'R' },
+      invoice: { amount: 8_950, state: 'open', lineItems: [{ sku: 'RC', unitPrice: '4475', quantity: 2 }] },
+    });
+  }
+});
 
 test('fifty invoices are decoded the moment their till is answered', async () => {
   for (let count = 0; count < 50; count++) {
