@@ -52,6 +52,10 @@ describe('on-boarding', () => {
     };
     const { organisationId, apiToken } = partner;
     const { identityToken } = await post('service/login', { organisationId, apiToken });
+    const [header = ''] = identityToken.split('.');
+    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
+    const jwks = (await (await fetch(`${apiUrl}/.well-known/jwks.json`)).json()) as { keys: object[] };
+    expect(jwks.keys).toEqual([expect.objectContaining({ kid, alg: 'ES256', use: 'sig' })]);
     expect(customers).toHaveLength(2);
     for (const { email, password, customerReference } of customers)
       expect((await post('customers/login', { email, password }, identityToken)).customer?.id).toBe(customerReference);

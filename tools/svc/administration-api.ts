@@ -59,11 +59,11 @@ export function createAdministrationApi(url: string, adminKey: string): Administ
 
   async function listAll<Listed>(list: 'merchants' | 'organisations', first: number | string): Promise<Listed[]> {
     const all: Listed[] = [];
-    let after: unknown = first;
+    let after: string | number | undefined = first;
     for (let page = 0; page < PAGES && after !== undefined; page++) {
-      const answer = (await call('GET', `/${list}?after=${String(after)}`)) as Record<string, unknown>;
+      const answer = (await call('GET', `/${list}?after=${after}`)) as Record<string, unknown>;
       all.push(...(answer[list] as Listed[]));
-      after = answer['nextAfter'];
+      after = answer['nextAfter'] as typeof after;
     }
     return all;
   }

@@ -47,7 +47,7 @@ export function createAdministration(url: string, adminKey: string): Administrat
       });
       const text = await response.text();
       if (!response.ok) throw refusal(response, text);
-      return text === '' ? undefined : JSON.parse(text);
+      return text === '' ? undefined : (JSON.parse(text) as unknown);
     },
   };
 }

@@ -53,11 +53,11 @@ export const organisationCommands: readonly AdminCommand[] = [
 /** All entries of a list that comes in pages. */
 export async function readPages(api: Administration, list: string, first: string | number): Promise<unknown[]> {
   const entries: unknown[] = [];
-  let after: unknown = first;
+  let after: string | number | undefined = first;
   for (let page = 0; page < PAGES_MAX && after !== undefined; page++) {
-    const answer = (await api.call('GET', `/${list}?after=${String(after)}`)) as Record<string, unknown>;
+    const answer = (await api.call('GET', `/${list}?after=${after}`)) as Record<string, unknown>;
     entries.push(...(answer[list] as unknown[]));
-    after = answer['nextAfter'];
+    after = answer['nextAfter'] as typeof after;
   }
   return entries;
 }

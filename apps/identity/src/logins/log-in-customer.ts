@@ -44,15 +44,12 @@ export class LogInCustomer implements OnModuleInit {
   ): Promise<CustomerLoginAnswer> {
     const known = canonicalEmail(email);
     const takeBack = await this.limits.begin(owner, known, address);
-    const found = await this.find(owner, known);
-    const isRight = await this.passwords
-      .matches(password, found?.passwordHash ?? this.nobodysHash)
-      .catch(async (error) => {
-        // Nobody looked at the password, so it was no guess.
-        await takeBack();
-        throw error;
-      });
-    if (!isRight || !found?.customerReference) throw new DomainError('credentials.invalid');
+    const found = await this.findWhoHas(owner, known, password).catch(async (error: unknown) => {
+      // Nobody looked at the password, so it was no guess.
+      await takeBack();
+      throw error;
+    });
+    if (!found?.customerReference) throw new DomainError('credentials.invalid');
     await takeBack();
     const { customerReference, firstName, lastName } = found;
     const token = await this.signToken.execute({
@@ -63,7 +60,12 @@ export class LogInCustomer implements OnModuleInit {
     return { ...token, customer: { id: customerReference, firstName, lastName } };
   }
 
-  private async find({ organisationId, mode }: PartnerScope, email: string): Promise<LoginRow | undefined> {
+  /** The user with this email and password; a password is compared also where there is no user. */
+  private async findWhoHas(
+    { organisationId, mode }: PartnerScope,
+    email: string,
+    password: string,
+  ): Promise<LoginRow | undefined> {
     const [row] = await this.dataSource.query<LoginRow[]>(
       `SELECT c.customer_reference AS "customerReference", u.password_hash AS "passwordHash",
               u.first_name AS "firstName", u.last_name AS "lastName"
@@ -71,7 +73,7 @@ export class LogInCustomer implements OnModuleInit {
         WHERE u.organisation_id = $1 AND u.mode = $2 AND u.email = $3`,
       [organisationId, mode, email],
     );
-    return row;
+    return (await this.passwords.matches(password, row?.passwordHash ?? this.nobodysHash)) ? row : undefined;
   }
 }
 

@@ -1,0 +1,221 @@
+import { httpClient, type TestService } from '@svc/testing';
+import { PasswordQueue } from './users/password-queue.js';
+import {
+  AUTHENTICATION,
+  type AuthenticationRow,
+  type Credentials,
+  type FieldType,
+  NO_TEXT,
+  nested,
+} from '../test/authentication-rows.js';
+import { ADMIN_KEY, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../test/identity.js';
+
+// The Authentication endpoints against the one list of what they are (test/authentication-rows.ts).
+
+// Each password costs 40 ms of a processor, more on a busy machine.
+jest.setTimeout(60_000);
+
+const PASSWORD = 'correct horse battery';
+const SHAPES: Record<string, RegExp> = {
+  text: /^/,
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  date: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  jwt: /^[\w-]+\.[\w-]+\.[\w-]+$/,
+};
+
+describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
+  let identity: TestService;
+  let partner: TestPartner;
+  /** A body that is let through, of a user of this test's own. */
+  let body: Record<string, string>;
+  let headersOf: Readonly<Record<Credentials, Record<string, string>>>;
+
+  beforeAll(async () => {
+    identity = await startIdentity();
+  });
+  afterAll(() => identity.stop());
+  beforeEach(async () => {
+    partner = await aPartner(identity);
+    const token = await logIn(identity, partner);
+    const call = clientOf(identity, partner, token);
+    const email = 'ayesha@example.com';
+    const { userId } = (await call('POST', '/v1/auth/users', { email, password: PASSWORD })).body;
+    if (row.row !== 'A4') await call('POST', '/v1/auth/customers/register', { userId });
+    const customerToken = await customerTokenOf(call);
+    const key = { 'x-api-key': partner.apiKey };
+    headersOf = {
+      none: {},
+      key,
+      'key and service token': { ...key, authorization: `Bearer ${token}` },
+      'key and customer token': { ...key, authorization: `Bearer ${customerToken}` },
+    };
+    const fields: Record<string, string> = {
+      apiToken: partner.apiToken,
+      organisationId: partner.organisationId,
+      email: row.row === 'A3' ? 'another@example.com' : email,
+      password: PASSWORD,
+      userId,
+    };
+    body = Object.fromEntries(Object.keys(row.required).map((name) => [name, fields[name]!]));
+  });
+
+  async function customerTokenOf(call: ReturnType<typeof clientOf>): Promise<string> {
+    const credentials = { email: 'customer@example.com', password: PASSWORD };
+    const { userId } = (await call('POST', '/v1/auth/users', credentials)).body;
+    await call('POST', '/v1/auth/customers/register', { userId });
+    return (await call('POST', '/v1/auth/customers/login', credentials)).body.identityToken;
+  }
+
+  const send = (payload: object, headers = headersOf[row.needs]) =>
+    httpClient(identity.service, headers)('POST', row.path, payload);
+  const raw = async (payload: string, type = 'application/json', headers = headersOf[row.needs]) => {
+    const answer = await identity.service.app.inject({
+      method: 'POST',
+      url: row.path,
+      headers: { ...headers, 'content-type': type },
+      payload,
+    });
+    return { status: answer.statusCode, text: answer.body };
+  };
+
+  it('answers with exactly these fields, and the same again', async () => {
+    const answer = await send({ ...body, unknown: 'field', more: [{ of: 'them' }] });
+    expect(answer.status).toBe(row.status);
+    expectFields(answer.body, row.answer);
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    const again = await send(body);
+    expect(again.status).toBe(row.again);
+    if (again.status < 300) expectFields(again.body, row.answer);
+    const stored = JSON.stringify(await identity.dataSource.query(`SELECT * FROM users, customers`));
+    expect(stored).not.toContain('unknown');
+  });
+
+  it('refuses what is well-formed and wrong; a 401 has no body', async () => {
+    for (const { with: changes, status } of row.refused) {
+      const answer = await send({ ...body, ...changes });
+      expect([changes, answer.status]).toEqual([changes, status]);
+      if (status === 401) expect([answer.body, answer.headers['content-type']]).toEqual([undefined, undefined]);
+      else expect(answer.body).toMatchObject({ status, instance: answer.headers['x-request-id'] });
+    }
+  });
+
+  it('lets nobody in with less, before it looks at the body; a 401 has no body', async () => {
+    const { key } = headersOf;
+    const tooLittle: Record<string, string>[] = [
+      {},
+      { authorization: `Bearer ${partner.apiKey}` },
+      { 'x-admin-key': ADMIN_KEY },
+      { ...headersOf[row.needs], 'x-api-key': `${partner.apiKey}x` },
+      { ...headersOf[row.needs], 'x-api-key': partner.apiKey.toUpperCase() },
+      ...(row.needs === 'key'
+        ? []
+        : [key, { ...key, authorization: 'Bearer x.y.z' }, { ...key, authorization: 'Bearer' }]),
+    ];
+    for (const headers of tooLittle)
+      for (const payload of [body, {}]) {
+        const answer = await send(payload, headers);
+        expect([headers, answer.status, answer.body]).toEqual([headers, 401, undefined]);
+      }
+    expect(await raw('{"no": ', 'application/json', {})).toEqual({ status: 401, text: '' });
+    if (row.needs === 'key') return;
+    const answer = await send({}, headersOf['key and customer token']);
+    expect(answer).toMatchObject({ status: 403, body: { status: 403 } });
+  });
+
+  it('names every required field that is missing, of another type, or too long', async () => {
+    const nothing = await send({});
+    expect(nothing.status).toBe(400);
+    expect(nothing.headers['content-type']).toContain('application/problem+json');
+    expect(nothing.body.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual(
+      Object.keys(row.required).toSorted(),
+    );
+    for (const [field, longest] of Object.entries({ ...row.required, ...row.optional })) {
+      const isOptional = row.optional?.[field] !== undefined;
+      const wrong = [...NO_TEXT.filter((value) => !(isOptional && value === null)), 'x'.repeat(longest + 1)];
+      for (const value of wrong) {
+        const answer = await send({ ...body, [field]: value });
+        expect([field, value, answer.status]).toEqual([field, value, 400]);
+        expect(answer.body.errors).toEqual([{ errorReference: '40', field, message: expect.stringContaining(field) }]);
+      }
+    }
+  });
+
+  it('bounds size and depth, and refuses what is no JSON object', async () => {
+    const large = JSON.stringify({ ...body, more: 'x'.repeat(256 * 1024) });
+    expect((await raw(large)).status).toBe(413);
+    expect((await send({ ...body, more: nested() })).status).toBe(400);
+    for (const payload of ['', '{', '[]', 'null', '"text"', '7']) expect((await raw(payload)).status).toBe(400);
+    expect((await raw('apiToken=x', 'application/x-www-form-urlencoded')).status).toBe(415);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect((await raw(deep)).status).toBe(400);
+  });
+
+  it('knows no other method and no other path', async () => {
+    const others = [
+      ['GET', row.path],
+      ['PATCH', row.path],
+      ['POST', `${row.path}/x`],
+      ['POST', `${row.path}/${'x'.repeat(10_000)}`],
+    ] as const;
+    for (const [method, path] of others)
+      expect((await httpClient(identity.service, headersOf[row.needs])(method, path)).status).toBe(404);
+  });
+});
+
+function expectFields(value: Record<string, unknown>, fields: AuthenticationRow['answer']): void {
+  expect(Object.keys(value).toSorted()).toEqual(Object.keys(fields).toSorted());
+  for (const [name, type] of Object.entries(fields)) expectType(value[name], type);
+}
+
+function expectType(value: unknown, type: FieldType): void {
+  if (typeof type === 'object') expectFields(value as Record<string, unknown>, type);
+  else if (type === 'seconds') expect(Number.isSafeInteger(value)).toBe(true);
+  else expect(value).toEqual(expect.stringMatching(SHAPES[type]!));
+}
+
+describe('A5: known and unknown', () => {
+  let identity: TestService;
+  beforeAll(async () => {
+    identity = await startIdentity();
+  });
+  afterAll(() => identity.stop());
+
+  it('cost the same: as many statements, and one password compared under the same parameters', async () => {
+    const partner = await aPartner(identity);
+    const call = clientOf(identity, partner, await logIn(identity, partner));
+    for (const email of ['customer@example.com', 'user@example.com']) {
+      const { userId } = (await call('POST', '/v1/auth/users', { email, password: PASSWORD })).body;
+      if (email.startsWith('customer')) await call('POST', '/v1/auth/customers/register', { userId });
+    }
+    const compared = jest.spyOn(identity.service.app.get(PasswordQueue), 'matches');
+    const statements = jest.spyOn(identity.dataSource, 'createQueryRunner');
+    const costs = [];
+    for (const [email, password] of [
+      ['customer@example.com', 'wrong password'],
+      ['user@example.com', PASSWORD],
+      ['user@example.com', 'wrong password'],
+      ['nobody@example.com', PASSWORD],
+      ['no address', 'wrong password'],
+    ] as const) {
+      compared.mockClear();
+      statements.mockClear();
+      const { status } = await call('POST', '/v1/auth/customers/login', { email, password });
+      const parameters = compared.mock.calls.map(([, hash]) => hash.split('$').slice(0, 4).join('$'));
+      costs.push({ status, parameters, statements: statements.mock.calls.length });
+    }
+    const [first] = costs;
+    expect(first).toMatchObject({ status: 401, parameters: ['$argon2id$v=19$m=19456,t=2,p=1'] });
+    expect(first!.statements).toBeGreaterThan(0);
+    for (const cost of costs) expect(cost).toEqual(first);
+  });
+});
+
+test('a parameter of a path is bounded, and one that cannot be an id is not found', async () => {
+  const identity = await startIdentity();
+  const admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
+  const statusOf = async (id: string) => (await admin('GET', `/admin/v1/organisations/${id}`)).status;
+  for (const id of ['x', '%00', '..', 'x'.repeat(200)]) expect([id, await statusOf(id)]).toEqual([id, 404]);
+  for (const length of [201, 5_000]) expect([length, await statusOf('x'.repeat(length))]).toEqual([length, 400]);
+  await identity.stop();
+});
