@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decode, logIn, type PartnerHeaders } from './partner.js';
 import { Platform, ROOT, run } from './platform.js';
@@ -102,6 +103,24 @@ test('replacing and closing reach the payable and whoever decodes', async () => 
     [externalReference],
   );
   expect(payables.map(({ state }) => state)).toEqual(['closed', 'closed']);
+});
+
+test('what the merchant allows is shown as soon as it is set', async () => {
+  const code = await newCode();
+  const { merchantId } = platform.site(0, 0).merchant;
+  const set = await platform.svc(
+    'admin',
+    'features',
+    'set',
+    String(merchantId),
+    'tip.enabled=true',
+    'orderReference.label=Table',
+  );
+  expect(set).toMatchObject({ code: 0 });
+  await waitUntil('the features to be shown', 5_000, async () => {
+    const features = (await decode(platform, code, partner)).body?.merchant['features'];
+    return isDeepStrictEqual(features, { orderReference: { label: 'Table' }, tip: { enabled: true } });
+  });
 });
 
 test('a third party’s code is decoded over HTTP, and its silence is 503', async () => {
