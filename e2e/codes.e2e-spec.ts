@@ -1,7 +1,11 @@
 /** A till's invoice from its creation to a partner's app, with every service in a process of its own. */
 import { randomUUID } from 'node:crypto';
-import { decode, onboardPartner, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { waitUntil } from '@svc/testing';
+import { decode, logIn, type PartnerHeaders } from './partner.js';
+import { Platform, ROOT, run } from './platform.js';
 
 jest.setTimeout(240_000);
 
@@ -11,7 +15,8 @@ const stopped: number[] = [];
 
 beforeAll(async () => {
   platform = await Platform.start('codes', {}, 'distributed');
-  partner = await onboardPartner(platform);
+  partner = await logIn(platform);
+  await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', partner)).status !== 401);
 });
 afterAll(async () => {
   goOn();
@@ -59,6 +64,20 @@ async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
   return answer.text();
 }
 
+test('it does what the README says, word for word, twice', async () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, block] = /<!-- tested: codes -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+  for (let time = 1; time <= 2; time++) {
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    expect([code, output]).toEqual([0, expect.stringContaining('<svg ')]);
+    const decoded = JSON.parse(/^\{"merchant".*$/m.exec(output)?.[0] ?? '') as Record<string, object>;
+    expect(decoded).toMatchObject({
+      merchant: { merchantName: 'Karoo Roastery', currencySymbol: 'R' },
+      invoice: { amount: 8_950, state: 'open', lineItems: [{ sku: 'RC', unitPrice: '4475', quantity: 2 }] },
+    });
+  }
+});
+
 test('fifty invoices are decoded the moment their till is answered', async () => {
   for (let count = 0; count < 50; count++) {
     const amount = 1_000 + count;
@@ -84,6 +103,24 @@ test('replacing and closing reach the payable and whoever decodes', async () => 
     [externalReference],
   );
   expect(payables.map(({ state }) => state)).toEqual(['closed', 'closed']);
+});
+
+test('what the merchant allows is shown as soon as it is set', async () => {
+  const code = await newCode();
+  const { merchantId } = platform.site(0, 0).merchant;
+  const set = await platform.svc(
+    'admin',
+    'features',
+    'set',
+    String(merchantId),
+    'tip.enabled=true',
+    'orderReference.label=Table',
+  );
+  expect(set).toMatchObject({ code: 0 });
+  await waitUntil('the features to be shown', 5_000, async () => {
+    const features = (await decode(platform, code, partner)).body?.merchant['features'];
+    return isDeepStrictEqual(features, { orderReference: { label: 'Table' }, tip: { enabled: true } });
+  });
 });
 
 test('a third party’s code is decoded over HTTP, and its silence is 503', async () => {

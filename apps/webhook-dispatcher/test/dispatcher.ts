@@ -4,6 +4,7 @@ import {
   type HostedApiVersion,
   type Mode,
   PaymentFailedV1,
+  type AnyPaymentSnapshot,
   type PaymentSnapshot,
   PaymentSucceededV1,
   SealingKeyPublishedV1,
@@ -127,7 +128,7 @@ export class DispatcherUnderTest {
   }
 
   /** The event that says so. */
-  paidEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
+  paidEvent(payment: PaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
   }

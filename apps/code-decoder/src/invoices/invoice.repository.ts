@@ -94,12 +94,21 @@ export class InvoiceRepository {
     return row;
   }
 
-  /** The newest with this externalReference; of several at most that one is not over. */
+  /**
+   * The one with this externalReference that is not over; else the newest. Not simply the newest: replicas' clocks
+   * differ, and one that replaces another may seem to be the older. A till may use a reference again for years, so
+   * neither half reads more than one row.
+   */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
-      `SELECT ${COLUMNS} FROM invoices i
-        WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
-        ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
+      `(SELECT ${COLUMNS}, 1 AS rank FROM invoices i
+         WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
+           AND i.payable_state IN ('open', 'reserved'))
+       UNION ALL
+       (SELECT ${COLUMNS}, 2 FROM invoices i
+         WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
+         ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1)
+       ORDER BY rank LIMIT 1`,
       [owner.siteId, owner.mode, externalReference, owner.merchantId],
     );
     return row;
@@ -123,7 +132,7 @@ export class InvoiceRepository {
       `SELECT ${COLUMNS} FROM invoices i
         WHERE i.site_id = (SELECT site_id FROM till_codes WHERE code = $1 AND mode = $2) AND i.mode = $2
           AND i.site_reference = (SELECT site_reference FROM till_codes WHERE code = $1 AND mode = $2)
-          AND i.payable_state IN ('open', 'reserved') AND i.expires_at > $3
+          AND i.closed_at IS NULL AND i.expires_at > $3
         ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
       [code, mode, this.clock.now()],
     );

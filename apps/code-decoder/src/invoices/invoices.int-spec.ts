@@ -97,6 +97,19 @@ test('the same request again is the same invoice; another one replaces it', asyn
   expect((await read(other.body.reference as string)).body).toMatchObject({ state: 'open', amount: 500 });
 });
 
+test('a replica whose clock is behind replaces as well: the one that is open is the one that counts', async () => {
+  const payload = anInvoiceRequest({ externalReference: 'skew' });
+  const first = await post(payload);
+  decoder.clock.advance(-5_000);
+  const second = await post({ ...payload, amount: 2 });
+  decoder.clock.advance(5_000);
+  expect(second.status).toBe(201);
+  expect((await post({ ...payload, amount: 2 })).body).toEqual(second.body);
+  expect((await close('skew')).status).toBe(204);
+  expect((await read(second.body.reference as string)).body.state).toBe('closed');
+  expect((await read(first.body.reference as string)).body.state).toBe('closed');
+});
+
 test('two without externalReference are two', async () => {
   const payload = anInvoiceRequest({ externalReference: undefined });
   const [one, other] = [await post(payload), await post(payload)];

@@ -41,5 +41,12 @@ test('a static code reads the open invoices of its till and no others', async ()
 test('an externalReference is looked up among those of its site', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(() => invoices.findByExternalReference({ merchantId: 1, siteId: 2, mode: 'test' }, 'x'));
-  expect(plan).toMatch(/Index Cond: \(\(site_id = .*\) AND \(mode = .*\) AND \(external_reference = /);
+  const byReference = 'Index Cond: \\(\\(site_id = .*\\) AND \\(mode = .*\\) AND \\(external_reference = ';
+  expect(plan).toMatch(new RegExp(`using invoices_one_open on invoices i .*\\n\\s+${byReference}`));
+  // Straight from the end of the index: sorted, it would read every invoice that ever had the reference.
+  expect(plan).toMatch(
+    new RegExp(
+      `Limit .*\\n\\s+->  Index Scan Backward using invoices_by_external_reference on .*\\n\\s+${byReference}`,
+    ),
+  );
 });

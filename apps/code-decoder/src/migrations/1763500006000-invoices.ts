@@ -37,9 +37,9 @@ export class Invoices1763500006000 implements MigrationInterface {
       CREATE UNIQUE INDEX invoices_by_code ON invoices (code);
       CREATE UNIQUE INDEX invoices_one_open ON invoices (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved');
       COMMENT ON INDEX invoices_one_open IS 'An externalReference has at most one invoice at a site that is not over; it may be used again afterwards.';
-      CREATE INDEX invoices_by_external_reference ON invoices (site_id, mode, external_reference, made_at) WHERE external_reference IS NOT NULL;
-      CREATE INDEX invoices_at_till ON invoices (site_id, mode, site_reference, expires_at) WHERE payable_state IN ('open', 'reserved');
-      COMMENT ON INDEX invoices_at_till IS 'By expiry, so that the many that nobody paid are not read when a static code is scanned.';
+      CREATE INDEX invoices_by_external_reference ON invoices (site_id, mode, external_reference, made_at, invoice_id);
+      CREATE INDEX invoices_at_till ON invoices (site_id, mode, site_reference, expires_at) WHERE closed_at IS NULL;
+      COMMENT ON INDEX invoices_at_till IS 'By expiry, so that the many that nobody paid are not read when a static code is scanned. Its predicate is another than that of invoices_one_open, so that neither is taken for the other''s look-up.';
 
       CREATE TABLE known_merchants (
         merchant_id bigint PRIMARY KEY,

@@ -1,4 +1,5 @@
-import { PayableClosedV1 } from '@svc/contracts';
+import { InvoiceCreatedV1, PayableClosedV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
 import { anInvoicePayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -65,6 +66,16 @@ test('of those who pay it and those who replace it at the same time, one side wi
     }),
   );
   expect(new Set(outcomes)).toEqual(new Set(['fulfilled,rejected']));
+});
+
+test('an invoice that is only heard of can be paid; heard of again, it stays as it is', async () => {
+  const payable = anInvoicePayable();
+  const payload = { payable, origin: 'pos', createdUTCDate: '2026-03-01T10:00:00.000Z' };
+  const created = anEvent(InvoiceCreatedV1, payable.payableId, 1, payload);
+  await processor.deliver(created);
+  expect(await processor.close(payable)).toMatchObject({ state: 'closed', version: 2 });
+  await processor.deliver({ ...created, id: anEvent(InvoiceCreatedV1, 'x', 1, payload).id });
+  await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'payable.closed' });
 });
 
 test('an id that stands for another debt is refused', async () => {

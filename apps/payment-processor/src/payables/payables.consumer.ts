@@ -2,6 +2,8 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   ClosePayableV1,
   type EventEnvelope,
+  type InvoiceCreated,
+  InvoiceCreatedV1,
   type OpenedPayable,
   type OpenPayable as OpenPayableCommand,
   OpenPayableV1,
@@ -26,6 +28,18 @@ export class PayablesConsumer {
   /** Replay: a payable that is known stays as it is. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
   async makeKnown(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
+    await this.payables.makeKnown(
+      tx,
+      events.map((event) => event.payload.payable),
+    );
+  }
+
+  /**
+   * Known since `open-payable`, unless this service's tables were restored from before it. Replay: a payable that is
+   * known stays as it is.
+   */
+  @EventPattern(InvoiceCreatedV1, { repeatable: true })
+  async makeInvoicesKnown(events: EventEnvelope<InvoiceCreated>[], { tx }: ConsumerContext): Promise<void> {
     await this.payables.makeKnown(
       tx,
       events.map((event) => event.payload.payable),

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type ServerResponse } from 'node:http
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { NameServer } from '../../test/name-server.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { resolveWith } from './guarded-connector.js';
+import { resolveWith } from '@svc/outbound';
 import { type Answer, NotificationPoster, type PostSettings } from './post-notification.js';
 
 const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };

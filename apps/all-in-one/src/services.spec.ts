@@ -1,0 +1,18 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+
+function textsOf(pattern: string): string {
+  const files = globSync(pattern, { cwd: root, exclude: (name) => /node_modules|dist|\.(int-)?spec\.ts$/.test(name) });
+  return files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+}
+
+// Over RabbitMQ an event that nobody is bound to has nowhere to go: the relay tries again, and what comes after waits.
+test('every event that services publish has a service that hears it', () => {
+  const contracts = textsOf('libs/contracts/src/events/*.ts');
+  const services = textsOf('{apps,libs}/*/src/**/*.ts');
+  const events = [...contracts.matchAll(/export const (\w+) = eventType</g)].map(([, name]) => name!);
+  expect(events.length).toBeGreaterThan(10);
+  expect(events.filter((name) => !services.includes(`@EventPattern(${name}`))).toEqual([]);
+});
