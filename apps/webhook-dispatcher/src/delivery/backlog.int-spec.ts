@@ -114,6 +114,6 @@ test('a backlog drains at full speed, once each, and what is new does not wait f
   expect(timesReceived.size).toBe(BACKLOG + toldAt.size);
   expect(new Set(timesReceived.values())).toEqual(new Set([1]));
   expect(await count(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + toldAt.size);
-  expect(percentile([...waits(true), ...waits(false)], 0.99)).toBeLessThan(1_000);
+  expect(percentile([...waits(true), ...waits(false)], 0.99)).toBeLessThan(3_000);
   expect(rssMost - rssBefore).toBeLessThan(256 * 2 ** 20);
 }, 900_000);

@@ -85,14 +85,15 @@ const dueWithin = (bounds: string): string => `
 
 const CLAIM = `
   WITH RECURSIVE lanes AS (
-    (SELECT merchant_id, endpoint FROM notifications WHERE state = 'pending' ORDER BY merchant_id, endpoint LIMIT 1)
+    (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
+      WHERE state = 'pending' ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
     UNION ALL
-    SELECT further.merchant_id, further.endpoint
+    SELECT further.*
       FROM lanes
      CROSS JOIN LATERAL (
-           SELECT n.merchant_id, n.endpoint FROM notifications n
+           SELECT n.merchant_id, n.endpoint, n.next_attempt_at FROM notifications n
             WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (lanes.merchant_id, lanes.endpoint)
-            ORDER BY n.merchant_id, n.endpoint LIMIT 1) AS further
+            ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   ), busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
   ), ready AS (
@@ -101,7 +102,7 @@ const CLAIM = `
       FROM lanes
       LEFT JOIN busy USING (merchant_id, endpoint)
       LEFT JOIN circuits USING (merchant_id, endpoint)
-     WHERE circuits.open_until IS NULL OR circuits.open_until <= $1
+     WHERE lanes.first_due <= $1 AND (circuits.open_until IS NULL OR circuits.open_until <= $1)
   ), due AS (
     SELECT ready.*, picked.id, picked.next_attempt_at, picked.is_new,
            row_number() OVER (PARTITION BY merchant_id, endpoint, is_new ORDER BY next_attempt_at) AS turn
