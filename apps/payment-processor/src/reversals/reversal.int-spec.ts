@@ -5,9 +5,16 @@ import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
+/** What the acquirer does by itself. */
+let itself: Pick<Acquirer, 'charge' | 'ask' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
+  itself = {
+    charge: acquirer.charge.bind(acquirer),
+    ask: acquirer.ask.bind(acquirer),
+    reverse: acquirer.reverse.bind(acquirer),
+  };
 });
 afterEach(() => processor.stop());
 
@@ -16,18 +23,17 @@ afterEach(() => processor.stop());
  * that still waits.
  */
 async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
-  const { charge, ask, reverse } = acquirer;
   acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   let late: Promise<ChargeOutcome> | undefined;
   acquirer.charge = async (request, signal) => {
     processor.clock.advance(10_000);
     await processor.recover();
-    return (late = charge.call(acquirer, request, signal));
+    return (late = itself.charge(request, signal));
   };
   const payment = await processor.pay(payable);
   expect(await late).toMatchObject({ kind: 'approved' });
-  Object.assign(acquirer, { charge, ask, reverse });
+  Object.assign(acquirer, itself);
   return payment;
 }
 
@@ -54,20 +60,18 @@ test('an approval for a payment that had failed is given back, recorded and publ
 
 test('a second approval for a payable that was paid meanwhile: the first payer keeps his, the other is given back', async () => {
   const payable = aPayable();
-  const { charge } = acquirer;
   let second: PaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
-    acquirer.charge = charge;
+    acquirer.charge = (...given) => itself.charge(...given);
     processor.clock.advance(10_000);
     await processor.recover();
     second = await processor.pay(payable, { try: 2 });
-    return charge.call(acquirer, request, signal);
+    return itself.charge(request, signal);
   };
-  const { ask, reverse } = acquirer;
   acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   const first = await processor.pay(payable);
-  Object.assign(acquirer, { ask, reverse });
+  Object.assign(acquirer, itself);
   expect([first.state, second?.state]).toEqual(['failed', 'success']);
   expect(processor.charged()).toHaveLength(2);
   await processor.clearUp();
@@ -77,9 +81,8 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
 
 test('is repeated until the bank confirms it, every half minute', async () => {
   const payment = await approvedTooLate();
-  const { reverse } = acquirer;
   let told = 0;
-  acquirer.reverse = (key) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse.call(acquirer, key));
+  acquirer.reverse = (key) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(key));
   for (let second = 0; second < 90; second++) {
     await processor.clearUp();
     processor.clock.advance(1_000);
@@ -90,9 +93,8 @@ test('is repeated until the bank confirms it, every half minute', async () => {
 });
 
 test('an approval that is told twice is nothing to give back', async () => {
-  const { charge } = acquirer;
   acquirer.charge = async (request, signal) => {
-    const outcome = await charge.call(acquirer, request, signal);
+    const outcome = await itself.charge(request, signal);
     processor.clock.advance(2_000);
     await processor.recover();
     return outcome;
