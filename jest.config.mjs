@@ -24,7 +24,7 @@ export default {
     {
       ...shared,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker}/**/*.int-spec.ts'],
+      testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.int-spec.ts'],
     },
     { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts'] },
   ],

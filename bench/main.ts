@@ -13,6 +13,7 @@ import { ROOT } from './hosted-payment/platform.ts';
 import { measureStart } from './start/start.ts';
 import { asMarkdown, asText, type Report, type Section } from './report.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
+import { measureCheckout } from './checkout/checkout.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 export interface PartOptions {
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   acquirers: measureAcquirers,
   tracing: measureTracing,
   webhooks: measureWebhooks,
+  checkout: measureCheckout,
 };
 
 const { positionals, values } = parseArgs({

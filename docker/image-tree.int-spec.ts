@@ -85,7 +85,8 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
     expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
     const second = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
     expect(second.trim()).toBe(`${name}: up to date`);
-  });
+    // Two programs, each started once.
+  }, 60_000);
 
   test('refuses a task it does not know', async () => {
     if (app.schema === undefined) return expect(app.schema).toBeUndefined();

@@ -12,7 +12,7 @@ jest.setTimeout(300_000);
 
 /** Never paid with, so that finding it can only be our doing. */
 const PLANTED = '5105105105105100';
-/** Paid with: approved, declined for each reason, and charged with a lost answer. */
+/** Paid with: approved, declined for each reason, verified by the bank, and charged with a lost answer. */
 const PAID_WITH = [
   '4242424242424242',
   '5555555555554444',
@@ -21,6 +21,7 @@ const PAID_WITH = [
   '4000000000009995',
   '4000000000000069',
   '4000000000000127',
+  '4000000000003220',
   '4000000000004087',
 ];
 
@@ -143,8 +144,10 @@ describe('card data', () => {
       'declined',
       'declined',
       'declined',
+      'verification',
       'processing',
     ]);
+    await confirmAtTheBank();
     await payWithCardInTheClear(gatewayUrl);
     await waitUntil('the outcome of the lost answer, and every notification', 60_000, async () => {
       const [left] = await platform.sql<{ open: number; told: number }>(
@@ -153,6 +156,17 @@ describe('card data', () => {
       );
       return left!.open === 0 && left!.told >= PAID_WITH.length;
     });
+  }
+
+  /** The payer who is to be verified confirms, and comes back to the page. */
+  async function confirmAtTheBank(): Promise<void> {
+    const [verification] = await platform.sql<{ url: string; session: string }>(
+      `SELECT challenge_url AS url, payable_id AS session
+         FROM payment_processor.verifications JOIN payment_processor.payments USING (payment_id)`,
+    );
+    const { url, session } = verification!;
+    await fetch(url, { method: 'POST', body: new URLSearchParams({ answer: 'confirm' }), redirect: 'manual' });
+    await fetch(`${platform.demo.gatewayUrl}/pay?sessionId=${session}`);
   }
 
   /** Somebody who integrates wrongly sends the number as it is, in every place: refused, and not kept. */

@@ -131,4 +131,26 @@ describe('a webhook', () => {
     expect(verifyLegacySignature(payment, right)).toBe(true);
     expect(verifyLegacySignature(payment, wrong)).toBe(false);
   });
+  it('is in the feed under the id of its deliveries, and is sent again when an administrator says so', async () => {
+    const client = clientOf(platform);
+    const before = await client.listNotifications();
+    const paymentReference = await pay(client);
+    await deliveries(paymentReference, 1);
+    const { webhookId, payment } = endpoint.of(paymentReference)[0]!;
+    const { signature: _, ...fields } = payment;
+    const [told] = await waitUntil('the feed', 20_000, async () => {
+      const { notifications } = await client.listNotifications(before.after);
+      return notifications.length > 0 && notifications;
+    });
+    expect(told).toEqual({ id: webhookId, payment: fields });
+
+    const count = endpoint.of(paymentReference).length;
+    await waitUntil('a try that is recorded', 20_000, async () => (await rowOf(paymentReference)).lease_id === null);
+    expect(await platform.svc('admin', 'webhooks', 'replay', webhookId)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`${webhookId} is due now`) as string,
+    });
+    await deliveries(paymentReference, count + 1);
+    expect(new Set(endpoint.of(paymentReference).map((delivery) => delivery.webhookId))).toEqual(new Set([webhookId]));
+  });
 });

@@ -40,6 +40,7 @@ export function platform(
         SVC_PAYMENTS_PER_MINUTE: '100000',
         // All payments of the measurement have one merchant with one endpoint.
         SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '50',
+        SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: '50',
         // As in production: a line for each request is written by what stands before the services.
         SVC_LOG_LEVEL: 'warn',
         ...settings,

@@ -8,7 +8,7 @@ import { machineTraces } from './machine-traces.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const FORMATTED = [
-  '{apps,libs,tools,e2e,bench,deploy,docker}/**/*.{ts,tsx,mjs,cjs,json,css}',
+  '{apps,libs,tools,e2e,bench,deploy,docker,examples}/**/*.{ts,tsx,mjs,cjs,json,css}',
   '*.{json,mjs,cjs}',
   '!**/package-lock.json',
   '!**/dist/**',

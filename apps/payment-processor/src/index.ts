@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
+import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
@@ -10,5 +11,5 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   gatherMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
-  migrations: [Payments1763500001000],
+  migrations: [Payments1763500001000, Verifications1763500001001],
 };

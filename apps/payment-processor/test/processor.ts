@@ -6,6 +6,7 @@ import {
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
+  CheckPaymentsV1,
   ClosePayableV1,
   type OpenedPayable,
   type OpenPayable,
@@ -21,6 +22,7 @@ import { startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { RecoverAttempts } from '../src/payments/recover-attempts.js';
+import { ClearUp } from '../src/reversals/clear-up.js';
 import { encryptedCard } from './encrypted-card.js';
 
 export interface Processor extends TestService {
@@ -31,9 +33,14 @@ export interface Processor extends TestService {
   close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Asks that it can be paid from now on. */
   open(command: OpenPayable): Promise<OpenedPayable>;
+  /** Somebody looks at it. */
+  check(payable: PayableDescriptor): Promise<PaymentSnapshot[]>;
+  /** The payer answers on the bank's page. */
+  answerChallenge(payment: PaymentSnapshot, answer: 'confirm' | 'refuse'): Promise<void>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
   recover(): Promise<number>;
+  clearUp(): Promise<number>;
 }
 
 export interface PayOptions {
@@ -57,6 +64,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       ...env,
     },
   });
+  // Tests step the jobs; one that ran by itself as well would take the work away from them.
+  for (const job of [RecoverAttempts, ClearUp]) await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   return {
@@ -72,11 +81,21 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
           { sessionId: payable.payableId, try: nth },
           card ? { cardNumber: card } : {},
         ),
+        payerReturnUrl: `https://pay.example/pay?sessionId=${payable.payableId}`,
         deadline: test.clock.later(15_000).toISOString(),
         ...command,
       }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
     open: (command) => commands.request(OpenPayableV1, command),
+    check: ({ payableId }) => commands.request(CheckPaymentsV1, { payableId }),
+    answerChallenge: async ({ verificationUrl = '' }, answer) => {
+      const { status } = await fetch(verificationUrl, {
+        method: 'POST',
+        body: new URLSearchParams({ answer }),
+        redirect: 'manual',
+      });
+      if (status !== 303) throw new Error(`The bank did not lead back: ${status}`);
+    },
     charged: () => {
       const last = new Map<string, ChargeRecord>();
       for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
@@ -88,6 +107,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
+    clearUp: () => test.service.app.get(ClearUp).runOnce(),
     stop: async () => {
       await test.stop();
       await acquirer.close();

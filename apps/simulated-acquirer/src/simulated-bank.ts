@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ChargeRecord, ChargeStore, DeclineReason } from './charge-store.js';
+import type { Challenge, ChargeRecord, ChargeStore, DeclineReason } from './charge-store.js';
 
 /** Test numbers and what they do; every other valid number is approved. The README lists them for people. */
 const DECLINES: Readonly<Record<string, DeclineReason>> = {
@@ -10,6 +10,8 @@ const DECLINES: Readonly<Record<string, DeclineReason>> = {
 };
 /** Charges, then loses the connection before it answers. */
 const DROPS_THE_ANSWER = '4000000000004087';
+/** Asks the payer to verify who he is, and charges when he has. */
+const ASKS_FOR_VERIFICATION = '4000000000003220';
 
 export interface ChargeRequest {
   readonly key: string;
@@ -17,7 +19,11 @@ export interface ChargeRequest {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  readonly cardNumber: string;
+  /** Or the challenge that its owner has passed. */
+  readonly cardNumber?: string;
+  readonly challengeReference?: string;
+  /** Where the payer goes on after a challenge; without it the bank asks for none. */
+  readonly returnUrl?: string;
 }
 
 /**
@@ -52,20 +58,44 @@ export class SimulatedBank {
       paymentReference: record?.paymentReference ?? '',
       acquirerReference: record?.acquirerReference ?? randomUUID(),
       charged: record?.outcome === 'approved',
+      ...(record?.challenge ? { challenge: record.challenge } : {}),
     });
   }
 
+  findChallenge(reference: string): ChargeRecord | undefined {
+    return this.store.findChallenged(reference);
+  }
+
+  /** The payer's answer on the bank's page; the first one counts. Undefined where there is nothing to answer. */
+  answerChallenge(reference: string, passed: boolean): Challenge | undefined {
+    const record = this.store.findChallenged(reference);
+    if (!record) return undefined;
+    if (record.outcome !== 'challenged' || record.challenge.state !== 'pending') return record.challenge;
+    const challenge: Challenge = { ...record.challenge, state: passed ? 'passed' : 'failed' };
+    this.store.append({ ...record, challenge });
+    return challenge;
+  }
+
   private decide(request: ChargeRequest): ChargeRecord {
-    const reason = DECLINES[request.cardNumber];
+    const { cardNumber, challengeReference, returnUrl } = request;
+    const isChallenged = cardNumber === ASKS_FOR_VERIFICATION && returnUrl !== undefined;
+    const reason =
+      challengeReference === undefined ? DECLINES[cardNumber ?? ''] : this.refusalAfter(challengeReference);
     return this.store.append({
       key: request.key,
-      outcome: reason ? 'declined' : 'approved',
+      outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
       ...(reason ? { reason } : {}),
       amount: request.amount,
       currency: request.currency,
       paymentReference: request.paymentReference,
       acquirerReference: randomUUID(),
-      charged: !reason,
+      charged: !reason && !isChallenged,
+      ...(isChallenged ? { challenge: { reference: randomUUID(), state: 'pending', returnUrl } } : {}),
     });
+  }
+
+  private refusalAfter(challengeReference: string): DeclineReason | undefined {
+    const record = this.store.findChallenged(challengeReference);
+    return record?.outcome === 'challenged' && record.challenge.state === 'passed' ? undefined : 'not-verified';
   }
 }

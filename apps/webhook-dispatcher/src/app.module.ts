@@ -9,6 +9,7 @@ import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { NotificationPoster } from './endpoint/post-notification.js';
 import { NotificationsConsumer } from './notifications/notifications.consumer.js';
 import { NotificationsController } from './notifications/notifications.controller.js';
+import { ReplaysController } from './replays/replays.controller.js';
 import { SealingKey } from './sealing-key/sealing-key.js';
 import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consumer.js';
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
@@ -18,6 +19,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     SigningSecretsConsumer,
     NotificationsConsumer,
     NotificationsController,
+    ReplaysController,
     deadLettersOf('webhook-dispatcher'),
   ],
   providers: [
@@ -37,7 +39,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
           policy: { allowLoopback: config.SVC_ENVIRONMENT === 'development' },
           connectTimeoutMs: config.SVC_DELIVERY_CONNECT_TIMEOUT_MS,
           timeoutMs: config.SVC_DELIVERY_TIMEOUT_MS,
-          connectionsPerEndpoint: config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
+          connectionsPerOrigin: config.SVC_DELIVERY_CONCURRENCY,
         }),
     },
     adminKeyFrom(WebhookDispatcherConfig),

@@ -21,14 +21,21 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @IsIn(['on', 'off'])
   SVC_DELIVERY: 'on' | 'off' = 'on';
 
-  /** Notifications that this process sends at once, over all endpoints. */
+  /** Notifications that this process sends at once, over all merchants. */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(1_000)
-  SVC_DELIVERY_CONCURRENCY: number = 50;
+  SVC_DELIVERY_CONCURRENCY: number = 200;
 
-  /** Of them to one endpoint (host and port), so that a slow one leaves room for the others (E6). */
+  /** Of them for one merchant, however many endpoints it has (E6). */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: number = 20;
+
+  /** Of them to one endpoint (host and port) of one merchant, so that a slow one leaves room for the others (E6). */
   @IsOptional()
   @IsInt()
   @Min(1)

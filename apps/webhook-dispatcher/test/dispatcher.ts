@@ -1,8 +1,10 @@
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import {
+  type EventEnvelope,
   type HostedApiVersion,
   type Mode,
   PaymentFailedV1,
+  type AnyPaymentSnapshot,
   type PaymentSnapshot,
   PaymentSucceededV1,
   SealingKeyPublishedV1,
@@ -81,6 +83,7 @@ export class DispatcherUnderTest {
       primary?: boolean;
       revoked?: boolean;
       version?: number;
+      merchantId?: number;
     },
   ): Promise<void> {
     const [published] = await this.test.published(SealingKeyPublishedV1);
@@ -89,12 +92,13 @@ export class DispatcherUnderTest {
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
       .encrypt(createPublicKey({ key: { ...publicJwk }, format: 'jwk' }));
     const { version = 1, purpose, siteId, mode = MERCHANT.mode, primary = true, revoked = false } = change;
+    const { merchantId = MERCHANT.merchantId } = change;
     await this.test.deliver(
       anEvent(SigningSecretChangedV1, secretId, version, {
         secretId,
         purpose,
         mode,
-        merchantId: MERCHANT.merchantId,
+        merchantId,
         ...(siteId === undefined ? {} : { siteId }),
         sealed,
         primary,
@@ -103,10 +107,16 @@ export class DispatcherUnderTest {
     );
   }
 
-  async usualSecrets(): Promise<void> {
-    await this.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId });
-    await this.secret('merchant-key', MERCHANT_API_KEY, { purpose: 'api-key' });
-    await this.secret('webhook-secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId: MERCHANT.siteId });
+  /** Of one merchant; another than the usual one has the same keys. */
+  async usualSecrets(merchantId = MERCHANT.merchantId): Promise<void> {
+    const { siteId } = MERCHANT;
+    await this.secret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
+    await this.secret(`merchant-key ${merchantId}`, MERCHANT_API_KEY, { purpose: 'api-key', merchantId });
+    await this.secret(`webhook-secret ${merchantId}`, WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      siteId,
+      merchantId,
+    });
   }
 
   payment(
@@ -117,10 +127,14 @@ export class DispatcherUnderTest {
     return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
-  async paid(payment: PaymentSnapshot): Promise<void> {
-    await this.test.deliver(
-      anEvent(payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, payment.paymentReference, 2, payment),
-    );
+  /** The event that says so. */
+  paidEvent(payment: PaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
+    const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
+    return anEvent(type, payment.paymentReference, 2, payment);
+  }
+
+  async paid(...payments: PaymentSnapshot[]): Promise<void> {
+    await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
   }
 
   async rowOf({ paymentReference }: PaymentSnapshot): Promise<NotificationRow> {
@@ -139,15 +153,21 @@ export class DispatcherUnderTest {
     );
   }
 
+  replay(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
+    return this.admin('POST', '/replays', ADMIN_KEY, body);
+  }
+
   async admin(
     method: 'GET' | 'POST',
     path: string,
     key: string | null = ADMIN_KEY,
+    body?: object,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
     const answer = await this.test.service.app.inject({
       method,
       url: `/admin/v1/notifications${path}`,
       headers: key === null ? {} : { 'x-admin-key': key },
+      ...(body === undefined ? {} : { payload: body }),
     });
     return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json<Record<string, unknown>>() };
   }

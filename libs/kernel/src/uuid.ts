@@ -1,9 +1,18 @@
+import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { Clock } from './clock.js';
 
 /** A UUID of version 7 at the injected time: sorts by creation, which keeps indexes compact. */
 export function newUuid(clock: Clock): string {
   return v7({ msecs: clock.now().getTime() });
+}
+
+/**
+ * The UUID of version 7 that belongs to a time and a text: its random part is a hash of the text, so that services which
+ * know both have the same id without telling each other. Whoever knows the text knows the id.
+ */
+export function derivedUuid(at: Date, text: string): string {
+  return v7({ msecs: at.getTime(), random: createHash('sha256').update(text, 'utf8').digest().subarray(0, 16) });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

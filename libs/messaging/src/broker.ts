@@ -54,6 +54,8 @@ export interface RelayTarget {
   readonly types?: ReadonlySet<string>;
   /** As of the subscriber. */
   readonly gatherMs?: number;
+  /** Batches it can be given before the first of them is safe; one when left out. */
+  readonly window?: number;
   /** Resolves when the batch is safe with the target; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
 }

@@ -38,6 +38,8 @@ export interface RabbitMqSettings {
 
 /** Name of the one cursor of a relay that publishes: the broker keeps who has been given what. */
 const TARGET = 'rabbitmq';
+/** An event need not wait for the confirmation of the one before it, which takes the broker a disk's time. */
+const UNCONFIRMED_BATCHES = 4;
 /** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
 /** Metrics are collected whether the broker answers or not. */
@@ -69,6 +71,7 @@ export class RabbitMqBroker implements Broker {
 
   private readonly live: RelayTarget = {
     name: TARGET,
+    window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
       await this.announce(events);
       await this.publisher.publish(events.map((event) => eventMessage(this.topology.events, event.type, event)));

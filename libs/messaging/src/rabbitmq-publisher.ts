@@ -8,7 +8,8 @@ export interface Outgoing {
   readonly exchange: string;
   readonly routingKey: string;
   readonly content: Buffer;
-  readonly properties: Options.Publish;
+  /** The id tells which message of those under way came back. */
+  readonly properties: Options.Publish & { readonly messageId: string };
 }
 
 /** No queue is bound for these: nobody would ever have seen them. Nothing is lost, the log still has them. */
@@ -29,13 +30,13 @@ const CONNECTION_WAIT_MS = 1_000;
 const CONFIRM_MS_MAX = 10_000;
 
 /**
- * Publishes batches and waits until each message is safe with every queue it was routed to. One batch at a time, so
- * that what is outstanding is bounded by a batch; the next waits in the log of whoever publishes it.
+ * Publishes batches and waits until each message is safe with every queue it was routed to. What is outstanding is
+ * bounded by those who publish: a relay has a few batches under way, the rest waits in its log.
  */
 export class RabbitMqPublisher {
   private channel: ConfirmChannel | undefined;
-  private returned: string[] = [];
-  private turn: Promise<unknown> = Promise.resolve();
+  /** Ids of messages that had nowhere to go and are not confirmed yet. */
+  private readonly returned = new Set<string>();
 
   constructor(
     private readonly connection: RabbitMqConnection,
@@ -45,35 +46,34 @@ export class RabbitMqPublisher {
   async setUp(model: ChannelModel): Promise<void> {
     const channel = await this.connection.confirmChannel(model);
     await this.topology.declareExchanges(channel);
+    this.returned.clear();
     // Comes before the confirmation of the same message.
-    channel.on('return', (message) => this.returned.push(message.fields.routingKey));
+    channel.on('return', (message) => this.returned.add(String(message.properties.messageId)));
     this.channel = channel;
   }
 
   /** Throws {@link Unroutable} when a message had nowhere to go, after all others are confirmed. */
-  publish(messages: readonly Outgoing[]): Promise<void> {
-    const published = this.turn.then(() => this.publishNow(messages));
-    this.turn = published.catch(() => undefined);
-    return published;
-  }
-
-  private async publishNow(messages: readonly Outgoing[]): Promise<void> {
+  async publish(messages: readonly Outgoing[]): Promise<void> {
     const channel = await this.usableChannel();
-    this.returned = [];
+    const unroutable = new Set<string>();
     let confirmed = 0;
     const outcomes = Promise.allSettled(
       messages.map(
         ({ exchange, routingKey, content, properties }) =>
           new Promise<void>((resolve, reject) => {
-            const settled = (error: Error | null): void => (error ? reject(error) : (confirmed++, resolve()));
+            const settled = (error: Error | null): void => {
+              if (error) return reject(error);
+              if (this.returned.delete(properties.messageId)) unroutable.add(routingKey);
+              confirmed++;
+              resolve();
+            };
             channel.publish(exchange, routingKey, content, { ...properties, mandatory: true }, settled);
           }),
       ),
     );
     const settled = await withDeadline(outcomes, CONFIRM_MS_MAX, () => {
       const error = new BrokerAway(`${messages.length - confirmed} messages were not confirmed in time.`);
-      // A late answer must not be taken for one to the next batch. A blocked connection is kept: the broker would
-      // let a new one send a batch more before it says no again.
+      // A blocked connection is kept: the broker would let a new one send a batch more before it says no again.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
     });
@@ -82,7 +82,7 @@ export class RabbitMqPublisher {
       throw new BrokerAway(`${refused.length} of ${messages.length} messages were not confirmed.`, {
         cause: refused[0]!.reason,
       });
-    if (this.returned.length > 0) throw new Unroutable([...new Set(this.returned)]);
+    if (unroutable.size > 0) throw new Unroutable([...unroutable]);
   }
 
   /** A channel to declare and bind with, on the connection that publishes. */

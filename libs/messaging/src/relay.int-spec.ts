@@ -120,6 +120,66 @@ test('a stop does not wait for the pause after a failure', async () => {
   expect(performance.now() - from).toBeLessThan(300);
 });
 
+describe('a target that takes batches before the first is safe', () => {
+  interface Given {
+    readonly texts: string[];
+    readonly settle: (error?: Error) => void;
+  }
+
+  /** Two batches of two at once; each is safe, or not, when the test says so. */
+  async function started(): Promise<{ relay: Relay; given: Given[] }> {
+    const given: Given[] = [];
+    const target = {
+      name: 'target',
+      window: 2,
+      deliver: (batch: readonly EventEnvelope[]) =>
+        new Promise<void>((resolve, reject) => {
+          const texts = batch.map(({ payload }) => (payload as { text: string }).text);
+          given.push({ texts, settle: (error) => (error ? reject(error) : resolve()) });
+        }),
+    };
+    const broker = new (class extends EmbeddedBroker {
+      override targets() {
+        return [target];
+      }
+    })();
+    const settings = { ...RELAY_DEFAULTS, batchMax: 2, pollMs: 5 };
+    const relay = new Relay(dataSource, broker, clock, recordingLog().log, settings);
+    await append(...'abcdef');
+    await relay.start();
+    await waitUntil('two batches', DEADLINE_MS, () => Promise.resolve(given.length === 2));
+    return { relay, given };
+  }
+  const cursor = async (): Promise<string> =>
+    JSON.stringify(await dataSource.query(`SELECT position FROM relay_cursors WHERE target = 'target'`));
+
+  test('is given no more than its window, and the cursor moves in the order of the log', async () => {
+    const { relay, given } = await started();
+    given[1]!.settle();
+    given[0]!.settle();
+    await waitUntil('the third', DEADLINE_MS, () => Promise.resolve(given.length === 3));
+    expect(given.map(({ texts }) => texts.join(''))).toEqual(['ab', 'cd', 'ef']);
+    expect(await relay.isCaughtUp()).toBe(false);
+    given[2]!.settle();
+    await waitUntil('the cursor', DEADLINE_MS, () => relay.isCaughtUp());
+    await relay.stop();
+  });
+
+  test('is given again what failed and what came after it; the cursor never stands behind a failure', async () => {
+    const { relay, given } = await started();
+    given[1]!.settle();
+    given[0]!.settle(new Error('not taken'));
+    await waitUntil('both again', DEADLINE_MS, () => Promise.resolve(given.length === 4));
+    expect(given.map(({ texts }) => texts.join(''))).toEqual(['ab', 'cd', 'ab', 'cd']);
+    expect(await cursor()).toBe('[]');
+    for (const { settle } of given.slice(2)) settle();
+    await waitUntil('the last', DEADLINE_MS, () => Promise.resolve(given.length === 5));
+    given[4]!.settle();
+    await waitUntil('the cursor', DEADLINE_MS, () => relay.isCaughtUp());
+    await relay.stop();
+  });
+});
+
 test('a target that leaves is forgotten without a failure', async () => {
   const broker = new EmbeddedBroker();
   const delivered: string[] = [];

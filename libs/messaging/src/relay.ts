@@ -90,7 +90,8 @@ export class Relay {
   /** Events of these types were committed; of any, when it is not said. */
   nudge(types?: readonly string[]): void {
     for (const { work, target } of this.pumps.keys()) {
-      const wanted = target?.types;
+      if (!target) continue; // the past, which does not grow
+      const wanted = target.types;
       if (!types || !wanted || types.some((type) => wanted.has(type))) work.nudge();
     }
   }
@@ -117,6 +118,7 @@ export class Relay {
         handedOver += step.handedOver;
         isCut = step.isCut;
       }
+      await progress.settled();
       await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
@@ -133,8 +135,9 @@ export class Relay {
     const targets = new Set(this.broker.targets());
     for (const pump of this.pumps.keys()) if (pump.target && !targets.delete(pump.target)) endPump(pump);
     for (const target of targets) {
-      const progress = new RelayProgress(this.dataSource, target.name);
-      this.begin({ name: target.name, step: () => this.handOver(target, progress), target, progress });
+      const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => pump.work.nudge());
+      const step = (): Promise<Step> => this.handOver(target, progress);
+      const pump = this.begin({ name: target.name, step, target, progress });
     }
   }
 
@@ -197,19 +200,22 @@ export class Relay {
         await pump.end.wait(Math.min(25 * 2 ** failures, FAILURE_PAUSE_MAX_MS));
       }
     }
+    await progress?.settled().catch(() => undefined);
     // Without a database what lies between is handed over again.
     await progress?.save().catch((error: unknown) => this.log.warn({ err: error }, 'relay: cursor not saved'));
   }
 
   private async handOver(target: RelayTarget, progress: RelayProgress): Promise<Step> {
-    const after = await progress.position();
+    const after = await progress.readFrom();
     const { events, end, isCut, isBlocked } = await readLog(
       this.dataSource,
       { after, types: target.types },
       this.settings,
     );
-    if (events.length > 0) await target.deliver(events);
-    progress.advance(end, events.length > 0);
+    const { window = 1 } = target;
+    if (events.length > 0) progress.begin(end, target.deliver(events));
+    else if (progress.isIdle) progress.advance(end, false);
+    await progress.roomFor(window);
     return { handedOver: events.length, isCut, isBlocked };
   }
 

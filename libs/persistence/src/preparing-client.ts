@@ -1,3 +1,4 @@
+import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 
 /** More different texts than this are not kept prepared: something then writes values into its statements. */
@@ -10,13 +11,35 @@ const names = new Map<string, string>();
  * insert goes into a partitioned table, planning costs several times what running it does.
  *
  * A statement's text is written once and never put together from values, so there are as many as the code has.
+ *
+ * It is a span of a trace that is recorded, with its placeholders and without what stands in for them. The
+ * instrumentation of pg makes its spans before it is known whether anybody wants them: a dozen for each payment.
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
     const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
     const query = name === undefined ? text : { name, text };
-    return super.query(query as string, values as unknown[], callback as never);
+    const result: unknown = super.query(query as string, values as unknown[], callback as never);
+    if (typeof text === 'string' && result instanceof Promise && trace.getActiveSpan()?.isRecording() === true)
+      record(text, result);
+    return result;
   }) as pg.Client['query'];
+}
+
+function record(text: string, result: Promise<unknown>): void {
+  const operation = /\w+/.exec(text)?.[0]?.toUpperCase() ?? 'STATEMENT';
+  const span: Span = trace.getTracer('@svc/persistence').startSpan(operation, {
+    kind: SpanKind.CLIENT,
+    attributes: { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.text': text },
+  });
+  result.then(
+    () => span.end(),
+    (error: { code?: string }) => {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      if (error.code !== undefined) span.setAttribute('db.response.status_code', error.code);
+      span.end();
+    },
+  );
 }
 
 function nameOf(text: string): string | undefined {

@@ -206,6 +206,40 @@ describe('HostedGatewayClient', () => {
     ]);
   });
 
+  it('reads the feed of notifications, page after page', async () => {
+    const id = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
+    replies = [
+      {
+        body: {
+          notifications: [{ id, notification: payment }],
+          after: 'a-1',
+          hasMore: true,
+          status: 'Success',
+          errors: [],
+        },
+      },
+      { body: { notifications: [], after: 'a-1', hasMore: false, status: 'Success', errors: [] } },
+      { body: { notifications: [], hasMore: false, status: 'Success', errors: [] } },
+    ];
+    expect(await client().listNotifications()).toEqual({
+      notifications: [{ id, payment: { ...payment, paymentStatus: 'Success' } }],
+      after: 'a-1',
+      hasMore: true,
+    });
+    expect(await client().listNotifications('a-1')).toMatchObject({ notifications: [], hasMore: false });
+    expect((await client().listNotifications()).after).toBeUndefined();
+    expect(requests.slice(0, 2).map(({ url }) => url)).toEqual([
+      '/edge/api/v3.1/notifications',
+      '/edge/api/v3.1/notifications?after=a-1',
+    ]);
+    replies = [
+      { body: { notifications: [{ notification: payment }], hasMore: false } },
+      { body: { notifications: [] } },
+    ];
+    for (let i = 0; i < 2; i++)
+      expect(await failureOf(client().listNotifications())).toMatchObject({ retryable: false });
+  });
+
   it('cancels once, and never addresses another resource by a strange id', async () => {
     replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];
     await client().cancelSession('s-1');

@@ -48,6 +48,16 @@ export interface CreateSessionRequest {
   customFields?: readonly { key: string; value: string }[];
 }
 
+/** A page of the feed of notifications, oldest first. */
+export interface NotificationPage {
+  /** `id` is the `webhook-id` of every delivery of this notification: apply each id once, however it came. */
+  notifications: { id: string; payment: HostedPayment }[];
+  /** Keep it, and go on from it next time; undefined where there was never anything to tell. */
+  after: string | undefined;
+  /** More can be read at once. */
+  hasMore: boolean;
+}
+
 export interface CreatedSession {
   sessionId: string;
   /** Send the payer's browser here. */
@@ -123,6 +133,30 @@ export class HostedGatewayClient {
     const url = `${this.base}/payments/${pathSegment(paymentReference, 'paymentReference')}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
     return this.read(answer, readHostedPayment);
+  }
+
+  /**
+   * What your endpoint was or should have been told, oldest first, at most 100: after an outage of yours, go on from the
+   * last `after` you have kept. Without one, from the beginning.
+   *
+   * @throws SvcApiError 400 for an `after` that is none
+   */
+  async listNotifications(after?: string): Promise<NotificationPage> {
+    const url = `${this.base}/notifications${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
+    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
+    return this.read(answer, (body) => {
+      const { notifications, hasMore } = body;
+      if (!Array.isArray(notifications)) throw new MalformedPaymentError('notifications');
+      if (typeof hasMore !== 'boolean') throw new MalformedPaymentError('hasMore');
+      return {
+        notifications: notifications.map((item: unknown) => {
+          const entry = readObject(item, 'notifications');
+          return { id: readText(entry, 'id'), payment: readHostedPayment(entry['notification']) };
+        }),
+        after: body['after'] === undefined ? undefined : readText(body, 'after'),
+        hasMore,
+      };
+    });
   }
 
   private read<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {

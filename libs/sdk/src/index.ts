@@ -4,6 +4,7 @@ export {
   type CreatedSession,
   type CreateSessionRequest,
   type HostedGatewayClientOptions,
+  type NotificationPage,
 } from './hosted-gateway-client.js';
 export { SvcApiError } from './svc-api-error.js';
 export {

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import type { Span } from '@opentelemetry/api';
 import type * as Http from '@opentelemetry/instrumentation-http';
-import type * as Pg from '@opentelemetry/instrumentation-pg';
 import type * as Undici from '@opentelemetry/instrumentation-undici';
 import type * as Sdk from '@opentelemetry/sdk-node';
 
@@ -21,7 +20,6 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   const require = createRequire(import.meta.url);
   const { NodeSDK } = require('@opentelemetry/sdk-node') as typeof Sdk;
   const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http') as typeof Http;
-  const { PgInstrumentation } = require('@opentelemetry/instrumentation-pg') as typeof Pg;
   const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici') as typeof Undici;
 
   const sdk = new NodeSDK({
@@ -32,8 +30,6 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
         requestHook: withoutIds,
       }),
-      // Statements have placeholders; what stands in for them is never recorded. Only as part of a request or message.
-      new PgInstrumentation({ requireParentSpan: true }),
       new UndiciInstrumentation({ requireParentforSpans: true }),
     ],
   });

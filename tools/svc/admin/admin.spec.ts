@@ -31,6 +31,8 @@ describe('./svc admin', () => {
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
     ['token-keys rotate', 'POST /token-keys'],
     ['audit-log read --after 100', 'GET /audit-log?after=100'],
+    [`webhooks show ${ORGANISATION}`, `GET /notifications/${ORGANISATION}`],
+    [`webhooks replay ${ORGANISATION}`, `POST /notifications/${ORGANISATION}/replay`],
     [
       'sites create 1001 Shop SHOP --keyless --hosts a.example,b.example',
       'POST /merchants/1001/sites {"name":"Shop","siteReference":"SHOP","requireApiKey":false,' +
@@ -53,7 +55,29 @@ describe('./svc admin', () => {
     });
   });
 
+  it('lists notifications, filtered, and the endpoints that fail', async () => {
+    const list = 'GET /notifications?state=gone&merchantId=7';
+    expect(await asked('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([list]);
+    const circuits = 'GET /notifications/circuits';
+    expect(await asked('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
+  });
+
+  it('replays many notifications, page after page, and adds up', async () => {
+    const pages = [
+      { replayed: 998, skipped: 2, after: ORGANISATION },
+      { replayed: 5, skipped: 0, after: null },
+    ];
+    const bodies: unknown[] = [];
+    const api: Administration = { call: (_method, _path, body) => Promise.resolve((bodies.push(body), pages.shift())) };
+    const args = 'webhooks replay-all --merchant 7 --endpoint shop.example:443 --since 2026-03-01T10:00:00Z'.split(' ');
+    const command = findCommand(args);
+    expect(await command.run(api, readInput(command, args.slice(2)))).toEqual({ replayed: 1003, skipped: 2 });
+    const first = { merchantId: 7, endpoint: 'shop.example:443', since: '2026-03-01T10:00:00Z' };
+    expect(bodies).toEqual([first, { ...first, after: ORGANISATION }]);
+  });
+
   it.each([
+    ['webhooks replay-all --merchant seven', /no merchantId/],
     ['keys', /there is "keys create"/],
     ['shops list', /no command "admin shops"/],
     ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],

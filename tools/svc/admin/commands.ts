@@ -2,6 +2,7 @@ import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
 import { merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
+import { webhookCommands } from './webhook-commands.ts';
 
 /** Every subcommand of `./svc admin`, in the order of its help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [
@@ -9,4 +10,5 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...merchantCommands,
   ...siteCommands,
   ...credentialCommands,
+  ...webhookCommands,
 ];

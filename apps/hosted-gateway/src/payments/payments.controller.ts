@@ -3,6 +3,7 @@ import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import { type HostedPayment, type HostedPaymentList, hostedPaymentOf, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
+import { AskForNews } from '../pay/ask-for-news.js';
 import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
@@ -12,7 +13,10 @@ import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 @UseGuards(SiteGuard, KeylessLimit)
 @SkipThrottle({ payments: true })
 export class PaymentsController {
-  constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(AskForNews) private readonly askForNews: AskForNews,
+  ) {}
 
   @Get()
   async list(
@@ -22,13 +26,16 @@ export class PaymentsController {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
     const session = isUuid(sessionId) ? await this.sessions.findOwnedWithPayments(site, sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    return { payments: session.payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
+    const { payments } = await this.askForNews.about(session);
+    return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
 
   @Get(':paymentReference')
   async get(@CallingSite() site: AuthenticatedSite, @Param('paymentReference') text: string): Promise<HostedPayment> {
     const paymentReference = parsePaymentReference(text);
-    const payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
+    let payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
+    if (payment && !isFinal(payment) && (await this.askForNews.aboutPayment(payment)))
+      payment = await this.sessions.findPayment(site, payment.paymentReference);
     if (!payment || !isFinal(payment))
       throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
     return hostedPaymentOf(payment);

@@ -1,6 +1,6 @@
-import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
+import type { HostedApiVersion, Mode, NotificationFields, PaymentStatusText } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
-import type { NotificationFields } from '../notifications/notification.js';
+import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
 export interface ClaimedNotification {
@@ -28,16 +28,25 @@ export interface Claim {
   readonly leaseId: string;
   /** Later than any try can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
+  /** In all, for one merchant, and for one endpoint of it. */
   readonly max: number;
+  readonly maxPerMerchant: number;
   readonly maxPerEndpoint: number;
-  /** Endpoints this worker is sending to, and how many at once. */
-  readonly busy: ReadonlyMap<string, number>;
+  /** Where this worker is sending to, and how many at once. */
+  readonly busy: readonly BusyLane[];
 }
 
+/** What has been due for longer shares the places with what is new: neither waits for the other (E6). */
+const BACKLOG_AFTER_MS = 30_000;
+
 /**
- * Takes what is due, oldest first, at most `maxPerEndpoint` for each endpoint: one statement. It walks the endpoints
- * that have something pending by skipping through the index, so an endpoint with a hundred thousand due rows costs as
- * much as one with ten, and hides nobody (E6).
+ * Takes what is due: one statement. It walks the endpoints of merchants that have something pending by skipping through
+ * the index, so an endpoint with a hundred thousand due rows costs as much as one with ten, and hides nobody (E6).
+ *
+ * - Of an endpoint: oldest first, but what became due lately and what has waited longer take turns.
+ * - Among endpoints: whoever has least on the wire is next, then the oldest, so that places are shared evenly.
+ * - Nothing of an endpoint whose circuit is open, and one of one that is half-open (circuit.ts). That probe is marked in the
+ *   same statement, and a worker that finds the mark being made by another leaves the endpoint alone.
  *
  * While it is leased, a row is due again at the end of its lease: a worker that dies leaves nothing to clean up.
  *
@@ -46,48 +55,84 @@ export interface Claim {
  * visible, and that every earlier one is visible by then, is argued at record-notifications.ts.
  */
 export async function claimNotifications(dataSource: DataSource, claim: Claim): Promise<ClaimedNotification[]> {
-  const [rows] = await dataSource.query<[ClaimedNotification[], number]>(
-    `WITH RECURSIVE endpoints AS (
-       (SELECT endpoint FROM notifications WHERE state = 'pending' ORDER BY endpoint LIMIT 1)
-       UNION ALL
-       SELECT (SELECT n.endpoint FROM notifications n
-                WHERE n.state = 'pending' AND n.endpoint > endpoints.endpoint ORDER BY n.endpoint LIMIT 1)
-         FROM endpoints WHERE endpoints.endpoint IS NOT NULL
-     ), due AS (
-       SELECT picked.id
-         FROM endpoints
-         LEFT JOIN unnest($5::text[], $6::int[]) AS busy(endpoint, in_flight) ON busy.endpoint = endpoints.endpoint
-        CROSS JOIN LATERAL (
-              SELECT n.id, n.next_attempt_at
-                FROM notifications n
-               WHERE n.endpoint = endpoints.endpoint AND n.state = 'pending' AND n.next_attempt_at <= $1
-                 AND (n.leased_until IS NULL OR n.leased_until <= $1)
-                 AND (n.payment_status = 'Failed' OR NOT EXISTS (
-                        SELECT 1 FROM notifications failed
-                         WHERE failed.session_id = n.session_id AND failed.payment_status = 'Failed' AND failed.leased_until > $1))
-               ORDER BY n.next_attempt_at
-               LIMIT greatest($4::int - coalesce(busy.in_flight, 0), 0)
-                 FOR UPDATE SKIP LOCKED) AS picked
-        ORDER BY picked.next_attempt_at
-        LIMIT $3
-     )
-     UPDATE notifications SET lease_id = $7, leased_until = $2, next_attempt_at = $2
-       FROM due WHERE notifications.id = due.id
-     RETURNING notifications.id, lease_id AS "leaseId", leased_until AS "leasedUntil", merchant_id AS "merchantId", site_id AS "siteId", mode,
-               api_version AS "apiVersion", payment_status AS "paymentStatus", url, endpoint, fields,
-               schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`,
-    [
-      claim.now,
-      claim.leasedUntil,
-      claim.max,
-      claim.maxPerEndpoint,
-      [...claim.busy.keys()],
-      [...claim.busy.values()],
-      claim.leaseId,
-    ],
-  );
+  const [rows] = await dataSource.query<[ClaimedNotification[], number]>(CLAIM, [
+    claim.now,
+    claim.leasedUntil,
+    claim.leaseId,
+    claim.max,
+    claim.maxPerMerchant,
+    claim.maxPerEndpoint,
+    claim.busy.map(({ merchantId }) => merchantId),
+    claim.busy.map(({ endpoint }) => endpoint),
+    claim.busy.map(({ inFlight }) => inFlight),
+    new Date(claim.now.getTime() - BACKLOG_AFTER_MS),
+  ]);
   return rows;
 }
+
+/** Notifications of one endpoint that may be sent, due within these bounds. */
+const dueWithin = (bounds: string): string => `
+  SELECT n.id, n.next_attempt_at
+    FROM notifications n
+   WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${bounds}
+     AND (n.leased_until IS NULL OR n.leased_until <= $1)
+     AND (n.payment_status = 'Failed' OR NOT EXISTS (
+            SELECT 1 FROM notifications failed
+             WHERE failed.session_id = n.session_id AND failed.payment_status = 'Failed' AND failed.leased_until > $1))
+   ORDER BY n.next_attempt_at
+   LIMIT ready.room
+     FOR UPDATE SKIP LOCKED`;
+
+const CLAIM = `
+  WITH RECURSIVE lanes AS (
+    (SELECT merchant_id, endpoint FROM notifications WHERE state = 'pending' ORDER BY merchant_id, endpoint LIMIT 1)
+    UNION ALL
+    SELECT further.merchant_id, further.endpoint
+      FROM lanes
+     CROSS JOIN LATERAL (
+           SELECT n.merchant_id, n.endpoint FROM notifications n
+            WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (lanes.merchant_id, lanes.endpoint)
+            ORDER BY n.merchant_id, n.endpoint LIMIT 1) AS further
+  ), busy AS (
+    SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
+  ), ready AS (
+    SELECT merchant_id, endpoint, coalesce(busy.in_flight, 0) AS in_flight, circuits.open_until IS NOT NULL AS is_probe,
+           CASE WHEN circuits.open_until IS NULL THEN greatest(least($6::int - coalesce(busy.in_flight, 0), $4), 0) ELSE 1 END AS room
+      FROM lanes
+      LEFT JOIN busy USING (merchant_id, endpoint)
+      LEFT JOIN circuits USING (merchant_id, endpoint)
+     WHERE circuits.open_until IS NULL OR circuits.open_until <= $1
+  ), due AS (
+    SELECT ready.*, picked.id, picked.next_attempt_at, picked.is_new,
+           row_number() OVER (PARTITION BY merchant_id, endpoint, is_new ORDER BY next_attempt_at) AS turn
+      FROM ready
+     CROSS JOIN LATERAL (
+           SELECT id, next_attempt_at, true AS is_new FROM (${dueWithin('n.next_attempt_at > $10 AND n.next_attempt_at <= $1')}) AS new
+           UNION ALL
+           SELECT id, next_attempt_at, false FROM (${dueWithin('n.next_attempt_at <= $10')}) AS waiting) AS picked
+  ), of_endpoint AS (
+    SELECT *, row_number() OVER (PARTITION BY merchant_id, endpoint ORDER BY turn, is_new DESC) AS place FROM due
+  ), of_merchant AS (
+    SELECT *, row_number() OVER (PARTITION BY merchant_id ORDER BY in_flight + place, next_attempt_at) AS place_of_merchant
+      FROM of_endpoint WHERE place <= room
+  ), chosen AS (
+    SELECT * FROM of_merchant
+     WHERE place_of_merchant <= $5 - coalesce((SELECT sum(in_flight) FROM busy WHERE busy.merchant_id = of_merchant.merchant_id), 0)
+     ORDER BY in_flight + place, next_attempt_at
+     LIMIT $4
+  ), probed AS (
+    UPDATE circuits SET open_until = $2, probe_lease_id = $3
+     WHERE (merchant_id, endpoint) IN (
+             SELECT c.merchant_id, c.endpoint FROM circuits c JOIN chosen USING (merchant_id, endpoint)
+              WHERE chosen.is_probe AND c.open_until <= $1 FOR UPDATE OF c SKIP LOCKED)
+    RETURNING merchant_id, endpoint
+  )
+  UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
+    FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
+   WHERE notifications.id = chosen.id AND (NOT chosen.is_probe OR probed.endpoint IS NOT NULL)
+  RETURNING notifications.id, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
+            site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
+            notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
 /**
  * Gives a lease back: due again at `nextAttemptAt`, or given up when there is none. Not a try. Does nothing when the

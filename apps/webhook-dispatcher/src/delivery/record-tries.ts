@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../endpoint/post-notification.js';
+import { isFailure } from './circuit.js';
 import type { ClaimedNotification } from './claim-notifications.js';
 import type { TryResult } from './try-result.js';
 
 /** A try that has ended, and what it means. */
 export interface Try {
-  readonly notification: Pick<ClaimedNotification, 'id' | 'leaseId' | 'paymentStatus'>;
+  readonly notification: Pick<ClaimedNotification, 'id' | 'leaseId' | 'paymentStatus' | 'merchantId' | 'endpoint'>;
   readonly answer: Answer;
   readonly result: TryResult;
   readonly startedAt: Date;
@@ -72,6 +73,8 @@ export class TryRecords {
  *
  * A Failed that was superseded while it was on the wire stays superseded, unless the endpoint acknowledged it: then
  * the merchant has seen it, before the Success, which waits for the end of this lease.
+ *
+ * An endpoint that gave a sign of life has a closed circuit, which is no row (circuit.ts): mostly there is none to delete.
  */
 async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<Set<string>> {
   const rows = tries.map(({ notification, answer, result, startedAt, endedAt }) => ({
@@ -86,12 +89,15 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
     status: answer.statusCode ?? null,
     error: answer.errorClass ?? null,
     text: answer.text ?? null,
+    merchant: notification.merchantId,
+    endpoint: notification.endpoint,
+    lives: !isFailure(answer),
   }));
   const written = await dataSource.query<{ id: string }[]>(
     `WITH given AS MATERIALIZED (
        SELECT * FROM jsonb_to_recordset($1) AS given(
          id uuid, lease uuid, state text, next timestamptz, started timestamptz, ended timestamptz, duration int,
-         outcome text, status int, error text, text text)
+         outcome text, status int, error text, text text, merchant bigint, endpoint text, lives boolean)
      ), tried AS (
        UPDATE notifications n
           SET tries = tries + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
@@ -100,7 +106,14 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
               delivered_at = CASE WHEN given.state = 'delivered' THEN given.ended ELSE n.delivered_at END
          FROM given
         WHERE n.id = given.id AND n.lease_id = given.lease
-       RETURNING n.id, n.tries)
+       RETURNING n.id, n.tries
+     ), living AS (
+       SELECT merchant_id, endpoint FROM circuits
+        WHERE (merchant_id, endpoint) IN (SELECT given.merchant, given.endpoint FROM given WHERE lives)
+        ORDER BY merchant_id, endpoint FOR UPDATE
+     ), closed AS (
+       DELETE FROM circuits USING living
+        WHERE circuits.merchant_id = living.merchant_id AND circuits.endpoint = living.endpoint)
      INSERT INTO delivery_attempts (notification_id, try, started_at, duration_ms, outcome, status_code, error_class, answer)
      SELECT id, tries, started, duration, outcome, status, error, text FROM tried JOIN given USING (id)
      RETURNING notification_id AS id`,

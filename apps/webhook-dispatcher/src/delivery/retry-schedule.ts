@@ -22,6 +22,8 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
 
 /** Spread around each wait, so that what failed together does not come back together. */
 const JITTER = 0.2;
+/** Longest the whole schedule takes, where no endpoint asks for more. */
+export const SCHEDULE_MAX_MS = Math.ceil(RETRY_SCHEDULE_MS.reduce((sum, wait) => sum + wait, 0) * (1 + JITTER));
 /** An endpoint cannot push a try further away than the longest wait of the schedule. */
 const RETRY_AFTER_MAX_MS = 24 * HOUR;
 

@@ -6,6 +6,8 @@ import { DataSource } from 'typeorm';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { type ClaimedNotification, giveBack } from './claim-notifications.js';
+import { isFailure } from './circuit.js';
+import { countFailure } from './count-failure.js';
 import { TryRecords } from './record-tries.js';
 import { waitForKeys } from './retry-schedule.js';
 import { signNotification } from './sign-notification.js';
@@ -97,6 +99,19 @@ export class SendNotification {
     if (!recorded) this.log.warn(told, 'notification: the lease ended before the result was recorded');
     else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(told, 'notification given up');
     else this.log.info(told, 'notification tried');
+    if (isFailure(answer)) await this.countFailure(notification);
+  }
+
+  private async countFailure({ merchantId, endpoint, leaseId }: ClaimedNotification): Promise<void> {
+    const now = this.clock.now();
+    const { wasOpen, openUntil, exhausted } = await countFailure(
+      this.dataSource,
+      { merchantId, endpoint, leaseId },
+      now,
+    );
+    const told = { merchantId, endpoint, openUntil };
+    if (openUntil && !wasOpen) this.log.warn(told, 'endpoint fails: its circuit is open');
+    if (exhausted > 0) this.log.warn({ ...told, exhausted }, 'notifications given up behind an open circuit');
   }
 
   private async waitForKeys(notification: ClaimedNotification): Promise<void> {

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import type { NotificationFields } from '../notifications/notification.js';
+import type { NotificationFields } from '@svc/contracts';
 import { notificationSignature, signNotification } from './sign-notification.js';
 
 const API_KEY = `svc_test_site_${'A'.repeat(43)}`;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { HostedPaymentNotification } from '@svc/contracts';
+import type { HostedPaymentNotification, NotificationFields } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
-import type { NotificationFields } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
 export interface SignedNotification {

@@ -70,8 +70,9 @@ describe('workers', () => {
       leaseId: randomUUID(),
       leasedUntil: dispatcher.clock.later(30 * SECOND),
       max: 1,
+      maxPerMerchant: 1,
       maxPerEndpoint: 1,
-      busy: new Map(),
+      busy: [],
     });
     await fetch(receiver.url, { method: 'POST', headers: { 'webhook-id': claimed!.id }, body: '{}' });
 

@@ -18,8 +18,8 @@ export interface PostSettings {
   readonly connectTimeoutMs: number;
   /** From begin to end, the reading of the answer included. */
   readonly timeoutMs: number;
-  /** Connections to one endpoint. */
-  readonly connectionsPerEndpoint: number;
+  /** Connections to one host and port, over all merchants that share it; who asks bounds each of them. */
+  readonly connectionsPerOrigin: number;
   readonly resolve?: Resolve;
 }
 
@@ -41,7 +41,7 @@ export class NotificationPoster {
   constructor(private readonly settings: PostSettings) {
     this.agent = new Agent({
       connect: guardedConnector(settings),
-      connections: settings.connectionsPerEndpoint,
+      connections: settings.connectionsPerOrigin,
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: 10_000,

@@ -29,6 +29,8 @@ describe('administration', () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', `/${randomUUID()}`],
+      ['GET', '/circuits'],
+      ['POST', '/replays'],
       ['POST', `/${randomUUID()}/replay`],
     ] as const) {
       expect(await dispatcher.admin(method, path, key)).toEqual({ status: 401, body: {} });
@@ -128,64 +130,17 @@ describe('administration', () => {
   });
 });
 
-describe('a replay', () => {
-  it('sends again under the same id, with the whole schedule before it', async () => {
-    receiver.behaves(answers(500));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
-    for (let i = 0; i < 12; i++) {
-      await dispatcher.runOnce();
-      dispatcher.clock.advance(29 * 3_600_000);
-    }
-    const { id, state } = await dispatcher.rowOf(payment);
-    expect(state).toBe('exhausted');
-
-    expect(await dispatcher.admin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
-    await dispatcher.runOnce();
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
-    receiver.behaves(answers(200));
-    dispatcher.clock.advance(6_000);
-    await dispatcher.runOnce();
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
-
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
-    await dispatcher.runOnce();
-    expect(receiver.received).toHaveLength(15);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
-  });
-
-  it('is refused for a Failed of a session that was paid, delivered or not', async () => {
-    const sessionId = randomUUID();
-    const delivered = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-    await dispatcher.paid(delivered);
-    await dispatcher.runOnce();
-    const superseded = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-    await dispatcher.paid(superseded);
-    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
-    for (const payment of [delivered, superseded]) {
-      const { id } = await dispatcher.rowOf(payment);
-      expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
-    }
-    await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
-  });
-
-  it('is refused while it is on the wire', async () => {
-    let release: () => void = () => undefined;
-    receiver.behaves((response) => {
-      release = () => response.writeHead(200).end();
-    });
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
-    const arrived = receiver.nextRequest();
-    const sending = dispatcher.runOnce();
-    await arrived;
-    const { id } = await dispatcher.rowOf(payment);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
-    release();
-    await sending;
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
-    expect(receiver.received).toHaveLength(1);
+it('shows which endpoints fail, and how much waits for them', async () => {
+  receiver.behaves(answers(500));
+  for (let i = 0; i < 7; i++) await dispatcher.paid(dispatcher.payment(receiver.url));
+  await dispatcher.runOnce();
+  const { status, body } = await dispatcher.admin('GET', '/circuits');
+  expect(status).toBe(200);
+  expect(body['circuits']).toContainEqual({
+    merchantId: 7,
+    endpoint: `127.0.0.1:${receiver.port}`,
+    failures: 7,
+    openUntil: dispatcher.clock.later(10_000).toISOString(),
+    pending: 7,
   });
 });

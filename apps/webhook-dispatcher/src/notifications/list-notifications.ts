@@ -51,7 +51,7 @@ export const SUMMARY_COLUMNS = `id, merchant_id AS "merchantId", site_id AS "sit
   payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt"`;
 
-/** A page far back costs the same as the first: ids sort by creation, so `after` is where the walk begins. */
+/** A page far back costs the same as the first: ids sort by the time of their payment, so `after` is where the walk begins. */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
   const { conditions, parameters } = filterOf(query);
   const rows = await dataSource.query<NotificationSummary[]>(

@@ -1,9 +1,4 @@
-import {
-  type HostedPaymentNotification,
-  hostedPaymentOf,
-  type PaymentSnapshot,
-  type PaymentStatusText,
-} from '@svc/contracts';
+import type { PaymentStatusText } from '@svc/contracts';
 
 /**
  * A notification: what a merchant is told about one final payment of a hosted session.
@@ -17,16 +12,7 @@ import {
 export const NOTIFICATION_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
-/** The body without its signature, which is made anew at every try. */
-export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
-
-/** What the merchant is told about a final payment. Built once; every try sends these values. */
-export function notificationFields(payment: PaymentSnapshot): NotificationFields {
-  const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
-  return fields;
-}
-
-/** Host and port that an address belongs to: what concurrency is bounded by. `invalid` when it is no address. */
+/** Host and port that an address belongs to: with the merchant, what concurrency and circuits are about. `invalid` when it is no address. */
 export function endpointOf(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);

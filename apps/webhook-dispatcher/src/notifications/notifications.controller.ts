@@ -1,37 +1,28 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
-import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { DueSignal } from '../delivery/due-signal.js';
 import { getNotification, type NotificationDetails } from './get-notification.js';
+import { type CircuitSummary, listCircuits } from './list-circuits.js';
 import { listNotifications, type NotificationPage, type NotificationQuery } from './list-notifications.js';
-import { replayNotification } from './replay-notification.js';
 
-/** For administrators (header `x-admin-key`, A10): what merchants were told, and telling them again. */
+/** For administrators (header `x-admin-key`, A10): what merchants were told, and which of their endpoints fail. */
 @Controller('admin/v1/notifications')
 @UseGuards(AdminKeyGuard)
 export class NotificationsController {
-  constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Clock) private readonly clock: Clock,
-    @Inject(DueSignal) private readonly due: DueSignal,
-  ) {}
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   @Get()
   list(@Query() query: NotificationQuery): Promise<NotificationPage> {
     return listNotifications(this.dataSource, query);
   }
 
+  @Get('circuits')
+  circuits(): Promise<{ circuits: CircuitSummary[] }> {
+    return listCircuits(this.dataSource);
+  }
+
   @Get(':id')
   get(@Param('id') id: string): Promise<NotificationDetails> {
     return getNotification(this.dataSource, id);
-  }
-
-  /** 202: due now. 404: no such notification. 409: it is being sent, or its session was paid since. */
-  @Post(':id/replay')
-  @HttpCode(202)
-  async replay(@Param('id') id: string): Promise<{ status: string }> {
-    await replayNotification(this.dataSource, this.clock, this.due, id);
-    return { status: 'due' };
   }
 }

@@ -1,9 +1,9 @@
-import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
-import { type Clock, newUuid } from '@svc/kernel';
+import { type EventEnvelope, notificationFields, type PaymentSnapshot } from '@svc/contracts';
+import { type Clock, notificationIdOf } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { ClaimedNotification } from '../delivery/claim-notifications.js';
 import type { Places } from '../delivery/delivery-worker.js';
-import { endpointOf, notificationFields } from './notification.js';
+import { endpointOf } from './notification.js';
 
 /** What is read of an event of a payment that became final. */
 export type PaymentEvent = Pick<EventEnvelope<PaymentSnapshot>, 'payload' | 'traceparent'>;
@@ -29,7 +29,7 @@ export async function recordNotifications(
 ): Promise<ClaimedNotification[]> {
   const now = clock.now();
   const notifications = events.map(({ payload: payment, traceparent = null }) => ({
-    id: newUuid(clock),
+    id: notificationIdOf(payment),
     merchantId: payment.merchantId,
     siteId: payment.siteId,
     mode: payment.mode,
@@ -47,7 +47,7 @@ export async function recordNotifications(
     session_id: notification.fields.sessionId,
     payment_reference: notification.fields.paymentReference,
     payment_status: notification.fields.paymentStatus,
-    has_place: places?.take(notification.endpoint) ?? false,
+    has_place: places?.take({ merchantId, endpoint: notification.endpoint }) ?? false,
   }));
   const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
     JSON.stringify(rows),

@@ -36,8 +36,9 @@ function claim(): Promise<ClaimedNotification[]> {
     leaseId: randomUUID(),
     leasedUntil: clock.later(30 * SECOND),
     max: 50,
+    maxPerMerchant: 10,
     maxPerEndpoint: 10,
-    busy: new Map(),
+    busy: [],
   });
 }
 

@@ -31,7 +31,7 @@ describe('signing keys', () => {
     await dispatcher.paid(dispatcher.payment(receiver.url));
     await dispatcher.runOnce();
 
-    await dispatcher.secret('site-key', SITE_API_KEY, {
+    await dispatcher.secret('site-key 7', SITE_API_KEY, {
       purpose: 'api-key',
       siteId: MERCHANT.siteId,
       primary: false,
@@ -42,14 +42,14 @@ describe('signing keys', () => {
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
 
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+    await dispatcher.secret('webhook-secret 7', WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId: MERCHANT.siteId,
       revoked: true,
       version: 2,
     });
     // An older event that comes late changes nothing.
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+    await dispatcher.secret('webhook-secret 7', WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId: MERCHANT.siteId,
       version: 1,
@@ -72,7 +72,7 @@ describe('signing keys', () => {
     expect(() => verify(after!, WEBHOOK_SECRET)).toThrow('No matching signature');
     expect(verify(after!, second)).toBeTruthy();
 
-    await dispatcher.secret('site-key', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, version: 3 });
+    await dispatcher.secret('site-key 7', SITE_API_KEY, { purpose: 'api-key', siteId: MERCHANT.siteId, version: 3 });
     await dispatcher.secret('site-key-2', secondKey, {
       purpose: 'api-key',
       siteId: MERCHANT.siteId,
@@ -80,7 +80,7 @@ describe('signing keys', () => {
       revoked: true,
       version: 2,
     });
-    await dispatcher.secret('webhook-secret', WEBHOOK_SECRET, {
+    await dispatcher.secret('webhook-secret 7', WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId: MERCHANT.siteId,
       version: 3,

@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '../events/payments.js';
 import { MAX_AMOUNT_CENTS } from '../validation.js';
-import { hostedPaymentOf, isFinal } from './hosted-payment.js';
+import { hostedPaymentOf, isFinal, notificationFields } from './hosted-payment.js';
 
 const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 
@@ -96,5 +96,13 @@ describe('a final payment, as merchants are told of it (H3, E2)', () => {
   it.each(['processing', 'verificationRequired'] as const)('is nothing while it is %s', (state) => {
     expect(isFinal(aPayment({ state }))).toBe(false);
     expect(() => hostedPaymentOf(aPayment({ state }))).toThrow('not final');
+  });
+});
+
+describe('what a merchant is notified of', () => {
+  it('is what it can read (H3) without the payment method', () => {
+    const { paymentMethod: _, ...fields } = hostedPaymentOf(aPayment());
+    expect(notificationFields(aPayment())).toEqual(fields);
+    expect(notificationFields(failed([]))).toMatchObject({ paymentStatus: 'Failed', status: 'Success' });
   });
 });

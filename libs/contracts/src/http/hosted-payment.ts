@@ -41,6 +41,27 @@ export interface HostedPaymentNotification extends Omit<HostedPayment, 'paymentM
   signature: string;
 }
 
+/** The body of the webhook without its signature, which needs a key: what the feed of notifications shows. */
+export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
+
+/** One notification in the feed (E8). */
+export interface FeedNotification {
+  /** UUID: the `webhook-id` of every delivery of this notification. */
+  id: string;
+  notification: NotificationFields;
+}
+
+/** Answer of `GET /notifications`: what a site's endpoint was or should have been told, oldest first. */
+export interface NotificationFeed {
+  notifications: FeedNotification[];
+  /** Opaque. Pass it as `after` to go on from here, now or at any later time; absent where nothing was ever to tell. */
+  after?: string;
+  /** More can be read at once. */
+  hasMore: boolean;
+  status: ResponseStatusText;
+  errors: HostedError[];
+}
+
 /** Whether a payment is over (P1): only then is it shown to merchants (H3) and are they notified of it (E2). */
 export function isFinal(payment: PaymentSnapshot): boolean {
   return payment.state === 'success' || payment.state === 'failed';
@@ -66,6 +87,12 @@ export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
     status: 'Success',
     paymentMethod: payment.paymentMethodLabel,
   };
+}
+
+/** What the merchant is told about a final payment, in the webhook and in the feed. */
+export function notificationFields(payment: PaymentSnapshot): NotificationFields {
+  const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
+  return fields;
 }
 
 const USER_MESSAGE_MAX = 500;

@@ -3,8 +3,8 @@ import { type Clock, DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { DueSignal } from '../delivery/due-signal.js';
-import { type NotificationState, replayRefusal } from './notification.js';
-import { lockSessions } from './session-lock.js';
+import { type NotificationState, replayRefusal } from '../notifications/notification.js';
+import { lockSessions } from '../notifications/session-lock.js';
 
 interface ReplayRow {
   state: NotificationState;
@@ -48,9 +48,14 @@ export async function replayNotification(
 
     await tx.query(
       `UPDATE notifications
-          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, lease_id = NULL, leased_until = NULL
+          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, replayed_at = $2, lease_id = NULL, leased_until = NULL
         WHERE id = $1`,
       [id, now],
+    );
+    // Whoever replays expects the endpoint to live: it need not wait for a probe.
+    await tx.query(
+      `DELETE FROM circuits WHERE (merchant_id, endpoint) = (SELECT merchant_id, endpoint FROM notifications WHERE id = $1)`,
+      [id],
     );
     due.afterCommit(tx);
   });

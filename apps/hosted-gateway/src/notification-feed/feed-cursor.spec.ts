@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { readCursor, writeCursor } from './feed-cursor.js';
+
+test('a cursor is read back as it was written', () => {
+  const cursors = fc.record({
+    txid: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+    position: fc.integer({ min: 0, max: 999_999_999_999_999 }),
+  });
+  fc.assert(fc.property(cursors, (cursor) => expect(readCursor(writeCursor(cursor))).toEqual(cursor)));
+});
+
+test.each([
+  '',
+  '1.2.3',
+  Buffer.from('2.5.1').toString('base64url'),
+  Buffer.from('1.-5.1').toString('base64url'),
+  Buffer.from('1.5').toString('base64url'),
+  Buffer.from('1.5.1.1').toString('base64url'),
+  Buffer.from('1.05.1').toString('base64url') + '=',
+  Buffer.from('1.18446744073709551616.1').toString('base64url'),
+  Buffer.from(`1.5.${'9'.repeat(16)}`).toString('base64url'),
+  writeCursor({ txid: '5', position: 1 }).slice(0, -1),
+  `${writeCursor({ txid: '5', position: 1 })}AAAA`,
+  'x'.repeat(10_000),
+])('%s is no cursor', (text) => {
+  expect(readCursor(text)).toBeUndefined();
+});
+
+test('whatever is sent is a cursor or is not, and nothing breaks', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const cursor = readCursor(text);
+      expect(cursor === undefined || writeCursor(cursor) === text).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,23 @@
+import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { AuthenticatedSite } from '@svc/auth';
+import type { NotificationFeed } from '@svc/contracts';
+import { DataSource } from 'typeorm';
+import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
+import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
+import { readFeed } from './read-feed.js';
+
+/** The feed of notifications that a merchant catches up from after an outage (E5, E8). */
+@Controller(['api/v3.1/notifications', 'api/v3/notifications'])
+@UseGuards(SiteGuard, KeylessLimit)
+@SkipThrottle({ payments: true })
+export class NotificationFeedController {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** At most 100, oldest first, after the cursor `after`. 400 for a cursor that is none; 401. */
+  @Get()
+  @Header('cache-control', 'no-store')
+  read(@CallingSite() site: AuthenticatedSite, @Query('after') after: unknown): Promise<NotificationFeed> {
+    return readFeed(this.dataSource, site, after);
+  }
+}

@@ -1,0 +1,185 @@
+import { notificationFields, type PaymentSnapshot } from '@svc/contracts';
+import { newPaymentReference, notificationIdOf } from '@svc/kernel';
+import { waitUntil } from '@svc/testing';
+import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { SessionRepository } from '../sessions/session.repository.js';
+
+let gateway: Gateway;
+let merchant: Merchant;
+let sessions: SessionRepository;
+beforeAll(async () => {
+  gateway = await startGateway();
+  sessions = gateway.service.app.get(SessionRepository);
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  merchant = await gateway.aMerchant();
+});
+
+interface Page {
+  notifications: { id: string; notification: { paymentReference: string; paymentStatus: string } }[];
+  after?: string;
+  hasMore: boolean;
+}
+
+async function read(after?: string, of = merchant): Promise<Page> {
+  const query = after === undefined ? '' : `?after=${after}`;
+  const { status, body } = await gateway.call('GET', `/api/v3.1/notifications${query}`, { headers: of.headers });
+  expect(status).toBe(200);
+  return body as Page;
+}
+
+interface Told {
+  told: string[];
+  after: string | undefined;
+  pages: number;
+}
+
+/** Everything after a cursor, as a merchant that comes back reads it. */
+async function readAll(after?: string): Promise<Told> {
+  const told: string[] = [];
+  let pages = 0;
+  for (let hasMore = true; hasMore; pages++) {
+    const page = await read(after);
+    told.push(...page.notifications.map(({ notification }) => notification.paymentReference));
+    ({ after, hasMore } = page);
+  }
+  return { told, after, pages };
+}
+
+/** The same, once it is so many: a transaction of anybody on this server may hold them back for a moment. */
+const readOnce = (count: number, after?: string): Promise<Told> =>
+  waitUntil(`${count} in the feed`, 20_000, async () => {
+    const all = await readAll(after);
+    return all.told.length >= count ? all : undefined;
+  });
+
+async function payment(
+  change: Partial<PaymentSnapshot> & { version?: number } = {},
+  sessionId?: string,
+): Promise<PaymentSnapshot> {
+  const payable = await gateway.payableOf(sessionId ?? (await gateway.createSession(merchant)));
+  return aPayment(payable, { version: 3, ...change });
+}
+
+test('has each final payment once, oldest first, with the id and the body of its webhook', async () => {
+  const first = await payment();
+  const second = await payment({ state: 'failed' });
+  const processing = await payment({ state: 'processing', version: 2 });
+  await sessions.keepPayments([processing]);
+  await sessions.keepPayments([first]);
+  await sessions.keepPayments([second]);
+  await sessions.keepPayments([first]);
+
+  await readOnce(2);
+  const page = await read();
+  expect(page).toMatchObject({ hasMore: false, status: 'Success', errors: [] });
+  expect(page.notifications).toEqual(
+    [first, second].map((one) => ({ id: notificationIdOf(one), notification: notificationFields(one) })),
+  );
+  expect(await read(page.after)).toEqual({
+    notifications: [],
+    after: page.after,
+    hasMore: false,
+    status: 'Success',
+    errors: [],
+  });
+
+  const done = {
+    ...processing,
+    state: 'success' as const,
+    payable: { ...processing.payable, state: 'paid' as const, version: 3 },
+  };
+  await sessions.keepPayments([done]);
+  expect((await readOnce(1, page.after)).told).toEqual([processing.paymentReference]);
+});
+
+test('nothing to tell yet is an empty page without a cursor; the next look begins at the beginning again', async () => {
+  expect(await read()).toEqual({ notifications: [], hasMore: false, status: 'Success', errors: [] });
+});
+
+test('comes in pages of 100, and goes on from any of them', async () => {
+  const payable = await gateway.payableOf(await gateway.createSession(merchant));
+  const payments = Array.from({ length: 250 }, () =>
+    aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
+  );
+  for (let i = 0; i < payments.length; i += 25) await sessions.keepPayments(payments.slice(i, i + 25));
+  const { told, pages, after } = await readOnce(250);
+  expect(pages).toBe(3);
+  expect(new Set(told)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
+  expect(told).toHaveLength(250);
+  expect((await read(after)).notifications).toEqual([]);
+});
+
+test('skips nothing when what was written first commits last', async () => {
+  const [early, late] = [await payment(), await payment()];
+  const slow = gateway.dataSource.createQueryRunner();
+  await slow.startTransaction();
+  await slow.query(
+    `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)`,
+    [early.paymentReference, early.source.sessionId, JSON.stringify(early)],
+  );
+  await sessions.keepPayments([late]);
+  // The later one is committed, and is not shown before the earlier one is settled.
+  const meanwhile = await readAll();
+  expect(meanwhile.told).toEqual([]);
+  await slow.commitTransaction();
+  await slow.release();
+  expect((await readOnce(2, meanwhile.after)).told).toEqual([early.paymentReference, late.paymentReference]);
+});
+
+test('read while many are written at once: everything is seen once', async () => {
+  const payments = await Promise.all(Array.from({ length: 60 }, () => payment()));
+  let writing = true;
+  const seen: string[] = [];
+  let after: string | undefined;
+  const look = async (): Promise<void> => {
+    const page = await readAll(after);
+    seen.push(...page.told);
+    after = page.after;
+  };
+  const reading = (async () => {
+    while (writing) await look();
+  })();
+  await Promise.all(payments.map((one) => sessions.keepPayments([one])));
+  writing = false;
+  await reading;
+  await waitUntil('the last of them', 20_000, async () => {
+    await look();
+    return seen.length >= 60;
+  });
+  expect(seen).toHaveLength(60);
+  expect(new Set(seen)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
+});
+
+test('tells no Failed once its session was paid', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const failed = await payment({ state: 'failed', version: 3 }, sessionId);
+  await sessions.keepPayments([failed]);
+  const before = await readOnce(1);
+  expect(before.told).toEqual([failed.paymentReference]);
+  const paid = await payment({ version: 5 }, sessionId);
+  await sessions.keepPayments([paid]);
+  expect((await readOnce(1, before.after)).told).toEqual([paid.paymentReference]);
+  expect((await readAll()).told).toEqual([paid.paymentReference]);
+});
+
+test('is of the calling site alone', async () => {
+  await sessions.keepPayments([await payment()]);
+  const { after } = await readOnce(1);
+  const other = await gateway.aMerchant();
+  expect((await read(undefined, other)).notifications).toEqual([]);
+  expect((await read(after, other)).notifications).toEqual([]);
+  expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
+});
+
+test.each(['nonsense', '', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])(
+  'after=%s is refused, naming it',
+  async (after) => {
+    const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
+      headers: merchant.headers,
+    });
+    expect([status, body.status]).toEqual([400, 'BadRequest']);
+    expect(body.errors[0].message).toContain('after');
+  },
+);

@@ -1,0 +1,104 @@
+import { PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
+import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
+import { aPayable } from '../../test/builders.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+let acquirer: Acquirer;
+beforeEach(async () => {
+  processor = await startProcessor();
+  acquirer = processor.service.app.get(Acquirer);
+});
+afterEach(() => processor.stop());
+
+/**
+ * The recovery job is told that nothing was or will be charged; then the bank charges after all, and says so to the call
+ * that still waits.
+ */
+async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
+  const { charge, ask, reverse } = acquirer;
+  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
+  let late: Promise<ChargeOutcome> | undefined;
+  acquirer.charge = async (request, signal) => {
+    processor.clock.advance(10_000);
+    await processor.recover();
+    return (late = charge.call(acquirer, request, signal));
+  };
+  const payment = await processor.pay(payable);
+  expect(await late).toMatchObject({ kind: 'approved' });
+  Object.assign(acquirer, { charge, ask, reverse });
+  return payment;
+}
+
+const attemptOf = async ({ paymentReference }: PaymentSnapshot): Promise<unknown> =>
+  processor.dataSource.query(
+    `SELECT a.state AS attempt, p.state AS payment FROM attempts a JOIN payments p USING (payment_id) WHERE payment_reference = $1`,
+    [paymentReference],
+  );
+
+test('an approval for a payment that had failed is given back, recorded and published once; the payment stays', async () => {
+  const payment = await approvedTooLate();
+  expect(payment).toMatchObject({ state: 'failed', errors: [{ errorReference: '30' }], payable: { state: 'open' } });
+  expect(processor.charged()).toEqual([payment.paymentReference]);
+
+  expect(await processor.clearUp()).toBe(1);
+  expect(processor.charged()).toEqual([]);
+  expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
+  expect((await processor.published(PaymentReversedV1)).map(({ payload }) => payload)).toEqual([
+    { ...payment, reversedUTCDate: processor.clock.nowISO() },
+  ]);
+  processor.clock.advance(3_600_000);
+  expect(await processor.clearUp()).toBe(0);
+});
+
+test('a second approval for a payable that was paid meanwhile: the first payer keeps his, the other is given back', async () => {
+  const payable = aPayable();
+  const { charge } = acquirer;
+  let second: PaymentSnapshot | undefined;
+  acquirer.charge = async (request, signal) => {
+    acquirer.charge = charge;
+    processor.clock.advance(10_000);
+    await processor.recover();
+    second = await processor.pay(payable, { try: 2 });
+    return charge.call(acquirer, request, signal);
+  };
+  const { ask, reverse } = acquirer;
+  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
+  const first = await processor.pay(payable);
+  Object.assign(acquirer, { ask, reverse });
+  expect([first.state, second?.state]).toEqual(['failed', 'success']);
+  expect(processor.charged()).toHaveLength(2);
+  await processor.clearUp();
+  expect(processor.charged()).toEqual([second?.paymentReference]);
+  expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
+});
+
+test('is repeated until the bank confirms it, every half minute', async () => {
+  const payment = await approvedTooLate();
+  const { reverse } = acquirer;
+  let told = 0;
+  acquirer.reverse = (key) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse.call(acquirer, key));
+  for (let second = 0; second < 90; second++) {
+    await processor.clearUp();
+    processor.clock.advance(1_000);
+  }
+  expect(told).toBe(3);
+  expect(processor.charged()).toEqual([]);
+  expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
+});
+
+test('an approval that is told twice is nothing to give back', async () => {
+  const { charge } = acquirer;
+  acquirer.charge = async (request, signal) => {
+    const outcome = await charge.call(acquirer, request, signal);
+    processor.clock.advance(2_000);
+    await processor.recover();
+    return outcome;
+  };
+  const payment = await processor.pay(aPayable());
+  expect(payment.state).toBe('success');
+  expect(await processor.clearUp()).toBe(0);
+  expect(processor.charged()).toEqual([payment.paymentReference]);
+});

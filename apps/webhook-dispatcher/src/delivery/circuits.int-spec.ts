@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { EmbeddedBroker } from '@svc/messaging';
+import { type RunningService, startService } from '@svc/service';
+import { waitUntil } from '@svc/testing';
+import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { webhookDispatcherService } from '../index.js';
+import { DeliveryWorker } from './delivery-worker.js';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  await dispatcher.usualSecrets();
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  await dispatcher.test.stop();
+});
+
+interface CircuitRow {
+  failures: number;
+  openings: number;
+  open_until: Date | null;
+}
+
+const circuits = (): Promise<CircuitRow[]> => dispatcher.test.dataSource.query(`SELECT * FROM circuits`);
+
+async function paid(count: number, url = receiver.url): Promise<PaymentSnapshot[]> {
+  const payments = Array.from({ length: count }, () => dispatcher.payment(url));
+  for (const payment of payments) await dispatcher.paid(payment);
+  return payments;
+}
+
+async function replica(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<RunningService> {
+  const { url } = dispatcher.test.dataSource.options as { url: string };
+  const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: url, ...DISPATCHER_ENV };
+  return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
+}
+
+/** Ten that fail: the circuit is open for ten seconds, and all ten are due long before another minute is over. */
+async function opened(): Promise<PaymentSnapshot[]> {
+  receiver.behaves(answers(500));
+  const payments = await paid(10);
+  expect(await dispatcher.runOnce()).toBe(10);
+  expect(await circuits()).toMatchObject([
+    { failures: 10, openings: 1, open_until: dispatcher.clock.later(10 * SECOND) },
+  ]);
+  return payments;
+}
+
+describe('an endpoint that fails five times in a row', () => {
+  it('is left alone, then probed by one, and has everything once that was answered', async () => {
+    await opened();
+    dispatcher.clock.advance(9 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(1 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await circuits()).toMatchObject([{ openings: 2, open_until: dispatcher.clock.later(20 * SECOND) }]);
+    dispatcher.clock.advance(20 * SECOND);
+    receiver.behaves(answers(200));
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await circuits()).toEqual([]);
+    expect(await dispatcher.runOnce()).toBe(8);
+    dispatcher.clock.advance(60 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+  });
+
+  it('is known to every replica and after a restart, also to those that are just recorded', async () => {
+    await opened();
+    const broker = new EmbeddedBroker();
+    const other = await replica({ SVC_DELIVERY: 'on' }, broker);
+    const late = dispatcher.payment(receiver.url);
+    await broker.targets()[0]!.deliver([dispatcher.paidEvent(late)]);
+    expect(await dispatcher.rowOf(late)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(receiver.received).toHaveLength(10);
+    receiver.behaves(answers(200));
+    dispatcher.clock.advance(20 * SECOND);
+    await waitUntil('everything', 10_000, async () => (await dispatcher.rowOf(late)).state === 'delivered');
+    await other.close();
+  });
+
+  it('is probed by one of any number of replicas', async () => {
+    await opened();
+    const others = await Promise.all([replica(), replica(), replica()]);
+    dispatcher.clock.advance(10 * SECOND);
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => {
+      release = () => response.writeHead(200).end();
+    });
+    const arrived = receiver.nextRequest();
+    const workers = [dispatcher.worker, ...others.map(({ app }) => app.get(DeliveryWorker))];
+    const running = workers.map((worker) => worker.runOnce());
+    await arrived;
+    // While the probe is out, nobody else goes; not even later, until it has an answer or its lease is over.
+    dispatcher.clock.advance(15 * SECOND);
+    expect(await Promise.all(others.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
+    expect(receiver.received).toHaveLength(11);
+    release();
+    const counts = await Promise.all(running);
+    expect(counts.toSorted()).toEqual([0, 0, 0, 1]);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it('is probed again when the worker of the probe died', async () => {
+    await opened();
+    dispatcher.clock.advance(10 * SECOND);
+    await dispatcher.test.dataSource.query(`UPDATE circuits SET open_until = $1, probe_lease_id = $2`, [
+      dispatcher.clock.later(30 * SECOND),
+      randomUUID(),
+    ]);
+    dispatcher.clock.advance(29 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(0);
+    dispatcher.clock.advance(1 * SECOND);
+    expect(await dispatcher.runOnce()).toBe(1);
+  });
+
+  it('is another for another merchant: one cannot shut out the other from a host they share', async () => {
+    await opened();
+    await dispatcher.usualSecrets(8);
+    receiver.behaves(answers(200));
+    const payment = { ...dispatcher.payment(receiver.url), merchantId: 8 };
+    await dispatcher.paid(payment);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+  });
+
+  it('that lives has no row: four failures and an answer, even 404, are forgotten', async () => {
+    receiver.behaves(answers(500), answers(500), answers(500), answers(500), answers(404));
+    await paid(4);
+    await dispatcher.runOnce();
+    expect(await circuits()).toMatchObject([{ failures: 4, openings: 0, open_until: null }]);
+    await paid(1);
+    await dispatcher.runOnce();
+    expect(await circuits()).toEqual([]);
+  });
+
+  it('and never comes back collects nothing for ever: what is overdue for longer than its schedule is exhausted', async () => {
+    const payments = await opened();
+    for (let hours = 0; hours < 160; hours++) {
+      dispatcher.clock.advance(HOUR);
+      await dispatcher.runOnce();
+    }
+    const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));
+    // Each has had its first try, and some were the probe; nobody was sent more often than the schedule says.
+    for (const { tries } of rows) expect(tries).toBeLessThanOrEqual(12);
+    expect(receiver.received.length).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { type Lane, Occupancy } from './occupancy.js';
+
+const BOUNDS = { inAll: 6, perMerchant: 4, perEndpoint: 2 };
+const lane = (merchantId: number, endpoint: string): Lane => ({ merchantId, endpoint });
+const ONE = lane(1, 'a.example:443');
+
+function taken(places: Occupancy, ...lanes: Lane[]): boolean[] {
+  return lanes.map((one) => places.take(one));
+}
+
+describe('places', () => {
+  it('of one endpoint are bounded; another endpoint of the merchant has its own', () => {
+    const places = new Occupancy(BOUNDS);
+    expect(taken(places, ONE, ONE, ONE, lane(1, 'b.example:443'))).toEqual([true, true, false, true]);
+  });
+
+  it('of one merchant are bounded, however many endpoints it has', () => {
+    const places = new Occupancy(BOUNDS);
+    const many = Array.from({ length: 6 }, (_, i) => lane(1, `${i}.example:443`));
+    expect(taken(places, ...many)).toEqual([true, true, true, true, false, false]);
+    expect(places.take(lane(2, '0.example:443'))).toBe(true);
+  });
+
+  it('at one host belong to each merchant that uses it', () => {
+    const places = new Occupancy(BOUNDS);
+    expect(taken(places, ONE, ONE, ONE)).toEqual([true, true, false]);
+    expect(places.take(lane(2, ONE.endpoint))).toBe(true);
+  });
+
+  it('in all are bounded', () => {
+    const places = new Occupancy(BOUNDS);
+    const many = Array.from({ length: 7 }, (_, merchantId) => lane(merchantId, 'a.example:443'));
+    expect(taken(places, ...many)).toEqual([true, true, true, true, true, true, false]);
+    expect(places.room).toBe(0);
+  });
+
+  it('that became free are not taken by something new while something else waits for them', () => {
+    const places = new Occupancy(BOUNDS);
+    taken(places, ONE, ONE, ONE);
+    places.leaveWire(ONE);
+    places.leave();
+    expect(places.isAwaited(ONE)).toBe(true);
+    expect(places.take(ONE)).toBe(false);
+    places.answered(places.ask(), []);
+    expect(places.isAwaited(ONE)).toBe(false);
+    expect(places.take(ONE)).toBe(true);
+  });
+
+  it('of a full merchant are waited for by all its endpoints', () => {
+    const places = new Occupancy(BOUNDS);
+    const [a, b, c] = ['a', 'b', 'c'].map((host) => lane(1, `${host}.example:443`));
+    taken(places, a!, a!, b!, b!, c!);
+    expect(places.isAwaited(c!)).toBe(true);
+    places.leaveWire(a!);
+    expect(places.isAwaited(a!)).toBe(true);
+  });
+
+  it('that became free while a claim was under way are told to whoever claims next', () => {
+    const places = new Occupancy(BOUNDS);
+    taken(places, ONE, ONE);
+    const asked = places.ask();
+    places.leaveWire(ONE);
+    places.leave();
+    // It was not allowed to claim for this endpoint, and nothing else will free a place there soon.
+    expect(places.answered(asked, [])).toBe(true);
+    expect(places.isAwaited(ONE)).toBe(true);
+    expect(places.answered(places.ask(), [])).toBe(false);
+    expect(places.isAwaited(ONE)).toBe(false);
+  });
+
+  it('belong to a claim while it is under way', () => {
+    const places = new Occupancy(BOUNDS);
+    const asked = places.ask();
+    expect(places.take(ONE)).toBe(false);
+    // What was refused is not in that claim's snapshot: somebody has to look again.
+    expect(places.answered(asked, [])).toBe(true);
+    places.answered(places.ask(), []);
+    expect(places.take(ONE)).toBe(true);
+  });
+
+  it('are free when the answer is there, unless too many answers wait for being written', () => {
+    const places = new Occupancy(BOUNDS);
+    for (let i = 0; i < BOUNDS.inAll; i++) {
+      places.occupy(lane(i, 'a.example:443'));
+      places.leaveWire(lane(i, 'a.example:443'));
+    }
+    expect(places.room).toBe(BOUNDS.inAll);
+    places.occupy(ONE);
+    expect(places.room).toBe(BOUNDS.inAll - 1);
+    for (let i = 0; i < BOUNDS.inAll; i++) places.leave();
+    expect(places.room).toBe(BOUNDS.inAll - 1);
+  });
+
+  it('whatever comes and goes: no bound is passed and the sums are right', () => {
+    const lanes = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => lane(merchantId, host)));
+    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('take', 'leave', 'claim') });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+        const places = new Occupancy(BOUNDS);
+        const onTheWire: Lane[] = [];
+        for (const { which, action } of steps) {
+          if (action === 'claim') places.answered(places.ask(), []);
+          if (action === 'take' && places.take(lanes[which]!)) onTheWire.push(lanes[which]!);
+          const leaving = action === 'leave' ? onTheWire.splice(which % Math.max(onTheWire.length, 1), 1) : [];
+          for (const one of leaving) {
+            places.leaveWire(one);
+            places.leave();
+          }
+          expect(BOUNDS.inAll - places.room).toBe(onTheWire.length);
+          expect(places.busy.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(onTheWire.length);
+          for (const { inFlight } of places.busy) expect(inFlight).toBeLessThanOrEqual(BOUNDS.perEndpoint);
+          for (const id of [1, 2, 3])
+            expect(onTheWire.filter(({ merchantId }) => merchantId === id).length).toBeLessThanOrEqual(
+              BOUNDS.perMerchant,
+            );
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,195 @@
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { NameServer } from '../../test/name-server.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { resolveWith } from '@svc/outbound';
+import { type Answer, NotificationPoster, type PostSettings } from './post-notification.js';
+
+const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
+const TIMEOUT_MS = 400;
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+function poster(settings: Partial<PostSettings> = {}): NotificationPoster {
+  const made = new NotificationPoster({
+    policy: { allowLoopback: true },
+    connectTimeoutMs: 200,
+    timeoutMs: TIMEOUT_MS,
+    connectionsPerOrigin: 2,
+    ...settings,
+  });
+  closing.push(() => made.close());
+  return made;
+}
+
+function post(to: NotificationPoster, url: string): Promise<Answer> {
+  return to.post({ ...POSTED, url }, new AbortController().signal);
+}
+
+async function nameServer(...parameters: Parameters<typeof NameServer.start>): Promise<NameServer> {
+  const server = await NameServer.start(...parameters);
+  closing.push(() => server.stop());
+  return server;
+}
+
+describe('a name server that gives another answer each time', () => {
+  /** Two servers at one port: the merchant's, and one of ours that nobody outside may reach. */
+  async function merchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
+    const merchant: string[] = [];
+    const victim: string[] = [];
+    const listening = async (host: string, port: number, seen: string[]): Promise<number> => {
+      const server = createHttpServer((request, response) => {
+        seen.push(request.headers.host!);
+        response.writeHead(200, { connection: 'close' }).end();
+      });
+      await new Promise<void>((done) => server.listen(port, host, done));
+      closing.push(() => new Promise((closed) => server.close(closed)));
+      return (server.address() as AddressInfo).port;
+    };
+    const port = await listening('127.0.0.1', 0, merchant);
+    await listening('127.0.0.2', port, victim);
+    return { port, merchant, victim };
+  }
+
+  it('is asked once for a connection, and the connection goes to the address that was checked', async () => {
+    const { port, merchant, victim } = await merchantAndVictim();
+    const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
+    const url = `http://rebind.example:${port}/hooks`;
+    expect(await post(poster({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
+    expect(names.asked).toEqual(['rebind.example']);
+    expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
+  });
+
+  it('is believed at the next try only after a check of its own', async () => {
+    const { port, merchant } = await merchantAndVictim();
+    const names = await nameServer(
+      (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
+    );
+    const resolve = resolveWith([names.address]);
+    const tries: Answer[] = [];
+    for (let i = 0; i < 4; i++) tries.push(await post(poster({ resolve }), `http://rebind.example:${port}/hooks`));
+    expect(tries.map(({ statusCode, errorClass }) => statusCode ?? errorClass)).toEqual([
+      200,
+      'address-refused:private',
+      'address-refused:link-local',
+      'address-refused:private',
+    ]);
+    expect(merchant).toHaveLength(1);
+  });
+
+  it('cannot lead to loopback in production', async () => {
+    const { merchant, victim } = await merchantAndVictim();
+    const names = await nameServer(() => ['127.0.0.1']);
+    const settings = { policy: { allowLoopback: false }, resolve: resolveWith([names.address]) };
+    for (const host of ['rebind.example', 'rebind.example.', 'REBIND.example'])
+      expect(await post(poster(settings), `https://${host}:8443/`)).toMatchObject({
+        errorClass: 'address-refused:loopback',
+      });
+    expect([...merchant, ...victim]).toEqual([]);
+  });
+
+  it('that says nothing costs no more than the time to connect', async () => {
+    const names = await nameServer(() => 'silence');
+    const answer = await post(poster({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
+    expect(answer).toMatchObject({ errorClass: 'connect-timeout' });
+    // undici looks at its clock twice a second.
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('%i is an answer, and not followed', async (statusCode) => {
+    const [first, second] = [await Receiver.start(), await Receiver.start()];
+    closing.push(
+      () => first.stop(),
+      () => second.stop(),
+    );
+    first.behaves(answers(statusCode, { location: second.url }));
+    expect(await post(poster(), first.url)).toMatchObject({ statusCode });
+    expect([first.received.length, second.received.length]).toEqual([1, 0]);
+  });
+});
+
+describe('an endpoint that', () => {
+  async function endpoint(server: Server): Promise<string> {
+    const open = new Set<Socket>();
+    server.on('connection', (socket) => {
+      open.add(socket.on('error', () => undefined).on('close', () => open.delete(socket)));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    closing.push(() => {
+      for (const socket of open) socket.destroy();
+      return new Promise((closed) => server.close(closed));
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+  }
+
+  /** Sends `first`, then `piece` again and again for as long as the connection lasts. */
+  const endless = (first: string, piece: string): Promise<string> =>
+    endpoint(
+      createServer((socket) =>
+        socket.once('data', () => {
+          const more = (): void => void (socket.destroyed || socket.write(piece, () => setImmediate(more)));
+          socket.write(first, more);
+        }),
+      ),
+    );
+
+  it.each([
+    ['sends no status', '', 'timeout', ''],
+    ['sends its status a letter at a time', 'HTTP/1.1 200 O', 'timeout', 'K'],
+    ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'answer-headers-too-large', 'a'.repeat(1_000)],
+    ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
+    ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
+    ['says to go on, unasked and for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('%s is cut off: %s', async (_, first, errorClass, piece) => {
+    const url = piece === '' ? await endpoint(createServer()) : await endless(first, piece);
+    const answer = await post(poster(), url);
+    expect(answer.statusCode).toBeUndefined();
+    expect(answer.errorClass).toBe(errorClass);
+    expect(answer.durationMs).toBeLessThan(TIMEOUT_MS * 3);
+  });
+
+  it.each([
+    ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
+    ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
+    ['of a length nobody has', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
+  ])('acknowledges with an endless answer %s is believed, and 64 KiB of it are read', async (_, first, piece) => {
+    const before = process.memoryUsage().rss;
+    const answer = await post(poster(), await endless(first, piece));
+    expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('drips its answer is cut off when the time of the try is over, whatever came last', async () => {
+    const answer = await post(
+      poster(),
+      await endless('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
+    );
+    expect(answer.statusCode).toBe(200);
+    expect(['timeout', 'answer-too-large']).toContain(answer.errorClass);
+    expect(answer.durationMs).toBeLessThan(TIMEOUT_MS * 3);
+  });
+
+  it('compresses a bomb is not unpacked', async () => {
+    const bomb = (response: ServerResponse): void =>
+      void response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.alloc(1_000, 0x1f));
+    const url = await endpoint(createHttpServer((_, response) => bomb(response)));
+    const answer = await post(poster(), url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.text!.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it('takes the connection and nothing else does not keep the others of its host waiting for longer than a try', async () => {
+    const to = poster();
+    const url = await endpoint(createServer());
+    const all = await Promise.all(Array.from({ length: 6 }, () => post(to, url)));
+    for (const { errorClass, durationMs } of all) {
+      expect(errorClass).toBe('timeout');
+      expect(durationMs).toBeLessThan(TIMEOUT_MS * 3);
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import type { DataSource } from 'typeorm';
+
+/** An endpoint of a merchant whose last tries failed (E6). Times are ISO 8601 UTC with milliseconds (C2). */
+export interface CircuitSummary {
+  merchantId: number;
+  /** Host and port. */
+  endpoint: string;
+  /** In a row, over all processes. */
+  failures: number;
+  /** While it lies ahead nothing is sent; then one notification is, to find out. Null: fewer than five failures yet. */
+  openUntil: string | null;
+  /** Notifications that wait for it, counted up to 10 000. */
+  pending: number;
+}
+
+/** Those that fail most, at most 100. */
+export async function listCircuits(dataSource: DataSource): Promise<{ circuits: CircuitSummary[] }> {
+  const circuits = await dataSource.query<CircuitSummary[]>(
+    `SELECT merchant_id AS "merchantId", endpoint, failures, open_until AS "openUntil",
+            (SELECT count(*)::int FROM (
+               SELECT 1 FROM notifications n
+                WHERE n.merchant_id = failing.merchant_id AND n.endpoint = failing.endpoint AND n.state = 'pending' LIMIT 10000) AS waiting) AS pending
+       FROM (SELECT * FROM circuits ORDER BY failures DESC, merchant_id, endpoint LIMIT 100) AS failing`,
+  );
+  return { circuits };
+}

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { notificationIdOf } from '@svc/kernel';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  await dispatcher.usualSecrets();
+  await dispatcher.usualSecrets(8);
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  await dispatcher.test.stop();
+});
+
+const endpoint = (): string => `127.0.0.1:${receiver.port}`;
+const ids = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
+
+async function sendAll(): Promise<void> {
+  while ((await dispatcher.runOnce()) > 0);
+}
+
+async function told(count: number, change: Partial<PaymentSnapshot> = {}): Promise<PaymentSnapshot[]> {
+  const payments = Array.from({ length: count }, () => ({ ...dispatcher.payment(receiver.url), ...change }));
+  await dispatcher.paid(...payments);
+  return payments;
+}
+
+const setState = (state: 'exhausted' | 'gone', payments: PaymentSnapshot[]): Promise<unknown> =>
+  dispatcher.test.dataSource.query(
+    `UPDATE notifications SET state = $1, next_attempt_at = NULL WHERE payment_reference = ANY($2)`,
+    [state, payments.map(({ paymentReference }) => paymentReference)],
+  );
+
+describe('a replay', () => {
+  it('sends again under the same id, with the whole schedule before it', async () => {
+    receiver.behaves(answers(500));
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    for (let i = 0; i < 12; i++) {
+      await dispatcher.runOnce();
+      dispatcher.clock.advance(29 * 3_600_000);
+    }
+    const { id, state } = await dispatcher.rowOf(payment);
+    expect(state).toBe('exhausted');
+
+    expect(await dispatcher.admin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
+    await dispatcher.runOnce();
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
+    receiver.behaves(answers(200));
+    dispatcher.clock.advance(6_000);
+    await dispatcher.runOnce();
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+    await dispatcher.runOnce();
+    expect(receiver.received).toHaveLength(15);
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
+  });
+
+  it('is refused for a Failed of a session that was paid, delivered or not', async () => {
+    const sessionId = randomUUID();
+    const delivered = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.paid(delivered);
+    await dispatcher.runOnce();
+    const superseded = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.paid(superseded);
+    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
+    for (const payment of [delivered, superseded]) {
+      const { id } = await dispatcher.rowOf(payment);
+      expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+    }
+    await dispatcher.runOnce();
+    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+  });
+
+  it('is refused while it is on the wire', async () => {
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => {
+      release = () => response.writeHead(200).end();
+    });
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    const arrived = receiver.nextRequest();
+    const sending = dispatcher.runOnce();
+    await arrived;
+    const { id } = await dispatcher.rowOf(payment);
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+    release();
+    await sending;
+    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('a replay of many', () => {
+  it('is of everything of an endpoint since a time, delivered or not, and of no other', async () => {
+    const old = await told(2);
+    await sendAll();
+    dispatcher.clock.advance(HOUR);
+    const since = dispatcher.clock.nowISO();
+    const delivered = await told(3);
+    await sendAll();
+    const givenUp = await told(2);
+    await setState('gone', givenUp);
+    await told(2, { merchantId: 8 });
+    await sendAll();
+    const elsewhere = dispatcher.payment(receiver.url.replace('127.0.0.1', 'localhost'));
+    await dispatcher.paid(elsewhere);
+    await setState('gone', [elsewhere]);
+    const before = ids().length;
+
+    const { status, body } = await dispatcher.replay({ merchantId: 7, endpoint: endpoint(), since });
+    expect({ status, body }).toEqual({ status: 202, body: { replayed: 5, skipped: 0, after: null } });
+    await sendAll();
+    const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.rowOf(payment)));
+    expect(ids().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
+    expect(await dispatcher.rowOf(old[0]!)).toMatchObject({ tries: 1 });
+    expect((await dispatcher.rowOf(elsewhere)).state).toBe('gone');
+  });
+
+  it('is of everything exhausted, of all merchants or of one', async () => {
+    const exhausted = [await told(2), await told(3, { merchantId: 8 })].flat();
+    const gone = await told(1);
+    await setState('exhausted', exhausted);
+    await setState('gone', gone);
+    expect((await dispatcher.replay({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
+    expect((await dispatcher.replay({ state: 'exhausted' })).body).toMatchObject({ replayed: 2 });
+    await sendAll();
+    expect(receiver.received).toHaveLength(5);
+    expect((await dispatcher.rowOf(gone[0]!)).state).toBe('gone');
+  });
+
+  it('closes the circuit of what it replays', async () => {
+    receiver.behaves(answers(500));
+    await told(6);
+    await dispatcher.runOnce();
+    receiver.behaves(answers(200));
+    expect(await dispatcher.runOnce()).toBe(0);
+    await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
+    expect(await dispatcher.runOnce()).toBe(6);
+  });
+
+  it('leaves alone what is being sent, and a Failed whose session was paid', async () => {
+    const sessionId = randomUUID();
+    const failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.paid(failed);
+    await sendAll();
+    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
+    await sendAll();
+    let release: () => void = () => undefined;
+    receiver.behaves((response) => (release = () => response.writeHead(200).end()), answers(200));
+    await told(1);
+    const arrived = receiver.nextRequest();
+    const sending = dispatcher.runOnce();
+    await arrived;
+    const { body } = await dispatcher.replay({ merchantId: 7, since: '2026-01-01T00:00:00Z' });
+    expect(body).toMatchObject({ replayed: 1, skipped: 2 });
+    release();
+    await sending;
+    await sendAll();
+    expect(receiver.statuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
+  });
+
+  it('comes in pages, each notification in one of them', async () => {
+    const payments = await told(2_300);
+    await setState('exhausted', payments);
+    const pages: number[] = [];
+    let after: unknown;
+    do {
+      const { body } = await dispatcher.replay({ state: 'exhausted', ...(after ? { after } : {}) });
+      pages.push(body['replayed'] as number);
+      ({ after } = body);
+    } while (after !== null);
+    expect(pages).toEqual([1_000, 1_000, 300]);
+  });
+
+  it.each([
+    [{}, 'state'],
+    [{ merchantId: 7 }, 'state'],
+    [{ since: '2026-03-01T00:00:00Z' }, 'state'],
+    [{ endpoint: 'shop.example:443', state: 'exhausted' }, 'merchantId'],
+    [{ state: 'pending' }, 'state'],
+    [{ merchantId: '7', since: '2026-03-01T00:00:00Z' }, 'merchantId'],
+    [{ merchantId: 7, since: 'yesterday' }, 'since'],
+    [{ merchantId: 7, since: '2026-13-41T00:00:00Z' }, 'since'],
+    [{ merchantId: 7, endpoint: 'https://shop.example/', since: '2026-03-01T00:00:00Z' }, 'endpoint'],
+    [{ state: 'exhausted', after: '1' }, 'after'],
+  ])('of %j is refused, naming %s', async (request, field) => {
+    const { status, body } = await dispatcher.replay(request);
+    expect(status).toBe(400);
+    expect(body['errors']).toMatchObject([{ field }]);
+  });
+});
+
+test('a receiver that is down for an hour has everything once, under its id, after it is back', async () => {
+  receiver.behaves(answers(503));
+  const payments: PaymentSnapshot[] = [];
+  // An hour of moved time: two payments a minute, and the worker looks every ten seconds.
+  for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
+    if (elapsed % (30 * SECOND) === 0) payments.push(...(await told(1)));
+    await dispatcher.runOnce();
+    dispatcher.clock.advance(10 * SECOND);
+  }
+  const tried = receiver.received.length;
+  const acknowledged: string[] = [];
+  receiver.behaves((response, { headers }) => {
+    acknowledged.push(String(headers['webhook-id']));
+    response.writeHead(200).end();
+  });
+  for (let elapsed = 0; elapsed < 2 * HOUR; elapsed += MINUTE) {
+    await sendAll();
+    dispatcher.clock.advance(MINUTE);
+  }
+  const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+  expect(rows).toHaveLength(120);
+  expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
+  expect(acknowledged).toHaveLength(120);
+  expect(acknowledged.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+  // The ids are those that the feed of hosted-gateway shows.
+  expect(rows.map(({ id }) => id)).toEqual(payments.map(notificationIdOf));
+  // The circuit spared the server: most of them waited without being tried in vain.
+  expect(tried).toBeLessThan(120);
+});

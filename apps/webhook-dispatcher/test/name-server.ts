@@ -1,0 +1,67 @@
+import { createSocket } from 'node:dgram';
+
+/** What to answer to a question for A records: addresses; or nothing at all, as a server that is down. */
+export type NameAnswer = readonly string[] | 'silence';
+
+const HEADER_BYTES = 12;
+const TYPE_A = 1;
+
+/** A real DNS server on loopback that its owner controls, as whoever owns a name does. Each question is counted. */
+export class NameServer {
+  /** Names asked for, A records only, in order. */
+  readonly asked: string[] = [];
+  private readonly socket = createSocket('udp4');
+
+  private constructor(private readonly answer: (name: string, timesAsked: number) => NameAnswer) {
+    this.socket.on('message', (query, { address, port }) => {
+      const reply = this.replyTo(query);
+      if (reply) this.socket.send(reply, port, address);
+    });
+  }
+
+  static async start(answer: (name: string, timesAsked: number) => NameAnswer): Promise<NameServer> {
+    const server = new NameServer(answer);
+    await new Promise<void>((bound) => server.socket.bind(0, '127.0.0.1', bound));
+    return server;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.socket.address().port}`;
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((closed) => this.socket.close(closed));
+  }
+
+  private replyTo(query: Buffer): Buffer | undefined {
+    const labels: string[] = [];
+    let at = HEADER_BYTES;
+    for (let length = query[at]!; length > 0; length = query[at]!) {
+      labels.push(query.toString('latin1', at + 1, at + 1 + length));
+      at += 1 + length;
+    }
+    const type = query.readUInt16BE(at + 1);
+    const question = query.subarray(HEADER_BYTES, at + 5);
+    const name = labels.join('.').toLowerCase();
+    let addresses: readonly string[] = [];
+    if (type === TYPE_A) {
+      this.asked.push(name);
+      const answer = this.answer(name, this.asked.filter((asked) => asked === name).length);
+      if (answer === 'silence') return undefined;
+      addresses = answer;
+    } else if (this.answer(name, 0) === 'silence') return undefined;
+
+    const header = Buffer.alloc(HEADER_BYTES);
+    query.copy(header, 0, 0, 2);
+    header.writeUInt16BE(0x8580, 2); // an answer, authoritative, no error
+    header.writeUInt16BE(1, 4);
+    header.writeUInt16BE(addresses.length, 6);
+    return Buffer.concat([header, question, ...addresses.map(record)]);
+  }
+}
+
+/** An A record of the name in the question that may not be kept (TTL 0). */
+function record(address: string): Buffer {
+  const fixed = [0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4];
+  return Buffer.from([...fixed, ...address.split('.').map(Number)]);
+}

@@ -1,0 +1,63 @@
+/** The whole flow on Vendure: a cart is filled, addressed, shipped and paid over its Shop API. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ROOT } from '../hosted-payment/platform.ts';
+import { startDatabase } from '../others/database.ts';
+import { installOther } from '../others/install.ts';
+import type { Checkout } from './checkout.ts';
+import { Shop } from './shop.ts';
+import type { VendureSettings } from './vendure-program.ts';
+
+const PORTS = { shop: 18_601, postgres: 18_602 };
+const CONNECTIONS = 64;
+
+export const vendure: Checkout = {
+  name: 'Vendure 3.7',
+  remark: 'a catalogue, taxes, shipping and stock; the payment is a row of its own handler, nobody is told of it',
+  start: async () => {
+    const dataDir = join(ROOT, '.data', 'bench', 'vendure');
+    rmSync(dataDir, { recursive: true, force: true });
+    mkdirSync(dataDir, { recursive: true });
+    const database = await startDatabase(dataDir, PORTS.postgres);
+    const program = await startProgram({
+      folder: installOther('vendure'),
+      dataDir,
+      databaseUrl: database.address,
+      port: PORTS.shop,
+    });
+    const shop = new Shop(`http://127.0.0.1:${PORTS.shop}`, CONNECTIONS);
+    return {
+      groups: { services: [program.pid!], PostgreSQL: [database.pid] },
+      buy: () => shop.buy(),
+      problem: async () => {
+        const paid = await shop.paidOrders(database.address);
+        return paid === shop.bought ? undefined : `${shop.bought} bought, ${paid} paid`;
+      },
+      stop: async () => {
+        await shop.close();
+        program.kill('SIGKILL');
+        await once(program, 'exit');
+        await database.stop();
+      },
+    };
+  },
+};
+
+async function startProgram(settings: VendureSettings): Promise<ChildProcess> {
+  const program = spawn(process.execPath, [join(import.meta.dirname, 'vendure-program.ts'), JSON.stringify(settings)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  const lines = createInterface({ input: program.stdout });
+  await Promise.race([
+    (async () => {
+      for await (const line of lines) if (line === 'ready') return;
+    })(),
+    once(program, 'exit').then(() => Promise.reject(new Error('Vendure did not start.'))),
+  ]);
+  program.stdout.resume();
+  return program;
+}

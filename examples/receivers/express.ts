@@ -1,0 +1,21 @@
+/** WEBHOOK_SECRET=whsec_… PORT=3000 node express.ts */
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
+
+const app = express();
+
+// For this path the body stays as it came. An `express.json()` for other paths belongs behind it.
+app.post(
+  '/webhooks/payments',
+  express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }),
+  (request, response) => {
+    const rawBody: unknown = request.body;
+    const { status, text } = receivePayment(request.headers, Buffer.isBuffer(rawBody) ? rawBody : Buffer.alloc(0));
+    response.status(status).send(text);
+  },
+);
+
+const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
+  console.log(`listening on ${(server.address() as AddressInfo).port}`);
+});

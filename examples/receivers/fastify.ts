@@ -1,0 +1,19 @@
+/** WEBHOOK_SECRET=whsec_… PORT=3000 node fastify.ts */
+import fastify from 'fastify';
+import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
+
+const app = fastify({ bodyLimit: BODY_BYTES_MAX });
+
+// Inside this plugin, and nowhere else, a body stays as it came.
+await app.register(async (webhooks) => {
+  webhooks.removeAllContentTypeParsers();
+  webhooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  webhooks.post('/webhooks/payments', async (request, reply) => {
+    const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const { status, text } = receivePayment(request.headers, rawBody);
+    return reply.status(status).send(text);
+  });
+});
+
+const address = await app.listen({ port: Number(process.env['PORT'] ?? 3000), host: '127.0.0.1' });
+console.log(`listening on ${new URL(address).port}`);
