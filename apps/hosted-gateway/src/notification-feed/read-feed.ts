@@ -20,7 +20,7 @@ interface FeedRow extends FeedCursor {
 /**
  * What the site's endpoint was or should have been told, oldest first, so that a merchant who was away catches up without
  * anybody's help. Answered from what this service keeps of its sessions' payments; the id and the body are those of the
- * webhook, since both services make them by the same rule (ADR 9).
+ * webhook, since both services make them by the same rule (ADR 12).
  *
  * Rows commit out of order. A reader goes on behind `(transaction, position)` and is shown only transactions older than every
  * one still open, so what commits later is always behind its cursor. As with the webhook, a Failed is not told once its
