@@ -27,10 +27,10 @@ test.each([
   'http://gateway/pay',
   '*',
   '',
-])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address)).toBeUndefined());
+])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
 
 test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%s is the gateway’s', (address) =>
-  expect(appForAddress('gateway', address)).toBe('hosted-gateway'),
+  expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
 test('every app of the route table has an upstream to configure', () => {
