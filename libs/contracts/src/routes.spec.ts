@@ -16,6 +16,7 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/merchants/1001/sites', 'identity'],
   ['admin', '/admin/v1/notifications', 'webhook-dispatcher'],
   ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
+  ['admin', '/admin/v1/history/rebuild', 'payment-history'],
   ['admin', '/', undefined],
 ])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
 

@@ -9,13 +9,15 @@ export class Payments1763500007000 implements MigrationInterface {
         generation integer     PRIMARY KEY,
         state      text        NOT NULL CONSTRAINT generations_state CHECK (state IN ('serving', 'building', 'retired')),
         begun_at   timestamptz NOT NULL,
-        asked_at   timestamptz
+        asked_at   timestamptz,
+        retired_at timestamptz,
+        CONSTRAINT generations_retired CHECK ((state = 'retired') = (retired_at IS NOT NULL))
       );
       CREATE UNIQUE INDEX generations_one_serving ON generations (state) WHERE state = 'serving';
       CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
       COMMENT ON TABLE generations IS 'Copies of the read model: events are written to the one that is read and to the one that is being built anew.';
       COMMENT ON COLUMN generations.state IS 'retired: nobody reads or writes it; its rows are being removed.';
-      COMMENT ON COLUMN generations.asked_at IS 'When the past was asked for; until then it must not be taken for complete.';
+      COMMENT ON COLUMN generations.asked_at IS 'When the past was asked for; until then it must not be taken for complete. Null for the first, which hears everything as it happens.';
       INSERT INTO generations (generation, state, begun_at) VALUES (1, 'serving', now());
 
       CREATE TABLE payments (
