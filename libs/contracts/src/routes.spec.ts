@@ -16,5 +16,14 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/merchants/1001/sites', 'identity'],
   ['admin', '/admin/v1/notifications', 'webhook-dispatcher'],
   ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
+  ['admin', '/admin/v1/history/rebuild', 'payment-history'],
   ['admin', '/', undefined],
-])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path)).toBe(app));
+])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
+
+test.each<[string, string, string | undefined]>([
+  ['GET', '/v1/payments', 'payment-history'],
+  ['GET', '/v1/payments/0000000ABCDEFGHJKM', 'payment-history'],
+  ['HEAD', '/v1/payments', 'payment-history'],
+  ['POST', '/v1/payments', 'payment-processor'],
+  ['POST', '/v1/paymentsX', undefined],
+])('%s %s is answered by %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));

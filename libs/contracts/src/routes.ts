@@ -5,6 +5,8 @@ export interface Route {
   readonly host: Host;
   /** Path, or the beginning of it up to a slash. The longest that matches counts. */
   readonly path: string;
+  /** Only requests of this method; one without a method is for all that no other of the same path is for. */
+  readonly method?: 'GET' | 'POST';
   /** Folder name of the app that answers. */
   readonly app: string;
 }
@@ -18,6 +20,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
   { host: 'api', path: '/v1/codes', app: 'code-decoder' },
+  { host: 'api', path: '/v1/payments', app: 'payment-history' },
+  { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
   { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
@@ -29,17 +33,28 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
-  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder'].map((app) => ({
-    host: 'admin' as const,
-    path: `/admin/v1/dead-letters/${app}`,
-    app,
-  })),
+  { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
+  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder', 'payment-history'].map(
+    (app) => ({
+      host: 'admin' as const,
+      path: `/admin/v1/dead-letters/${app}`,
+      app,
+    }),
+  ),
 ];
 
-/** The app that answers a path on a host, or undefined. */
-export function appFor(host: Host, path: string): string | undefined {
-  const matching = ROUTES.filter((route) => route.host === host && covers(route.path, path));
-  return matching.sort((a, b) => b.path.length - a.path.length)[0]?.app;
+/** The app that answers a request of this method for a path on a host, or undefined. */
+export function appFor(host: Host, path: string, method: string): string | undefined {
+  const matching = ROUTES.filter(
+    (route) =>
+      route.host === host && covers(route.path, path) && (route.method === undefined || route.method === method),
+  );
+  return matching.sort(byPrecedence)[0]?.app;
+}
+
+/** The longest path first, and of the same path the one that names a method: as in a Gateway (Gateway API, HTTPRouteMatch). */
+export function byPrecedence(one: Route, other: Route): number {
+  return other.path.length - one.path.length || Number(other.method !== undefined) - Number(one.method !== undefined);
 }
 
 function covers(prefix: string, path: string): boolean {

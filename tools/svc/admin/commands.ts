@@ -1,5 +1,6 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
+import { historyCommands } from './history-commands.ts';
 import { merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
@@ -11,4 +12,5 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...siteCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...historyCommands,
 ];
