@@ -1,5 +1,6 @@
 export * from './commands/charge.js';
 export * from './commands/payables.js';
+export * from './commands/show-payment.js';
 export * from './errors.js';
 export * from './events/credentials.js';
 export * from './events/envelope.js';
@@ -14,6 +15,7 @@ export * from './http/hosted-session.js';
 export * from './http/identity-token.js';
 export * from './http/invoices.js';
 export * from './http/payment-notification.js';
+export * from './http/payments.js';
 export * from './payment-status.js';
 export * from './routes.js';
 export * from './validation.js';

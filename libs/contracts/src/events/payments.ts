@@ -1,4 +1,5 @@
 import type { PaymentError } from '../errors.js';
+import type { Voucher } from '../http/payment-notification.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
@@ -9,7 +10,7 @@ export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRe
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
 /** Where a debt comes from, and what those who tell others about its payment need to know of it. */
-export type PayableSource = HostedSessionSource | InvoiceSource;
+export type PayableSource = HostedSessionSource | InvoiceSource | CodeSource;
 
 export interface HostedSessionSource {
   kind: 'session';
@@ -33,6 +34,19 @@ export interface InvoiceSource {
   siteReference: string;
   /** The 20 digits of its dynamic code (D5). */
   code: string;
+}
+
+/** What a third party's code stood for when its provider was asked (D4): the provider keeps the invoice. */
+export interface CodeSource {
+  kind: 'code';
+  /** Name of the provider. */
+  origin: string;
+  /** The provider's reference. */
+  originReference?: string;
+  /** Invoice reference, where the provider gave one. */
+  invoiceReference?: string;
+  /** Point-of-sale till identifier. */
+  siteReference: string;
 }
 
 /**
@@ -87,7 +101,7 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   paymentUTCDate: string;
   /** When it last changed. ISO 8601 UTC. */
   modifiedUTCDate: string;
-  paymentMethodType: 'Card';
+  paymentMethodType: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
   paymentMethodLabel: string;
   /** Why it failed; empty otherwise. */
@@ -103,6 +117,54 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   reversedUTCDate?: string;
   source: Source;
   payable: PayableSnapshot;
+  /** Who made it through the main API; absent: an anonymous payer on a hosted page, whose payment is no organisation's (P5). */
+  partner?: PaymentPartner;
+  /** The merchant's name when it was paid; always there with `partner`. At most 100 characters. */
+  merchantName?: string;
+  /** Point-of-sale till identifier; always there with `partner`. At most 100 characters. */
+  siteReference?: string;
+  /** What the partner sent as `orderReference` (P6). At most 100 characters. */
+  orderReference?: string;
+  /** Invoice reference of the service, where an invoice was paid. */
+  invoiceReference?: string;
+  /** The merchant's invoice reference, where it gave one. */
+  invoiceExternalReference?: string;
+  /** Parts that vouchers covered, as the partner said (P6); none when absent. */
+  vouchers?: Voucher[];
+  /** Where the payer goes on; only while `verificationRequired`. */
+  verificationUrl?: string;
+}
+
+/** How it was paid (P9). */
+export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
+
+/** The organisation whose token a payment was made with, and its customer who paid (P5, P6). */
+export interface PaymentPartner {
+  /** UUID. */
+  organisationId: string;
+  customer: PaymentCustomer;
+}
+
+/** Specification, "Customer". */
+export interface PaymentCustomer {
+  /** customerReference: 1 to 100 characters. */
+  id: string;
+  /** `""` when unknown (P3). */
+  firstName: string;
+  lastName: string;
+}
+
+/** A payment that an organisation can read back. */
+export type PartnerPayment = AnyPaymentSnapshot &
+  Required<Pick<AnyPaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
+
+/** Whether an organisation's token made it. Throws where such a payment is not whole. */
+export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayment {
+  const { partner, merchantName, siteReference } = payment;
+  if (!partner) return false;
+  if (merchantName === undefined || siteReference === undefined)
+    throw new Error('The payment of a partner says neither its merchant nor its till.');
+  return true;
 }
 
 /** A payment of whatever there is to pay. Readers take those of the sources that they know. */
@@ -113,6 +175,7 @@ export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapsho
   return payment.source.kind === 'session';
 }
 
+/** While it is not final: `processing`, or `verificationRequired`. */
 export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
 /** The payer has to confirm it with the bank first. The payable is free meanwhile (P1). */
 export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');
