@@ -54,15 +54,16 @@ test('every object is in the namespace, which refuses pods that ask for more', (
 test('the routes are those of the table, each host on its Gateway', () => {
   const routes = all<IHTTPRoute>(platform, 'HTTPRoute').flatMap(({ metadata, spec }) =>
     (spec?.rules ?? []).flatMap(({ matches, backendRefs }) =>
-      (matches ?? []).map(({ path }) => ({
+      (matches ?? []).map(({ path, method }) => ({
         host: metadata?.name?.replace('svc-', ''),
         path: path?.value,
+        ...(method === undefined ? {} : { method }),
         app: backendRefs?.[0]?.name,
       })),
     ),
   );
   const byText = (one: object, other: object): number => JSON.stringify(one).localeCompare(JSON.stringify(other));
-  const table = ROUTES.map(({ host, path, app }) => ({ host, path, app }));
+  const table = ROUTES;
   expect(routes.toSorted(byText)).toEqual(table.toSorted(byText));
   const gateways = all<IHTTPRoute>(platform, 'HTTPRoute').map(
     ({ metadata, spec }) => `${metadata?.name} ${spec?.parentRefs?.[0]?.name}`,

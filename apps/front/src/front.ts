@@ -125,7 +125,7 @@ async function answer(front: Front, request: FastifyRequest, reply: FastifyReply
     const { ready, services } = await readinessOf(front.upstreams);
     return reply.status(ready ? 200 : 503).send({ services });
   }
-  const app = appForAddress(front.host, address);
+  const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);

@@ -17,4 +17,15 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/notifications', 'webhook-dispatcher'],
   ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
   ['admin', '/', undefined],
-])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path)).toBe(app));
+])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
+
+test.each([
+  ['POST', '/v1/payments', 'payment-processor'],
+  ['POST', '/v1/cards', 'payment-processor'],
+  ['DELETE', '/v1/cards/card_1', 'payment-processor'],
+])('%s %s is answered by %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
+
+test('reading payments is not for the app that makes them', () => {
+  expect(appFor('api', '/v1/payments', 'GET')).not.toBe('payment-processor');
+  expect(appFor('api', '/v1/payments/ABC', 'GET')).not.toBe('payment-processor');
+});

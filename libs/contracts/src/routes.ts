@@ -5,6 +5,8 @@ export interface Route {
   readonly host: Host;
   /** Path, or the beginning of it up to a slash. The longest that matches counts. */
   readonly path: string;
+  /** Only of this method; where two services share a path, the line that names the method counts. */
+  readonly method?: 'GET' | 'POST';
   /** Folder name of the app that answers. */
   readonly app: string;
 }
@@ -18,6 +20,9 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
   { host: 'api', path: '/v1/codes', app: 'code-decoder' },
+  { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
+  { host: 'api', path: '/v1/cards', app: 'payment-processor' },
+  { host: 'api', path: '/v1/verifications', app: 'payment-processor' },
   { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
@@ -36,10 +41,18 @@ export const ROUTES: readonly Route[] = [
   })),
 ];
 
-/** The app that answers a path on a host, or undefined. */
-export function appFor(host: Host, path: string): string | undefined {
-  const matching = ROUTES.filter((route) => route.host === host && covers(route.path, path));
-  return matching.sort((a, b) => b.path.length - a.path.length)[0]?.app;
+/** The app that answers a request on a host, or undefined. */
+export function appFor(host: Host, path: string, method: string): string | undefined {
+  const matching = ROUTES.filter(
+    (route) =>
+      route.host === host && covers(route.path, path) && (route.method === undefined || route.method === method),
+  );
+  return matching.sort(bySpecificity)[0]?.app;
+}
+
+/** The order in which lines are looked at: a longer path first, and of one path those that name a method. */
+export function bySpecificity(a: Route, b: Route): number {
+  return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
 function covers(prefix: string, path: string): boolean {

@@ -131,8 +131,6 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   invoiceExternalReference?: string;
   /** Parts that vouchers covered, as the partner said (P6); none when absent. */
   vouchers?: Voucher[];
-  /** Where the payer goes on; only while `verificationRequired`. */
-  verificationUrl?: string;
 }
 
 /** How it was paid (P9). */
