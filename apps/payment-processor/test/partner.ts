@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
+  type InvoiceSource,
   type MerchantChanged,
   MerchantChangedV1,
   type Mode,
@@ -17,6 +18,7 @@ import {
 } from '@svc/contracts';
 import { anEvent, type HttpAnswer, httpClient } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { anInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';
 import type { Processor } from './processor.js';
 
@@ -82,6 +84,24 @@ export async function aPartner(processor: Processor, mode: Mode = 'test'): Promi
 /** A card in clear, as a partner sends it inside TLS. */
 export function aCard(over: Record<string, unknown> = {}): Record<string, unknown> {
   return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
+}
+
+let nextCode = 0;
+
+/** An open invoice of R 123.45 with a code of its own. */
+export async function openInvoice(
+  processor: Processor,
+  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+): Promise<PayableDescriptor<InvoiceSource>> {
+  const payableId = randomUUID();
+  const code = String(++nextCode).padStart(20, '7');
+  const payable = anInvoicePayable({
+    payableId,
+    source: { kind: 'invoice', invoiceReference: payableId, externalReference: 'inv-1', siteReference: 'TILL-1', code },
+    ...over,
+  });
+  await processor.open({ payable });
+  return payable;
 }
 
 let merchantId = 20_000;

@@ -43,6 +43,8 @@ export interface Processor extends TestService {
   answerChallenge(payment: PaymentSnapshot, answer: 'confirm' | 'refuse'): Promise<void>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
+  /** The file in which the bank writes what it did. */
+  readonly books: string;
   /** What payment-history was told before an answer. */
   readonly shown: readonly ShowPayment[];
   recover(): Promise<number>;
@@ -83,6 +85,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     ...test,
     cardKey: cardKey!.payload.publicJwk,
     shown,
+    books: store,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,

@@ -130,11 +130,13 @@ export class MakePayment {
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       checkTerms(partner, request, { amount: found.payable.amount, ...merchant });
-      this.refuseUnlessOpen(found);
+      const refusal = this.refusalOf(found);
       const payment = newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(wanted, payment, method)) return undefined;
+      if (!refusal && (await this.acceptAndPay(wanted, payment, method))) return undefined;
+      // What holds or has paid it may be this very payment, made by another replica a moment ago.
       const made = await this.payments.findByReference(partner, request.reference);
       if (made) return made;
+      if (refusal) throw refusal;
     }
     throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
   }
@@ -193,12 +195,19 @@ export class MakePayment {
   }
 
   /** Only to say why: the statement that reserves it decides. */
-  private refuseUnlessOpen({ state, payable }: PayableToPay): void {
-    if (state === 'paid') throw new DomainError('payable.paid');
-    if (state === 'refused') throw new DomainError('payable.refused');
-    if (state === 'closed') throw new DomainError('payable.closed');
-    if (state === 'reserved') throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
-    if (Date.parse(payable.expiresAt) <= this.clock.now().getTime()) throw new DomainError('payable.expired');
+  private refusalOf({ state, payable }: PayableToPay): DomainError | undefined {
+    switch (state) {
+      case 'paid':
+      case 'refused':
+      case 'closed':
+        return new DomainError(`payable.${state}`);
+      case 'reserved':
+        return new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
+      case 'open':
+        return Date.parse(payable.expiresAt) <= this.clock.now().getTime()
+          ? new DomainError('payable.expired')
+          : undefined;
+    }
   }
 
   private checkReturnUrl({ returnUrl }: MakePaymentRequest): void {
