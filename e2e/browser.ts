@@ -1,6 +1,7 @@
 /** A real Chromium, and a record of everything it complained about. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
 
@@ -81,4 +82,21 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => voi
     await route.continue().catch(() => undefined);
   });
   return () => letGo();
+}
+
+/** What axe finds wrong with the page as it is now, in all its rules. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // Through the debugger: the page's own policy lets no other script in.
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+      resultTypes: ['violations'],
+    });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+  });
+}
+
+/** Whether a payer would have to scroll sideways. */
+export function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
 }

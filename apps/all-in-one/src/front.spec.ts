@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { RunningService } from '@svc/service';
-import { newFront } from './front.js';
+import { newFront, stopListening } from './front.js';
 
 /** A service that reads a whole body before it answers, as every real one does. */
 const readsBodies = {
@@ -16,6 +16,42 @@ const readsBodies = {
     }),
   },
 } as unknown as RunningService;
+
+test('stopping waits for an answer under way, and for no stream of events', async () => {
+  const answers: { write(text: string): void; end(text: string): void }[] = [];
+  const answersLater = {
+    name: 'hosted-gateway',
+    app: {
+      getHttpAdapter: () => ({
+        getInstance: () => ({
+          routing: (_: unknown, response: { write(text: string): void; end(text: string): void }) => {
+            response.write('begun ');
+            answers.push(response);
+          },
+        }),
+      }),
+    },
+  } as unknown as RunningService;
+  const front = newFront('gateway', [answersLater]);
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const ask = async (accept: string): Promise<{ text: Promise<string> }> => {
+    const socket = connect((front.address() as AddressInfo).port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += String(chunk))).on('error', () => undefined);
+    const whole = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+    socket.write(`GET /pay/1 HTTP/1.1\r\nHost: gateway\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`);
+    await once(socket, 'data');
+    return { text: whole };
+  };
+  const page = await ask('text/html');
+  const stream = await ask('text/event-stream');
+  const stopped = stopListening(front);
+  expect(await stream.text).not.toContain('done');
+  answers[0]!.end('done');
+  expect(await page.text).toContain('done');
+  await stopped;
+});
 
 describe('newFront', () => {
   let front: Server;

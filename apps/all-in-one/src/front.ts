@@ -25,13 +25,33 @@ export function newFront(
   const front = createServer(limits, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!;
     if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
-    const handle = handlers.get(appFor(host, path, request.method ?? '') ?? '');
+    const handle = handlers.get(appFor(host, path, request.method ?? 'GET') ?? '');
+    if (request.headers.accept === 'text/event-stream') endWithListener(front, response);
     if (handle) return handle(request, response);
     response.writeHead(404, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({ type: 'about:blank', title: 'Nothing was found here.', status: 404 }));
   });
   front.maxConnections = CONNECTIONS_MAX;
   return front;
+}
+
+/**
+ * Stops listening, and resolves when the requests under way are answered. A stream of events would never be: it is
+ * ended, and the browser opens it again wherever somebody listens.
+ */
+export function stopListening(front: Server): Promise<void> {
+  front.closeIdleConnections();
+  front.emit(STOPPING);
+  return new Promise((resolve) => front.close(() => resolve()));
+}
+
+const STOPPING = 'svc.stopping';
+
+function endWithListener(front: Server, response: ServerResponse): void {
+  const end = (): void => void response.destroy();
+  front.setMaxListeners(0);
+  front.once(STOPPING, end);
+  response.once('close', () => front.off(STOPPING, end));
 }
 
 function handlerOf(service: RunningService): (request: IncomingMessage, response: ServerResponse) => void {

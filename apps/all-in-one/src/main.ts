@@ -7,7 +7,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
-import { newFront } from './front.js';
+import { newFront, stopListening } from './front.js';
 import { envOf, SERVICES } from './services.js';
 
 /**
@@ -49,8 +49,3 @@ await runUntilStopped(async () => {
     log.info({}, 'all services have stopped');
   };
 });
-
-function stopListening(front: Server): Promise<void> {
-  front.closeIdleConnections();
-  return new Promise((resolve) => front.close(() => resolve()));
-}

@@ -90,11 +90,25 @@ export function newFront(front: Front): FastifyInstance {
   return fastify;
 }
 
+/** A stream of events has no end that anybody could wait for; a browser opens it again by itself. */
+function wantsEvents(request: FastifyRequest): boolean {
+  return request.headers.accept === 'text/event-stream';
+}
+
 /** Requests under way are completed, also those whose client then keeps its connection, or never reads its answer. */
 function closeInOrder(fastify: FastifyInstance): void {
   let closing = false;
+  const streams = new Set<FastifyReply['raw']>();
+  fastify.addHook('onRequest', (request, { raw }, done) => {
+    if (wantsEvents(request)) {
+      streams.add(raw);
+      raw.once('close', () => streams.delete(raw));
+    }
+    done();
+  });
   fastify.addHook('preClose', (done) => {
     closing = true;
+    for (const stream of streams) stream.destroy();
     const lastCall = setTimeout(() => fastify.server.closeAllConnections(), CLOSE_MS_MAX);
     fastify.server.once('close', () => clearTimeout(lastCall));
     done();
@@ -115,8 +129,9 @@ async function answer(front: Front, request: FastifyRequest, reply: FastifyReply
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);
+  if (wantsEvents(request)) leave();
   // Also when the client hangs up, or the answer breaks off in the middle.
-  reply.raw.once('close', leave);
+  else reply.raw.once('close', leave);
   return forward(front, app, upstream, request, reply);
 }
 

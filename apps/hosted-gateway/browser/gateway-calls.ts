@@ -1,4 +1,4 @@
-/** The two calls of the page, same origin, each bounded in time. They report what happened and decide nothing. */
+/** The calls of the page, same origin, each bounded in time. They report what happened and decide nothing. */
 import type { PostOutcome, SessionState } from './payment-flow.js';
 
 export interface PaymentBody {
@@ -28,6 +28,7 @@ export async function postPayment(sessionId: string, body: PaymentBody): Promise
       kind: 'answered',
       httpStatus: response.status,
       ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
+      ...(typeof answer['redirectUrl'] === 'string' ? { redirectUrl: answer['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
     };
   } catch {
@@ -52,14 +53,45 @@ export async function fetchState(sessionId: string, signal: AbortSignal): Promis
     });
     if (response.status === 404) return { state: 'not-found' };
     if (!response.ok) return undefined;
-    const { state, version } = await readObject(response);
-    if (typeof state !== 'string') return undefined;
-    return { state, version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined };
+    return stateIn(await readObject(response));
   } catch {
     return undefined;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
+  }
+}
+
+/**
+ * Has the server tell every change until the returned function is called. Where it cannot, `onBroken` is called, now and
+ * then again: whoever wants to know asks meanwhile. The browser connects again by itself.
+ */
+export function streamStates(
+  sessionId: string,
+  onState: (state: SessionState) => void,
+  onBroken: () => void,
+): () => void {
+  if (typeof EventSource === 'undefined') return () => undefined;
+  const source = new EventSource(`${pathOf(sessionId)}/events`);
+  source.addEventListener('state', (event: MessageEvent<string>) => {
+    const state = stateIn(asObject(event.data));
+    if (state) onState(state);
+  });
+  source.addEventListener('error', onBroken);
+  return () => source.close();
+}
+
+function stateIn({ state, version }: Record<string, unknown>): SessionState | undefined {
+  if (typeof state !== 'string') return undefined;
+  return { state, version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined };
+}
+
+function asObject(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
   }
 }
 
@@ -69,8 +101,7 @@ function pathOf(sessionId: string): string {
 
 async function readObject(response: Response): Promise<Record<string, unknown>> {
   try {
-    const body: unknown = await response.json();
-    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+    return asObject(await response.text());
   } catch {
     return {};
   }

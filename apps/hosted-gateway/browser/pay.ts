@@ -8,11 +8,12 @@ import { formErrors, paid, processing } from '../src/page-views/strings.js';
 import { readCard, type CardFieldTexts } from './card-fields.js';
 import { CardForm } from './card-form.js';
 import { byId } from './document-parts.js';
-import { fetchState, postPayment, type PaymentBody } from './gateway-calls.js';
+import { fetchState, postPayment, streamStates, type PaymentBody } from './gateway-calls.js';
 import {
   afterPoll,
   afterPost,
   isChanged,
+  LATE_AFTER_MS,
   LOOK_AGAIN_AFTER_MS,
   PaymentReference,
   type SessionState,
@@ -42,7 +43,8 @@ function startForm(): void {
   }
   const press = new PressOfPay(cardForm);
   cardForm.start((texts) => void press.pay(texts));
-  document.getElementById('decline')?.focus();
+  if (press.wasInterrupted) press.findOut();
+  else document.getElementById('decline')?.focus();
   window.addEventListener('pagehide', () => cardForm.clear());
   watchWhileIdle(() => press.isIdle, press.wasInterrupted ? LOOK_AGAIN_AFTER_MS : []);
 }
@@ -58,6 +60,7 @@ class PressOfPay {
   private waiting: Waiting = 'answer';
   private unchangedPolls = 0;
   private sends = 0;
+  private lateTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly cardForm: CardForm) {}
 
@@ -67,7 +70,19 @@ class PressOfPay {
   }
 
   get isIdle(): boolean {
-    return this.body === undefined;
+    return this.body === undefined && this.waiting !== 'interrupted';
+  }
+
+  /**
+   * Before the form can be used again: the server may be hearing of that payment just now. It is asked first, and the
+   * form comes back when it knows of none; then the same reference makes a second press the same payment.
+   */
+  findOut(): void {
+    this.cardForm.enable(false);
+    this.waiting = 'interrupted';
+    showProcessing(true);
+    sayStillChecking();
+    this.poller.start();
   }
 
   async pay(texts: CardFieldTexts): Promise<void> {
@@ -83,6 +98,7 @@ class PressOfPay {
       return;
     }
     showProcessing(true);
+    this.lateTimer = setTimeout(sayLate, LATE_AFTER_MS);
     this.poller.start(FIRST_POLL_DURING_POST_MS);
     await this.send(this.body);
   }
@@ -95,6 +111,10 @@ class PressOfPay {
     if (settlesReference(outcome)) this.reference.settle();
     const step = afterPost(outcome);
     if (step.do === 'reload') return reload();
+    if (step.do === 'leave') {
+      this.poller.stop();
+      return location.assign(step.to);
+    }
     if (step.do === 'correct') {
       this.poller.stop();
       // Refused perhaps because this page is out of date: then the payer needs the new one, not this one's form.
@@ -118,7 +138,9 @@ class PressOfPay {
 
   private giveBack(message: string): void {
     this.poller.stop();
+    clearTimeout(this.lateTimer);
     this.body = undefined;
+    this.waiting = 'answer';
     showProcessing(false);
     this.cardForm.enable(true);
     this.cardForm.showMessage(message);
@@ -128,15 +150,26 @@ class PressOfPay {
 function showProcessing(isProcessing: boolean): void {
   byId('pay-view').hidden = isProcessing;
   byId('processing-view').hidden = !isProcessing;
+  byId('processing-heading').textContent = processing.heading;
   byId('processing-note').textContent = processing.note;
+  byId('processing-late').hidden = true;
   if (isProcessing) byId('processing-heading').focus();
 }
 
-/** A payment was already running when the page was loaded. */
+/** A payment was already running when the page was loaded, or its payer is with the bank. */
 function startWaiting(): void {
   pollerFor((polled) => {
     if (isChanged(polled, shown)) reload();
   }).start();
+}
+
+/** Waiting is over when the server says so; until then nobody should pay again. */
+function sayLate(): void {
+  const heading = byId('processing-heading');
+  if (heading.textContent === processing.lateHeading) return;
+  heading.textContent = processing.lateHeading;
+  byId('processing-late').hidden = false;
+  sayStillChecking();
 }
 
 /** Paid or cancelled elsewhere, or expired: a form that can no longer pay should not be filled in. */
@@ -155,8 +188,27 @@ function watchWhileIdle(isIdle: () => boolean, lookAgainAfterMs: readonly number
   if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void look(), untilExpiry);
 }
 
+/** Asks first, so that a payment that is decided at once costs no stream; from then on the server tells by itself. */
 function pollerFor(onState: ConstructorParameters<typeof StatePoller>[1]): StatePoller {
-  const poller = new StatePoller((signal) => fetchState(sessionId, signal), onState, sayStillChecking);
+  let isStreaming = false;
+  const stream = () => {
+    if (isStreaming) return;
+    isStreaming = true;
+    const close = streamStates(
+      sessionId,
+      (state) => poller.told(state),
+      () => poller.untold(),
+    );
+    window.addEventListener('pagehide', close);
+  };
+  const poller = new StatePoller(
+    (signal) => fetchState(sessionId, signal),
+    (state) => {
+      stream();
+      onState(state);
+    },
+    sayStillChecking,
+  );
   window.addEventListener('online', () => poller.pollNow());
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') poller.pollNow();
@@ -165,7 +217,8 @@ function pollerFor(onState: ConstructorParameters<typeof StatePoller>[1]): State
 }
 
 function sayStillChecking(): void {
-  const note = byId('processing-note');
+  const note = document.getElementById('processing-note');
+  if (!note) return;
   // Written once: a live region reads out every change.
   if (note.textContent !== processing.stillChecking) note.textContent = processing.stillChecking;
 }
@@ -178,9 +231,9 @@ function followReturn(): void {
   setTimeout(() => location.replace(link.href), RETURN_AFTER_MS);
 }
 
-function showLocalTime(): void {
-  const time = byId<HTMLTimeElement>('paid-at');
-  time.textContent = formatTime(time.dateTime, data['locale'] ?? '');
+function showLocalTimes(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time.local-time'))
+    time.textContent = formatTime(time.dateTime, data['locale'] ?? '');
 }
 
 /** Without the fragment: with one, the browser would only scroll. */
@@ -197,18 +250,19 @@ function storageIfAllowed(): Storage | undefined {
 }
 
 // Last, because a class is there only after its definition.
+showLocalTimes();
 switch (shown.state) {
   case 'open':
   case 'declined':
     startForm();
     break;
   case 'processing':
+    setTimeout(sayLate, LATE_AFTER_MS);
+    startWaiting();
+    break;
+  case 'verification':
     startWaiting();
     break;
   case 'succeeded':
-    showLocalTime();
     followReturn();
-    break;
-  case 'already-paid':
-    showLocalTime();
 }

@@ -40,6 +40,18 @@ describe('afterPost', () => {
     [unreachable, { do: 'poll', sent: 'unknown' }],
   ])('%j leads to %j', (outcome, step) => expect(afterPost(outcome)).toEqual(step));
 
+  it('leaves for the bank only to an address of the web', () => {
+    const to = (redirectUrl?: string) =>
+      afterPost({
+        ...answered(200, 'verification'),
+        ...(redirectUrl === undefined ? {} : { redirectUrl }),
+      });
+    expect(to('https://bank.example/c/1')).toEqual({ do: 'leave', to: 'https://bank.example/c/1' });
+    expect(to('http://127.0.0.1:7304/c/1')).toEqual({ do: 'leave', to: 'http://127.0.0.1:7304/c/1' });
+    for (const address of ['javascript:alert(1)', 'data:text/html,x', '//bank.example', '', undefined])
+      expect(to(address)).toEqual({ do: 'reload' });
+  });
+
   it('never gives the form back unless the server refused the payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
@@ -86,6 +98,13 @@ describe('afterPoll', () => {
     for (const waiting of ['answer', 'yes'] as const) expect(poll('open', '1', waiting, 99, 99)).toBe('wait');
   });
 
+  it('asks what became of a payment that a reload interrupted, before the form comes back', () => {
+    expect(poll('processing', '2', 'interrupted')).toBe('reload');
+    expect(poll('declined', '2', 'interrupted')).toBe('reload');
+    expect([1, 2, 3].map((polls) => poll('open', '1', 'interrupted', polls))).toEqual(['wait', 'wait', 'wait']);
+    expect(poll('open', '1', 'interrupted', 4, 0)).toBe('give-back');
+  });
+
   it('waits for another payer, and shows the form again when there is none', () => {
     expect(poll('open', '1', 'elsewhere', 1)).toBe('wait');
     expect(poll('open', '1', 'elsewhere', 4)).toBe('reload');
@@ -102,6 +121,10 @@ describe('isChanged', () => {
     ['open', undefined, 'declined', undefined, true],
     ['processing', '2', 'processing', '3', false],
     ['processing', '2', 'succeeded', '2', true],
+    ['open', '1', 'verification', '3', true],
+    // Another card was asked for while a verification is open.
+    ['open', '3', 'verification', '3', false],
+    ['verification', '3', 'declined', '4', true],
   ])('%s/%s then %s/%s: %p', (state, version, polledState, polledVersion, changed) => {
     expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
   });

@@ -12,11 +12,14 @@ export interface SessionState {
 }
 
 export type PostOutcome =
-  { kind: 'answered'; httpStatus: number; state?: string; message?: string } | { kind: 'unreachable' };
+  | { kind: 'answered'; httpStatus: number; state?: string; message?: string; redirectUrl?: string }
+  | { kind: 'unreachable' };
 
 export type NextStep =
   /** The server renders the truth. */
   | { do: 'reload' }
+  /** To the bank's own page, which leads back. */
+  | { do: 'leave'; to: string }
   /** Keep asking. `sent`: whether the server is known to have the payment, or somebody else's. */
   | { do: 'poll'; sent: 'yes' | 'unknown' | 'elsewhere' }
   /** The form again, with the server's words or with our own. */
@@ -25,8 +28,9 @@ export type NextStep =
 /** After `POST …/payments`. */
 export function afterPost(outcome: PostOutcome): NextStep {
   if (outcome.kind === 'unreachable') return { do: 'poll', sent: 'unknown' };
-  const { httpStatus, state, message } = outcome;
+  const { httpStatus, state, message, redirectUrl } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
+    if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'leave', to: redirectUrl };
     return state === undefined || state === 'processing' ? { do: 'poll', sent: 'yes' } : { do: 'reload' };
   }
   // Somebody pays this session at this moment, perhaps this payer in another tab.
@@ -39,14 +43,22 @@ export function afterPost(outcome: PostOutcome): NextStep {
   return { do: 'poll', sent: 'unknown' };
 }
 
+/** An address of another kind would be run, not opened. */
+function isWebAddress(address: string | undefined): address is string {
+  return address !== undefined && /^https?:\/\//i.test(address);
+}
+
 /** Whether this answer settles a reference: a later press of Pay is then another payment. */
 export function settlesReference(outcome: PostOutcome): boolean {
   if (outcome.kind === 'unreachable') return false;
   return (outcome.httpStatus >= 200 && outcome.httpStatus < 300) || [400, 402].includes(outcome.httpStatus);
 }
 
-/** What the page waits for while it polls; `answer`: the POST is still under way. */
-export type Waiting = 'answer' | 'yes' | 'unknown' | 'elsewhere';
+/**
+ * What the page waits for while it polls; `answer`: the POST is still under way; `interrupted`: it was sent by the
+ * document before this one, which was left before the answer came.
+ */
+export type Waiting = 'answer' | 'yes' | 'unknown' | 'elsewhere' | 'interrupted';
 
 export type PollStep = 'wait' | 'reload' | 'send-again' | 'give-back';
 
@@ -54,6 +66,8 @@ export type PollStep = 'wait' | 'reload' | 'send-again' | 'give-back';
 export const MAX_SENDS = 4;
 /** How many polls find nothing running before "somebody else is paying" is over. */
 const ELSEWHERE_POLLS = 4;
+/** How many find nothing of a payment that a reload interrupted: by then the server would have heard of it. */
+const INTERRUPTED_POLLS = 4;
 
 /**
  * After a poll.
@@ -70,27 +84,28 @@ export function afterPoll(input: {
   sends: number;
 }): PollStep {
   const { polled, shown, waiting } = input;
-  if (polled.state === 'processing') return 'wait';
+  if (polled.state === 'processing') return waiting === 'interrupted' ? 'reload' : 'wait';
   if (isChanged(polled, shown)) return 'reload';
+  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'give-back' : 'wait';
   if (waiting === 'elsewhere') return input.unchangedPolls >= ELSEWHERE_POLLS ? 'reload' : 'wait';
   if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'give-back';
   return 'wait';
 }
 
 /**
- * Whether the server would now render something else. `open` and `declined` are both the form: between these two the
- * version decides, where it is known.
+ * Whether the server would now render something else. `open` and `declined` are both the form, and a payer who is to be
+ * verified may have asked for it, too: between these the version decides, where it is known.
  */
 export function isChanged(polled: SessionState, shown: SessionState): boolean {
-  const bothForms = isForm(polled.state) && isForm(shown.state);
-  if (bothForms && polled.version !== undefined && shown.version !== undefined) {
+  const bothFree = isFree(polled.state) && isFree(shown.state);
+  if (bothFree && polled.version !== undefined && shown.version !== undefined) {
     return polled.version !== shown.version;
   }
   return polled.state !== shown.state;
 }
 
-function isForm(state: string): boolean {
-  return state === 'open' || state === 'declined';
+function isFree(state: string): boolean {
+  return state === 'open' || state === 'declined' || state === 'verification';
 }
 
 /** 250 ms at first, growing to 2 s: quick while a bank usually answers, gentle on a phone afterwards. */
@@ -102,7 +117,11 @@ export function pollDelayMs(polls: number): number {
  * When a form looks again, after it was loaded while a press of Pay was unanswered. A reload can overtake the payment
  * it interrupted: the server may hear of it only after it has rendered this form, which would then invite to pay again.
  */
-export const LOOK_AGAIN_AFTER_MS: readonly number[] = [250, 750, 2_000, 5_000, 10_000];
+export const LOOK_AGAIN_AFTER_MS: readonly number[] = [2_000, 5_000, 10_000];
+/** A server that tells changes by itself is asked only when it has said nothing for so long. */
+export const TOLD_SILENCE_MS = 12_000;
+/** A payment that is not decided after this takes longer than usual, and the page says so. */
+export const LATE_AFTER_MS = 10_000;
 
 /** The part of sessionStorage that is needed. */
 export interface KeyValueStore {

@@ -63,6 +63,41 @@ describe('StatePoller', () => {
     poller.stop();
   });
 
+  it('asks only after a silence while the server tells by itself, and at once when that breaks off', async () => {
+    const { poller, seen, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250);
+    poller.told(processing);
+    await jest.advanceTimersByTimeAsync(11_000);
+    poller.told(processing);
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect([asked(), seen.length]).toEqual([1, 3]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(asked()).toBe(2);
+    poller.untold();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(asked()).toBe(3);
+    // Told so once, it goes on asking by itself, however often the connection fails.
+    poller.untold();
+    await jest.advanceTimersByTimeAsync(350 + 490);
+    expect(asked()).toBe(5);
+    poller.stop();
+    poller.told(processing);
+    expect(seen).toHaveLength(7);
+  });
+
+  it('goes on asking when nobody answers any more, although the stream seems to be there', async () => {
+    const { poller, asked } = pollerWith([processing, undefined, undefined]);
+    poller.start();
+    await jest.advanceTimersByTimeAsync(250);
+    poller.told(processing);
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(asked()).toBe(2);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(asked()).toBeGreaterThan(2);
+    poller.stop();
+  });
+
   it('reports nothing after it was stopped, and asks nothing before it was started', async () => {
     const { poller, seen, asked } = pollerWith([processing]);
     poller.pollNow();

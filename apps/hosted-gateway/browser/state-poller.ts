@@ -1,11 +1,15 @@
-/** Asks for the session's state until told to stop: at growing intervals, and at once when there is reason to hope. */
-import { pollDelayMs, type SessionState } from './payment-flow.js';
+/**
+ * Asks for the session's state until told to stop: at growing intervals, and at once when there is reason to hope. While
+ * the server tells changes by itself it asks only when that has fallen silent.
+ */
+import { pollDelayMs, type SessionState, TOLD_SILENCE_MS } from './payment-flow.js';
 
 export class StatePoller {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight: AbortController | undefined;
   private polls = 0;
   private running = false;
+  private isTold = false;
 
   /**
    * @param ask one question; undefined when nobody could say
@@ -40,6 +44,21 @@ export class StatePoller {
     this.schedule(0);
   }
 
+  /** The server told the state by itself. */
+  told(state: SessionState): void {
+    if (!this.running) return;
+    this.isTold = true;
+    this.onState(state);
+    if (this.running && !this.inFlight) this.schedule(TOLD_SILENCE_MS);
+  }
+
+  /** It will not tell any more, for now. */
+  untold(): void {
+    if (!this.isTold) return;
+    this.isTold = false;
+    this.pollNow();
+  }
+
   private schedule(delayMs: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.poll(), delayMs);
@@ -54,7 +73,11 @@ export class StatePoller {
     this.inFlight = undefined;
     this.polls++;
     if (state) this.onState(state);
-    else this.onSilence();
-    if (this.running) this.schedule(pollDelayMs(this.polls));
+    else {
+      // Whoever cannot be asked cannot tell either, whatever the browser believes of the connection.
+      this.isTold = false;
+      this.onSilence();
+    }
+    if (this.running) this.schedule(this.isTold ? TOLD_SILENCE_MS : pollDelayMs(this.polls));
   }
 }

@@ -3,11 +3,14 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { adminKeyFrom, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
+import { AskForNews } from './pay/ask-for-news.js';
 import { CardKey } from './pay/card-key.js';
 import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
+import { PressesUnderWay } from './pay/presses-under-way.js';
 import { ShowPage } from './pay/show-page.js';
+import { WatchStates } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { CancelSession } from './sessions/cancel-session.js';
 import { CreateSession } from './sessions/create-session.js';
@@ -34,13 +37,16 @@ import { SessionsController } from './sessions/sessions.controller.js';
     deadLettersOf('hosted-gateway'),
   ],
   providers: [
+    AskForNews,
     CancelSession,
     CardKey,
     CreateSession,
     PayOnPage,
+    PressesUnderWay,
     SessionRepository,
     ShowPage,
     SiteCredentials,
+    WatchStates,
     { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
     { provide: ReadinessCheck, useExisting: CardKey },
     adminKeyFrom(HostedGatewayConfig),

@@ -5,6 +5,7 @@ import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
+import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
 
 /** Hosted sessions, what merchants read about their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
@@ -13,6 +14,11 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
-  migrations: [Credentials1763500000010, Sessions1763500003000, SessionTraces1763500003001],
+  migrations: [
+    Credentials1763500000010,
+    Sessions1763500003000,
+    SessionTraces1763500003001,
+    ReversedPayments1763500003002,
+  ],
   errorBody: gatewayErrorBody,
 };

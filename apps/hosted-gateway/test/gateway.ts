@@ -7,6 +7,7 @@ import {
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
+  CheckPaymentsV1,
   type PayableDescriptor,
   type PaymentSnapshot,
   paymentError,
@@ -43,7 +44,9 @@ export interface Gateway extends TestService {
   createSession(merchant: Merchant, over?: Record<string, unknown>, version?: string): Promise<string>;
   payableOf(sessionId: string): Promise<PayableDescriptor>;
   /** Stands in for payment-processor: answers charges with what `answer` makes of them. */
-  charges(answer: (command: ChargeCard) => ReplyEnvelope): Promise<void>;
+  charges(answer: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
+  /** The same for those who ask for news of a payable. */
+  checks(answer: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
 }
 
 export interface Answer {
@@ -61,7 +64,15 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
   let nextId = 1001;
-  let answering: { close(): Promise<void> } | undefined;
+  const answering = new Map<string, { close(): Promise<void> }>();
+  const respond = async (
+    command: string,
+    answer: (payload: unknown) => ReplyEnvelope | Promise<ReplyEnvelope>,
+  ): Promise<void> => {
+    await answering.get(command)?.close();
+    const responder = (payload: unknown): Promise<ReplyEnvelope> => Promise.resolve(answer(payload));
+    answering.set(command, await test.broker.respond(command, responder));
+  };
 
   const call: Gateway['call'] = async (method, url, { headers = {}, payload } = {}) => {
     const answer = await test.service.app.inject({
@@ -128,12 +139,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
       if (!event) throw new Error('session.created was not published.');
       return event.payload.payable;
     },
-    charges: async (answer) => {
-      await answering?.close();
-      answering = await test.broker.respond(ChargeCardV1.name, (command) =>
-        Promise.resolve(answer(command as ChargeCard)),
-      );
-    },
+    charges: (answer) => respond(ChargeCardV1.name, (command) => answer(command as ChargeCard)),
+    checks: (answer) => respond(CheckPaymentsV1.name, (command) => answer(command as { payableId: string })),
   };
 }
 

@@ -8,6 +8,7 @@ export const CARDS = {
   expired: '4000000000000069',
   wrongCvv: '4000000000000127',
   dropsTheAnswer: '4000000000004087',
+  verified: '4000000000003220',
 } as const;
 
 /** What the page sends: a card encrypted to the processor's public key, bound to a session and a try (P8). */

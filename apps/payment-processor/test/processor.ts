@@ -6,6 +6,7 @@ import {
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
+  CheckPaymentsV1,
   ClosePayableV1,
   type OpenedPayable,
   type OpenPayable,
@@ -15,13 +16,18 @@ import {
   type PayableSource,
   type PaymentSnapshot,
   type PublicKeyJwk,
+  type ShowPayment,
+  ShowPaymentV1,
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { RecoverAttempts } from '../src/payments/recover-attempts.js';
+import { ClearUp } from '../src/reversals/clear-up.js';
 import { encryptedCard } from './encrypted-card.js';
+
+export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
@@ -31,9 +37,18 @@ export interface Processor extends TestService {
   close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Asks that it can be paid from now on. */
   open(command: OpenPayable): Promise<OpenedPayable>;
+  /** Somebody looks at it. */
+  check(payable: PayableDescriptor): Promise<PaymentSnapshot[]>;
+  /** The payer answers on the bank's page. */
+  answerChallenge(payment: PaymentSnapshot, answer: 'confirm' | 'refuse'): Promise<void>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
+  /** The file in which the bank writes what it did. */
+  readonly books: string;
+  /** What payment-history was told before an answer. */
+  readonly shown: readonly ShowPayment[];
   recover(): Promise<number>;
+  clearUp(): Promise<number>;
 }
 
 export interface PayOptions {
@@ -48,12 +63,19 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   const store = join(folder, 'charges.jsonl');
   const acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
   const broker = new EmbeddedBroker();
+  const shown: ShowPayment[] = [];
+  await broker.respond(ShowPaymentV1.name, (command) => {
+    shown.push(command as ShowPayment);
+    return Promise.resolve({ ok: true, reply: { shown: true } });
+  });
   const test = await startTestService(paymentProcessorService, {
     broker,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
       SVC_ACQUIRER_URL: acquirer.url,
+      SVC_API_URL: 'https://api.svc.example',
+      SVC_CODES_URL: CODES_URL,
       ...env,
     },
   });
@@ -62,6 +84,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   return {
     ...test,
     cardKey: cardKey!.payload.publicJwk,
+    shown,
+    books: store,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
@@ -72,22 +96,34 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
           { sessionId: payable.payableId, try: nth },
           card ? { cardNumber: card } : {},
         ),
+        payerReturnUrl: `https://pay.example/pay?sessionId=${payable.payableId}`,
         deadline: test.clock.later(15_000).toISOString(),
         ...command,
       }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
     open: (command) => commands.request(OpenPayableV1, command),
+    check: ({ payableId }) => commands.request(CheckPaymentsV1, { payableId }),
+    answerChallenge: async ({ verificationUrl = '' }, answer) => {
+      const { status } = await fetch(verificationUrl, {
+        method: 'POST',
+        body: new URLSearchParams({ answer }),
+        redirect: 'manual',
+      });
+      if (status !== 303) throw new Error(`The bank did not lead back: ${status}`);
+    },
     charged: () => {
       const last = new Map<string, ChargeRecord>();
       for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
-        const record = JSON.parse(line) as ChargeRecord;
-        last.set(record.key, record);
+        const record = JSON.parse(line) as Partial<ChargeRecord>;
+        // Of a stored card there is a line too.
+        if (record.key !== undefined) last.set(record.key, record as ChargeRecord);
       }
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
+    clearUp: () => test.service.app.get(ClearUp).runOnce(),
     stop: async () => {
       await test.stop();
       await acquirer.close();

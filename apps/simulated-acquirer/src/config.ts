@@ -1,4 +1,4 @@
-import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig {
   /** File in which the bank keeps what it charged. */
@@ -13,6 +13,11 @@ export class SimulatedAcquirerConfig {
   @Min(0)
   @Max(60_000)
   SVC_ACQUIRER_LATENCY_MS: number = 0;
+
+  /** Under which a payer's browser reaches the bank's page, without a slash at the end; where it listens unless told. */
+  @IsOptional()
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  SVC_ACQUIRER_PUBLIC_URL?: string;
 
   /** Address to listen on; anybody who reaches it can make it charge, so another than loopback only behind a wall. */
   @IsOptional()

@@ -80,6 +80,62 @@ test('a reversal gives back what was charged, and bars a key under which nothing
   expect(await (await post('/charges', late)).json()).toMatchObject({ outcome: 'reversed', charged: false });
 });
 
+describe('a card whose owner is verified', () => {
+  const returnUrl = 'https://pay.example/pay?sessionId=1&x="';
+  const challenged = async (): Promise<{ reference: string; url: string; key: string }> => {
+    const charge = { ...aCharge('4000000000003220'), returnUrl };
+    const { outcome, charged, challenge, challengeUrl } = await (await post('/charges', charge)).json();
+    expect([outcome, charged, challenge.state]).toEqual(['challenged', false, 'pending']);
+    return { reference: challenge.reference, url: challengeUrl, key: charge.key };
+  };
+  const answer = (url: string, given: string): Promise<Response> =>
+    fetch(url, { method: 'POST', body: new URLSearchParams({ answer: given }), redirect: 'manual' });
+  const stateOf = async (url: string): Promise<unknown> => (await fetch(`${url}/state`)).json();
+  const chargeVerified = async (challengeReference: string): Promise<{ outcome: string; reason?: string }> => {
+    const { cardNumber: _, ...charge } = aCharge();
+    return (await post('/charges', { ...charge, challengeReference })).json();
+  };
+
+  test('is charged after the payer has confirmed, and not before', async () => {
+    const { reference, url } = await challenged();
+    expect(await chargeVerified(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
+    const page = await fetch(url);
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://pay.example;");
+    expect(await page.text()).toContain('ZAR 123.45');
+    expect(await stateOf(url)).toEqual({ state: 'pending' });
+
+    const { status, headers } = await answer(url, 'confirm');
+    expect([status, headers.get('location')]).toEqual([303, returnUrl]);
+    expect(await stateOf(url)).toEqual({ state: 'passed' });
+    expect(await chargeVerified(reference)).toMatchObject({ outcome: 'approved', charged: true });
+    // The first answer counts, and the page says so.
+    await answer(url, 'refuse');
+    expect(await stateOf(url)).toEqual({ state: 'passed' });
+    expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');
+  });
+
+  test('is not charged after he has refused, nor after the key was reversed', async () => {
+    const refused = await challenged();
+    await answer(refused.url, 'refuse');
+    expect(await stateOf(refused.url)).toEqual({ state: 'failed' });
+    expect(await chargeVerified(refused.reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
+
+    const reversed = await challenged();
+    expect(await (await post(`/charges/${reversed.key}/reversal`)).json()).toMatchObject({ charged: false });
+    await answer(reversed.url, 'confirm');
+    expect(await stateOf(reversed.url)).toEqual({ state: 'failed' });
+    expect(await chargeVerified(reversed.reference)).toMatchObject({ outcome: 'declined' });
+  });
+
+  test('knows nothing of other challenges and answers', async () => {
+    const { url } = await challenged();
+    expect((await answer(url, 'perhaps')).status).toBe(400);
+    for (const path of ['/challenges/other', '/challenges/other/state'])
+      expect((await fetch(acquirer.url + path)).status).toBe(404);
+    expect((await answer(`${acquirer.url}/challenges/other`, 'confirm')).status).toBe(404);
+  });
+});
+
 test('remembers after a restart, also when the last line was cut off', async () => {
   const charge = aCharge();
   await post('/charges', charge);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fastify } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 import { loadConfig } from '@svc/service';
+import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { type ChargeRecord, ChargeStore } from './charge-store.js';
 import { SimulatedAcquirerConfig } from './config.js';
 import { type ChargeRequest, SimulatedBank } from './simulated-bank.js';
@@ -13,19 +14,28 @@ export interface RunningAcquirer {
 
 const CHARGE_BODY = {
   type: 'object',
-  required: ['key', 'paymentReference', 'amount', 'currency', 'cardNumber'],
+  required: ['key', 'paymentReference', 'amount', 'currency'],
+  oneOf: [{ required: ['cardNumber'] }, { required: ['vaultToken'] }, { required: ['challengeReference'] }],
   properties: {
     key: { type: 'string', minLength: 1, maxLength: 100 },
     paymentReference: { type: 'string', minLength: 1, maxLength: 100 },
     amount: { type: 'integer', minimum: 1, maximum: 100_000_000_000 },
     currency: { type: 'string', minLength: 3, maxLength: 3 },
     cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' },
+    vaultToken: { type: 'string', minLength: 1, maxLength: 100 },
+    challengeReference: { type: 'string', minLength: 1, maxLength: 100 },
+    returnUrl: { type: 'string', pattern: '^https?://', maxLength: 2048 },
   },
 } as const;
 
+/** A charge as it is answered: with the address of the page on which the payer is verified, where there is one. */
+type ChargeAnswer = ChargeRecord & { readonly challengeUrl?: string };
+
 /**
- * Serves the simulated bank over HTTP: `POST /charges`, `GET /charges/{key}`,
- * `POST /charges/{key}/reversal`. Test cards only; it is not for real ones.
+ * Serves the simulated bank over HTTP. For the platform: `POST /charges`, `GET /charges/{key}`,
+ * `POST /charges/{key}/reversal`, `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; for the
+ * payer: `/challenges/{reference}`, a page.
+ * Test cards only; it is not for real ones.
  */
 export async function startSimulatedAcquirer(
   env: Readonly<Record<string, string | undefined>>,
@@ -34,14 +44,17 @@ export async function startSimulatedAcquirer(
   const store = new ChargeStore(config.SVC_ACQUIRER_STORE);
   const bank = new SimulatedBank(store);
   const app = fastify({ logger: false, forceCloseConnections: true });
+  let publicUrl = config.SVC_ACQUIRER_PUBLIC_URL ?? '';
+  const answerOf = (record: ChargeRecord): ChargeAnswer =>
+    record.challenge ? { ...record, challengeUrl: `${publicUrl}/challenges/${record.challenge.reference}` } : record;
 
   app.post<{ Body: ChargeRequest }>(
     '/charges',
     { schema: { body: CHARGE_BODY } },
-    async (request, reply): Promise<ChargeRecord | undefined> => {
+    async (request, reply): Promise<ChargeAnswer | undefined> => {
       const record = bank.charge(request.body);
       if (config.SVC_ACQUIRER_LATENCY_MS > 0) await delay(config.SVC_ACQUIRER_LATENCY_MS);
-      if (record) return record;
+      if (record) return answerOf(record);
       reply.hijack();
       request.raw.socket.destroy();
       return undefined;
@@ -50,17 +63,66 @@ export async function startSimulatedAcquirer(
 
   app.get<{ Params: { key: string } }>('/charges/:key', async (request, reply) => {
     const record = bank.find(request.params.key);
-    return record ?? reply.status(404).send({ message: 'Nothing has arrived under this key.' });
+    return record ? answerOf(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 
   app.post<{ Params: { key: string } }>('/charges/:key/reversal', (request) =>
     Promise.resolve(bank.reverse(request.params.key)),
   );
 
+  serveVault(app, bank);
+  serveChallenges(app, bank);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());
 
   const url = await app.listen({ host: config.SVC_LISTEN_ADDRESS, port: config.SVC_PORT });
+  publicUrl ||= url;
   return { url, close: () => app.close() };
+}
+
+const CARD_BODY = {
+  type: 'object',
+  required: ['cardNumber'],
+  properties: { cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' } },
+} as const;
+
+/** Cards that are kept for later charges. */
+function serveVault(app: FastifyInstance, bank: SimulatedBank): void {
+  app.post<{ Body: { cardNumber: string } }>('/cards', { schema: { body: CARD_BODY } }, ({ body }) =>
+    Promise.resolve({ vaultToken: bank.storeCard(body.cardNumber) }),
+  );
+  app.delete<{ Params: { vaultToken: string } }>('/cards/:vaultToken', async ({ params }, reply) => {
+    bank.forgetCard(params.vaultToken);
+    return reply.status(204).send();
+  });
+}
+
+/** The page on which the payer says who he is, and what the platform asks about it. */
+function serveChallenges(app: FastifyInstance, bank: SimulatedBank): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  );
+  app.get<{ Params: { reference: string } }>('/challenges/:reference/state', async (request, reply) => {
+    const record = bank.findChallenge(request.params.reference);
+    if (!record?.challenge) return reply.status(404).send({ message: 'There is no such challenge.' });
+    return { state: record.outcome === 'challenged' ? record.challenge.state : 'failed' };
+  });
+  app.get<{ Params: { reference: string } }>('/challenges/:reference', async (request, reply) => {
+    const record = bank.findChallenge(request.params.reference);
+    return reply
+      .status(record ? 200 : 404)
+      .headers(challengePageHeaders(record?.challenge?.returnUrl))
+      .send(challengePage(record));
+  });
+  app.post<{ Params: { reference: string }; Body: { answer?: string } | null }>(
+    '/challenges/:reference',
+    async (request, reply) => {
+      const answer = request.body?.answer;
+      if (answer !== 'confirm' && answer !== 'refuse') return reply.status(400).send({ message: 'confirm or refuse' });
+      const challenge = bank.answerChallenge(request.params.reference, answer === 'confirm');
+      if (!challenge) return reply.status(404).send({ message: 'There is no such challenge.' });
+      return reply.redirect(challenge.returnUrl, 303);
+    },
+  );
 }

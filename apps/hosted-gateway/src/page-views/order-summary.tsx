@@ -13,8 +13,11 @@ export function OrderSummary({ order }: { order: OrderShown }) {
   return (
     <section class="summary" aria-label={page.yourOrder}>
       <p class="merchant">
-        <bdi class="merchant-name">{order.merchantName}</bdi>
-        {order.siteName ? <bdi class="site-name">{order.siteName}</bdi> : null}
+        <MerchantMark name={order.merchantName} />
+        <span>
+          <bdi class="merchant-name">{order.merchantName}</bdi>
+          {order.siteName ? <bdi class="site-name">{order.siteName}</bdi> : null}
+        </span>
       </p>
       <p class={isLong ? 'amount long' : 'amount'}>
         <Amount of={order} />
@@ -36,6 +39,21 @@ export function OrderSummary({ order }: { order: OrderShown }) {
         </details>
       ) : null}
     </section>
+  );
+}
+
+/** Colours of the style sheet, each with enough contrast to the letter on it. */
+const TONES = 8;
+
+/** A letter on a colour that is always the merchant's: what a payer recognises where nobody has a logo. */
+function MerchantMark({ name }: { name: string }) {
+  const letter = /\p{L}|\p{N}/u.exec(name)?.[0] ?? '•';
+  const tone =
+    [...name].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 7) % TONES;
+  return (
+    <span class={`mark tone-${tone}`} aria-hidden="true">
+      {letter.toLocaleUpperCase('en').slice(0, 2)}
+    </span>
   );
 }
 

@@ -2,29 +2,57 @@
 import { formatTime } from './format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import type { ClosedPage, NotFoundPage, PaidPage } from './pay-page-model.js';
+import type { ClosedPage, NotFoundPage, PaidPage, VerificationPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing } from './strings.js';
+import { closed, page, paid, processing, verification } from './strings.js';
 
 /**
  * Shown by the server while a payment is on its way, and, hidden at first, beside the form: the script swaps the two
  * the moment Pay is pressed.
  */
-export function ProcessingView({ hidden = false }: { hidden?: boolean }) {
+export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
   return (
     <section class="method outcome" id="processing-view" hidden={hidden}>
       <div class="spinner" aria-hidden="true" />
       <h1 id="processing-heading" tabIndex={-1}>
-        {processing.heading}
+        {isLate ? processing.lateHeading : processing.heading}
       </h1>
       <p id="processing-note" role="status">
-        {processing.note}
+        {isLate ? processing.stillChecking : processing.note}
+      </p>
+      <p class="hint" id="processing-late" hidden={!isLate}>
+        {processing.lateNote}
       </p>
       {hidden ? null : (
         <noscript>
           <p>{processing.noScript}</p>
         </noscript>
       )}
+    </section>
+  );
+}
+
+/** The payer was at the bank's page, or is still to go there. */
+export function VerificationView({ model }: { model: VerificationPage }) {
+  return (
+    <section class="method outcome">
+      <StateIcon kind="closed" />
+      <h1>{verification.heading}</h1>
+      <p>{verification.note}</p>
+      <a class="primary" id="verification-link" {...linkTo(model.verificationUrl)}>
+        {verification.goOn}
+      </a>
+      {model.isPayable ? (
+        <a class="secondary" href={`?sessionId=${encodeURIComponent(model.sessionId)}&card=another`}>
+          {verification.anotherCard}
+        </a>
+      ) : null}
+      <p class="hint">
+        {verification.until}{' '}
+        <time class="local-time" dateTime={model.until}>
+          {formatTime(model.until, model.locale, 'UTC')}
+        </time>
+      </p>
     </section>
   );
 }
@@ -49,7 +77,7 @@ export function PaidView({ model }: { model: PaidPage }) {
         <div class="fact">
           <dt>{paid.date}</dt>
           <dd>
-            <time id="paid-at" dateTime={model.paidAt}>
+            <time class="local-time" dateTime={model.paidAt}>
               {formatTime(model.paidAt, model.locale, 'UTC')}
             </time>
           </dd>

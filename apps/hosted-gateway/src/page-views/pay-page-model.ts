@@ -27,6 +27,8 @@ export interface OrderShown {
   customFields: readonly { key: string; value: string }[];
   /** `cancelUrl`, finished: with the parameters of H6. */
   backToStoreUrl: string;
+  /** A charge came too late, or second, and the bank gave it back: the payer is told. */
+  hasGivenBack?: boolean;
   /** BCP 47, from the payer's browser; formats amounts and dates. An unusable one is ignored. */
   locale: string;
 }
@@ -48,6 +50,19 @@ export interface PayablePage extends OrderShown {
 /** A payment is on its way; the script asks until it is not. */
 export interface ProcessingPage extends OrderShown {
   state: 'processing';
+  /** It takes longer than usual. */
+  isLate: boolean;
+}
+
+/** The bank wants to know that it is the payer. Nothing is charged before, and nobody is kept from paying otherwise. */
+export interface VerificationPage extends OrderShown {
+  state: 'verification';
+  /** The bank's own page. */
+  verificationUrl: string;
+  /** ISO 8601 UTC. */
+  until: string;
+  /** Another card can be used instead. */
+  isPayable: boolean;
 }
 
 /** `succeeded` goes back to the merchant by itself; `already-paid`, opened again later, does not. */
@@ -70,7 +85,7 @@ export interface NotFoundPage {
   state: 'not-found';
 }
 
-export type SessionPage = PayablePage | ProcessingPage | PaidPage | ClosedPage;
+export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | NotFoundPage;
 export type PayPageState = PayPageModel['state'];
 

@@ -1,4 +1,12 @@
-import type { ClosedPage, OrderShown, PageAssets, PaidPage, PayablePage, PayPageModel } from './pay-page-model.js';
+import type {
+  ClosedPage,
+  OrderShown,
+  PageAssets,
+  PaidPage,
+  PayablePage,
+  PayPageModel,
+  VerificationPage,
+} from './pay-page-model.js';
 import { PAY_PAGE_CONTENT_SECURITY_POLICY, renderPayPage } from './render-pay-page.js';
 
 const assets: PageAssets = {
@@ -39,11 +47,20 @@ const succeeded: PaidPage = {
   paidAt: '2026-11-20T18:03:36.123Z',
   returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
 };
+const verification: VerificationPage = {
+  ...order,
+  state: 'verification',
+  verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
+  until: '2026-11-20T18:18:36.123Z',
+  isPayable: true,
+};
 const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
 const everyState: PayPageModel[] = [
   open,
   declined,
-  { ...order, state: 'processing' },
+  { ...order, state: 'processing', isLate: false },
+  { ...order, state: 'processing', isLate: true },
+  verification,
   succeeded,
   { ...succeeded, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),
@@ -165,10 +182,42 @@ describe('the form', () => {
 
 describe('the other states', () => {
   it('processing asks for patience, and reloads by itself without scripts', () => {
-    const html = render({ ...order, state: 'processing' });
+    const html = render({ ...order, state: 'processing', isLate: false });
     expect(textOf(html)).toContain('Confirming with your bank…');
+    expect(/<p class="hint" id="processing-late" hidden/.test(html)).toBe(true);
+    const late = render({ ...order, state: 'processing', isLate: true });
+    expect(textOf(late)).toContain('Still checking with your bank. Do not pay again.');
+    expect(/<p class="hint" id="processing-late" hidden/.test(late)).toBe(false);
     expect(html).toMatch(/<noscript><meta http-equiv="refresh" content="5"\s*\/?><\/noscript>/);
     expect(html).not.toContain('<form');
+  });
+
+  it('verification leads to the bank, says until when, and offers another card where there is a try left', () => {
+    const html = render(verification);
+    expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
+    expect(textOf(html)).toContain('Nothing is charged before you have confirmed.');
+    expect(textOf(html)).toContain('20 November 2026 at 18:18 UTC');
+    expect(html).toContain(`href="?sessionId=${order.sessionId}&amp;card=another"`);
+    expect(html).toMatch(/<noscript><meta http-equiv="refresh"/);
+    expect(render({ ...verification, isPayable: false })).not.toContain('card=another');
+    expect(render({ ...verification, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
+  });
+
+  it('every state tells of a charge that was given back', () => {
+    for (const model of everyState.filter(({ state }) => state !== 'not-found'))
+      expect(textOf(render({ ...model, hasGivenBack: true } as PayPageModel))).toContain('was given back to your card');
+    expect(render(open)).not.toContain('given back');
+  });
+
+  it("has a mark in the merchant's colour, whatever the name is made of", () => {
+    const markOf = (merchantName: string) =>
+      /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(render({ ...open, merchantName }));
+    expect(markOf('karoo coffee')?.slice(1)).toEqual(markOf('karoo coffee')?.slice(1));
+    expect(markOf('karoo coffee')?.[2]).toBe('K');
+    expect(markOf('"><b>7</b>')?.[2]).toBe('B');
+    expect([markOf('😀')?.[2], markOf('')?.[2], markOf('\u202E…')?.[2]]).toEqual(['•', '•', '•']);
+    const tones = new Set(Array.from({ length: 200 }, (_, index) => markOf(`Shop ${index}`)?.[1]));
+    expect(tones.size).toBe(8);
   });
 
   it('succeeded is a receipt with a link that works without scripts', () => {
@@ -237,8 +286,10 @@ describe('hostile values', () => {
       { ...declined, ...poisoned, decline, expiresAt: value, encryptionKey: { ...open.encryptionKey, kid: value } },
       { ...succeeded, ...poisoned, paymentReference: value },
       { ...order, ...poisoned, state: 'refused' as const },
+      { ...verification, ...poisoned, verificationUrl: value },
     ];
-    for (const [index, clean] of [declined, succeeded, { ...order, state: 'refused' as const }].entries()) {
+    const cleanPages = [declined, succeeded, { ...order, state: 'refused' as const }, verification];
+    for (const [index, clean] of cleanPages.entries()) {
       const html = render(pages[index] as PayPageModel);
       // The same elements as with harmless values: nothing was opened or closed by what strangers wrote. Only the
       // fold may differ, which depends on lengths.

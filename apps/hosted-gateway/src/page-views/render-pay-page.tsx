@@ -10,11 +10,11 @@ import { renderToString } from 'preact-render-to-string';
 import { formatAmount } from './format-amount.js';
 import { LockIcon } from './icons.js';
 import { OrderSummary } from './order-summary.js';
-import { ClosedView, PaidView, ProcessingView } from './outcome-views.js';
+import { ClosedView, PaidView, ProcessingView, VerificationView } from './outcome-views.js';
 import { PayForm } from './pay-form.js';
 import type { ClosedPage, NotFoundPage, PageAssets, PayablePage, PayPageModel } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing } from './strings.js';
+import { closed, page, paid, processing, verification } from './strings.js';
 
 /** Sent with every page. No inline script or style, no other origin, no frame around it, no native form post. */
 export const PAY_PAGE_CONTENT_SECURITY_POLICY = [
@@ -46,7 +46,7 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
         <meta name="robots" content="noindex, nofollow" />
         <meta name="format-detection" content="telephone=no" />
         {/* Without the script, the page of a running payment must still find out how it ended. */}
-        {model.state === 'processing' ? (
+        {model.state === 'processing' || model.state === 'verification' ? (
           <noscript>
             <meta http-equiv="refresh" content="5" />
           </noscript>
@@ -69,7 +69,12 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
           {/* On a phone one is above the other: before paying the order comes first, afterwards the outcome does. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
           {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
-          <div class="methods">{viewOf(model)}</div>
+          <div class="methods">
+            {model.state !== 'not-found' && model.hasGivenBack ? (
+              <p class="notice given-back">{page.givenBack}</p>
+            ) : null}
+            {viewOf(model)}
+          </div>
           {isPayable(model) || model.state === 'not-found' ? null : <OrderSummary order={model} />}
         </main>
         <footer>
@@ -92,7 +97,9 @@ function viewOf(model: PayPageModel): JSX.Element {
         </>
       );
     case 'processing':
-      return <ProcessingView />;
+      return <ProcessingView isLate={model.isLate} />;
+    case 'verification':
+      return <VerificationView model={model} />;
     case 'succeeded':
     case 'already-paid':
       return <PaidView model={model} />;
@@ -110,7 +117,9 @@ function titleOf(model: PayPageModel): string {
     case 'declined':
       return page.payTitle(formatAmount(model.amountCents, model.currencyISOCode, model.locale), model.merchantName);
     case 'processing':
-      return page.stateTitle(processing.heading, model.merchantName);
+      return page.stateTitle(model.isLate ? processing.lateHeading : processing.heading, model.merchantName);
+    case 'verification':
+      return page.stateTitle(verification.heading, model.merchantName);
     case 'succeeded':
       return page.stateTitle(paid.heading, model.merchantName);
     case 'already-paid':

@@ -12,6 +12,7 @@ export const page = {
   stateTitle: (heading: string, merchant: string) => `${heading} · ${merchant}`,
   footer: 'Your card details are encrypted in this browser before they are sent.',
   footerPlain: 'Secure payments by Svc Payments',
+  givenBack: 'A charge that came too late was given back to your card. You do not have to do anything.',
   noScript:
     'Paying by card needs JavaScript, because your card details are encrypted in this browser before they are sent. ' +
     'Please switch JavaScript on and reload the page, or go back to the store. Nothing has been charged.',
@@ -59,8 +60,18 @@ export const formErrors = {
 export const processing = {
   heading: 'Confirming with your bank…',
   note: 'This takes a few seconds. Please keep this page open.',
-  stillChecking: 'Still checking. Do not pay again.',
+  lateHeading: 'This is taking longer than usual',
+  stillChecking: 'Still checking with your bank. Do not pay again.',
+  lateNote: 'This page shows the outcome as soon as it is known. You can close it and come back later.',
   noScript: 'This page checks again every few seconds.',
+} as const;
+
+export const verification = {
+  heading: 'Confirm the payment with your bank',
+  note: 'Your bank wants to make sure that it is you. Nothing is charged before you have confirmed.',
+  goOn: 'Continue to your bank',
+  anotherCard: 'Use another card',
+  until: 'You can confirm until',
 } as const;
 
 export const paid = {
@@ -131,6 +142,10 @@ const declines: Readonly<Record<string, { title: string; next: string }>> = {
   '18': {
     title: "The amount is over your card's limit",
     next: 'Nothing was charged. Raise the limit with your bank, or use another card.',
+  },
+  '20': {
+    title: 'This was paid or closed in the meantime',
+    next: 'Nothing more was charged. Go back to the store to see your order.',
   },
   '22': {
     title: 'The amount of the order has changed',

@@ -1,53 +1,45 @@
-import type { PublicKeyJwk } from '@svc/contracts';
-import type { OrderShown, SessionPage } from '../page-views/pay-page-model.js';
+import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import type { OrderShown, PayablePage, SessionPage } from '../page-views/pay-page-model.js';
 import { SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
 import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { linkToMerchant } from './payer-links.js';
 
 /** How long after a success the page is the receipt that leads back by itself; later it says that all is paid. */
 const RECEIPT_MS = 60_000;
+/** A payment that has taken longer than a bank usually does: the page says so, and that nobody should pay again. */
+const LATE_MS = 10_000;
 
 export interface PageFacts {
   readonly session: SessionWithPayments;
   readonly encryptionKey: PublicKeyJwk;
   readonly locale: string;
+  /** Asks for the form although a verification is open. */
+  readonly wantsAnotherCard: boolean;
+  /** A press of Pay is just being passed on. */
+  readonly isPressed: boolean;
   readonly now: Date;
 }
 
 /** Decides what the payer sees, from what is known of the session. Pure: the same facts give the same page. */
-export function decidePage({ session, encryptionKey, locale, now }: PageFacts): SessionPage {
+export function decidePage(facts: PageFacts): SessionPage {
+  const { session, now } = facts;
   const { payments } = session;
-  const latest = payments[0];
-  const order: OrderShown = {
-    sessionId: session.sessionId,
-    sessionVersion: session.payableVersion,
-    merchantName: session.merchantName,
-    siteName: session.siteName ?? undefined,
-    merchantOrderId: session.merchantOrderId,
-    amountCents: session.amount,
-    currencyISOCode: session.currencyISOCode,
-    customFields: session.customFields,
-    backToStoreUrl: linkToMerchant(session.cancelUrl, session, latest),
-    locale,
-  };
+  const latest = latestOf(payments);
+  const order = orderOf(facts, latest);
   const state = sessionState(session, now);
   switch (state) {
     case 'open':
-      return {
-        ...order,
-        state: session.tries > 0 ? 'declined' : 'open',
-        try: session.tries + 1,
-        triesLeft: SESSION_TRIES_MAX - session.tries,
-        expiresAt: session.expiresAt.toISOString(),
-        encryptionKey,
-        decline: session.tries > 0 ? latest?.errors[0] : undefined,
-      };
-    case 'processing':
-      return { ...order, state };
+    case 'expired':
+      return pageOfFree(facts, order, latest);
+    case 'processing': {
+      const underWay = payments.find((payment) => payment.state === 'processing');
+      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_MS;
+      return { ...order, state, isLate };
+    }
     case 'completed': {
       const paid = payments.find((payment) => payment.state === 'success');
       // The session can be told of the success before the payment's own row is there; it is on its way.
-      if (!paid) return { ...order, state: 'processing' };
+      if (!paid) return { ...order, state: 'processing', isLate: false };
       const justNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
       return {
         ...order,
@@ -60,4 +52,54 @@ export function decidePage({ session, encryptionKey, locale, now }: PageFacts): 
     default:
       return { ...order, state };
   }
+}
+
+/** Nobody holds the payable: the form, unless the payer was sent to the bank and can still go on there. */
+function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot | undefined): SessionPage {
+  const { session, encryptionKey, now } = facts;
+  const { verificationUrl, verificationUntilUTCDate: until } = latest ?? {};
+  if (facts.isPressed) return { ...order, state: 'processing', isLate: false };
+  const triesLeft = SESSION_TRIES_MAX - session.tries;
+  const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
+  const canGoOn = verificationUrl !== undefined && until !== undefined && Date.parse(until) > now.getTime();
+  // A session does not expire while its payer is at the bank (H2).
+  if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
+    return { ...order, state: 'verification', verificationUrl, until, isPayable };
+  }
+  if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
+  const isDeclined = session.tries > 0 && latest?.state !== 'verificationRequired';
+  const form: PayablePage = {
+    ...order,
+    state: isDeclined ? 'declined' : 'open',
+    try: session.tries + 1,
+    triesLeft,
+    expiresAt: session.expiresAt.toISOString(),
+    encryptionKey,
+    decline: isDeclined ? latest?.errors[0] : undefined,
+  };
+  return form;
+}
+
+function orderOf({ session, locale }: PageFacts, latest: PaymentSnapshot | undefined): OrderShown {
+  return {
+    sessionId: session.sessionId,
+    sessionVersion: session.payableVersion,
+    merchantName: session.merchantName,
+    siteName: session.siteName ?? undefined,
+    merchantOrderId: session.merchantOrderId,
+    amountCents: session.amount,
+    currencyISOCode: session.currencyISOCode,
+    customFields: session.customFields,
+    backToStoreUrl: linkToMerchant(session.cancelUrl, session, latest),
+    hasGivenBack: session.payments.some(({ reversedUTCDate }) => reversedUTCDate !== undefined),
+    locale,
+  };
+}
+
+/** By when it was accepted: an older one may change later, when its verification runs out. */
+function latestOf(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
+  return payments.reduce<PaymentSnapshot | undefined>(
+    (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),
+    undefined,
+  );
 }

@@ -2,14 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ChargeCardV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
+import { HostedGatewayConfig } from '../config.js';
 import { payableOf } from '../sessions/session.js';
 import { SessionRepository, type SessionWithPayments, withPayment } from '../sessions/session.repository.js';
+import { PressesUnderWay } from './presses-under-way.js';
 
 /** What the page sends. */
 export interface PressOfPay {
   readonly reference: string;
   readonly try: number;
   readonly encryptedCard: string;
+}
+
+/** The payment, and the session as it is known after it. */
+export interface PressOutcome {
+  readonly payment: PaymentSnapshot;
+  readonly session: SessionWithPayments;
 }
 
 /**
@@ -21,28 +29,25 @@ export class PayOnPage {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(Commands) private readonly commands: Commands,
+    @Inject(PressesUnderWay) private readonly underWay: PressesUnderWay,
     @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  /** The payment, and the session as it is known after it. */
-  async execute(
-    sessionId: string,
-    press: PressOfPay,
-  ): Promise<{ payment: PaymentSnapshot; session: SessionWithPayments }> {
+  async execute(sessionId: string, press: PressOfPay): Promise<PressOutcome> {
     const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    return continueTrace(session.traceparent, 'pay session', () => this.pay(session, press));
+    const pay = (): Promise<PressOutcome> => this.pay(session, press);
+    return this.underWay.during(sessionId, press.try, () => continueTrace(session.traceparent, 'pay session', pay));
   }
 
-  private async pay(
-    session: SessionWithPayments,
-    press: PressOfPay,
-  ): Promise<{ payment: PaymentSnapshot; session: SessionWithPayments }> {
+  private async pay(session: SessionWithPayments, press: PressOfPay): Promise<PressOutcome> {
     const payment = await this.commands.request(ChargeCardV1, {
       payable: payableOf(session),
       reference: press.reference,
       try: press.try,
       encryptedCard: press.encryptedCard,
+      payerReturnUrl: `${this.config.SVC_GATEWAY_URL}/pay?sessionId=${session.sessionId}`,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     });
     await this.sessions.keepPayments([payment]);

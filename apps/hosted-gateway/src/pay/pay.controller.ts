@@ -23,6 +23,7 @@ import { PageAssetFiles } from './page-assets.js';
 import { PayOnPage } from './pay-on-page.js';
 import { SameOrigin } from './same-origin.guard.js';
 import { type PageState, ShowPage } from './show-page.js';
+import { WatchStates } from './watch-states.js';
 
 /** What the page's script sends when the payer presses Pay. */
 export class PayRequest {
@@ -48,17 +49,22 @@ export class PayController {
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
+    @Inject(WatchStates) private readonly watchStates: WatchStates,
     @Inject(PageAssetFiles) private readonly assets: PageAssetFiles,
   ) {}
 
   @Get()
   async page(
     @Query('sessionId') sessionId: unknown,
+    @Query('card') card: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const model: PayPageModel = isUuid(sessionId)
-      ? await this.showPage.model(sessionId, localeOf(request.headers['accept-language']))
+      ? await this.showPage.model(sessionId, {
+          locale: localeOf(request.headers['accept-language']),
+          wantsAnotherCard: card === 'another',
+        })
       : { state: 'not-found' };
     await reply
       .status(model.state === 'not-found' ? HttpStatus.NOT_FOUND : HttpStatus.OK)
@@ -86,6 +92,17 @@ export class PayController {
   @Header('cache-control', 'no-store')
   state(@Param('sessionId') sessionId: string): Promise<PageState> {
     return this.showPage.state(sessionId);
+  }
+
+  /** The same as server-sent events, for as long as somebody watches. Refused with 503 where too many do: then poll. */
+  @Get(':sessionId/events')
+  async events(@Param('sessionId') sessionId: string, @Res() reply: FastifyReply): Promise<void> {
+    const stream = await this.watchStates.open(sessionId);
+    await reply
+      // A proxy that gathers what it passes on would keep the news back.
+      .headers({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
+      .type('text/event-stream')
+      .send(stream);
   }
 
   @Post(':sessionId/payments')

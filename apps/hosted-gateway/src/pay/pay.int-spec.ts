@@ -113,6 +113,7 @@ test('the charge carries the debt as the session has it, and a deadline', async 
     reference,
     try: 1,
     encryptedCard: 'a.b.c',
+    payerReturnUrl: `https://pay.example/pay?sessionId=${sessionId}`,
     deadline: gateway.clock.later(15_000).toISOString(),
   });
 });

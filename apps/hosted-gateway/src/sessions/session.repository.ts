@@ -33,7 +33,8 @@ export function withPayment(session: SessionWithPayments, payment: PaymentSnapsh
 
 const KEPT_MAX = 10_000;
 
-const PAYMENTS = `ARRAY(SELECT snapshot FROM hosted_payments p WHERE p.session_id = sessions.session_id
+const PAYMENTS = `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
+                              ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END FROM hosted_payments p WHERE p.session_id = sessions.session_id
                          ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
 
 export interface SessionWithPayments extends Session {
@@ -187,6 +188,27 @@ export class SessionRepository {
       [newestOf(({ paymentReference }) => paymentReference), ...columnsOf(newestOf(({ source }) => source.sessionId))],
     );
     for (const payment of news) this.remember(payment);
+  }
+
+  /** Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. */
+  async keepReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version, reversed_at)
+       SELECT value->>'paymentReference', (value#>>'{source,sessionId}')::uuid, value - 'reversedUTCDate',
+              (value->>'paymentUTCDate')::timestamptz, (value#>>'{payable,version}')::bigint, (value->>'reversedUTCDate')::timestamptz
+         FROM unnest($1::jsonb[]) AS value
+       ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`,
+      [payments],
+    );
+  }
+
+  /** Versions of the sessions that somebody watches, for all of them in one look. */
+  async versionsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.dataSource.query<{ id: string; version: number }[]>(
+      `SELECT session_id AS id, payable_version AS version FROM sessions WHERE session_id = ANY ($1::uuid[])`,
+      [sessionIds],
+    );
+    return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
   private isKept({ paymentReference, payable }: PaymentSnapshot): boolean {

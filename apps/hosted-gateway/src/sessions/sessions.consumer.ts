@@ -8,7 +8,9 @@ import {
   type PayableSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
+  PaymentReversedV1,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
@@ -22,6 +24,17 @@ export class SessionsConsumer {
   @EventPattern(PaymentProcessingV1, { repeatable: true })
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
+  }
+
+  @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
+  onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
+  }
+
+  /** Replay: the time of a reversal stays what it is. */
+  @EventPattern(PaymentReversedV1, { repeatable: true })
+  onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.sessions.keepReversals(events.map((event) => event.payload).filter(isHosted));
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })

@@ -2,9 +2,9 @@ import type { ErrorCode } from '@svc/contracts';
 import type { Card } from '../card-data/card.js';
 
 /** Why an issuer said no, as a code of the error catalogue. */
-export type DeclineCode = Extract<ErrorCode, `card.${string}`>;
+export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.failed'>;
 
-export interface CardCharge {
+interface ChargeTerms {
   /** The attempt's id. The acquirer charges at most once under it, whatever is repeated. */
   readonly idempotencyKey: string;
   /** Shown on the payer's statement and in the acquirer's reports (C3). */
@@ -12,13 +12,39 @@ export interface CardCharge {
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  readonly card: Card;
 }
+
+/** A card that the acquirer keeps in its vault; the number is nowhere else (P8). */
+export interface StoredCard {
+  readonly vaultToken: string;
+}
+
+export interface CardCharge extends ChargeTerms {
+  readonly card: Card | StoredCard;
+  /** Where the bank's own page leads the payer back to. */
+  readonly payerReturnUrl: string;
+}
+
+/** The second call of a payment whose payer was verified; the acquirer remembers the card. */
+export interface VerifiedCharge extends ChargeTerms {
+  readonly challengeReference: string;
+}
+
+/** A page of the bank on which the payer is verified. Nothing is charged before a {@link VerifiedCharge} names it. */
+export interface Challenge {
+  readonly reference: string;
+  /** http(s), at most 2048 characters. */
+  readonly url: string;
+}
+
+/** What the bank says of a challenge. `unknown`: it did not say. */
+export type ChallengeState = 'pending' | 'passed' | 'failed' | 'unknown';
 
 /** What became of a call. `unknown`: it may have happened, so it is never treated as failed. */
 export type ChargeOutcome =
   | { readonly kind: 'approved'; readonly acquirerReference: string }
   | { readonly kind: 'declined'; readonly reason: DeclineCode; readonly acquirerReference: string }
+  | { readonly kind: 'verificationRequired'; readonly challenge: Challenge }
   | { readonly kind: 'notAttempted' }
   | { readonly kind: 'unknown' };
 
@@ -43,6 +69,17 @@ export abstract class Acquirer {
 
   /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
+
+  /** Charges a card whose owner was verified. Declined with `verification.failed` where he was not. */
+  abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
+
+  /** Keeps a card in the vault. `invalid`: it takes no such number; `unknown`: it did not say. */
+  abstract storeCard(card: Card): Promise<StoredCard | 'invalid' | 'unknown'>;
+
+  /** Forgets it; repeating that is safe. False where it was not confirmed. */
+  abstract forgetCard(card: StoredCard): Promise<boolean>;
+
+  abstract askChallenge(challengeReference: string): Promise<ChallengeState>;
 
   abstract ask(idempotencyKey: string): Promise<AskedOutcome>;
 

@@ -1,19 +1,26 @@
+import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { Pool } from 'undici';
+import type { Card } from '../card-data/card.js';
 import {
   Acquirer,
   type AskedOutcome,
   type CardCharge,
+  type ChallengeState,
   type ChargeOutcome,
   type DeclineCode,
   type ReversalOutcome,
+  type StoredCard,
+  type VerifiedCharge,
 } from './acquirer.js';
 
 /** What the simulated acquirer answers (apps/simulated-acquirer). */
 interface ChargeRecord {
-  readonly outcome: 'approved' | 'declined' | 'reversed';
+  readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
   readonly reason?: string;
   readonly acquirerReference: string;
   readonly charged: boolean;
+  readonly challenge?: { readonly reference: string };
+  readonly challengeUrl?: string;
 }
 
 const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
@@ -21,6 +28,7 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   'insufficient-funds': 'card.insufficient-funds',
   expired: 'card.expired',
   'incorrect-cvv': 'card.incorrect-cvv',
+  'not-verified': 'verification.failed',
 };
 
 /** Longest wait for an answer to a question or a reversal; a charge brings its own. */
@@ -42,17 +50,79 @@ export class SimulatedAcquirerClient extends Acquirer {
     });
   }
 
-  override async charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency, card } = charge;
-    const body = JSON.stringify({ key, paymentReference, amount, currency, cardNumber: card.cardNumber });
+  override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
+    const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
+    return this.post({ ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+  }
+
+  override async storeCard({ cardNumber }: Card): Promise<StoredCard | 'invalid' | 'unknown'> {
     try {
-      const answer = await this.pool.request({ method: 'POST', path: '/charges', headers: JSON_BODY, body, signal });
+      const answer = await this.pool.request({
+        method: 'POST',
+        path: '/cards',
+        headers: JSON_BODY,
+        body: JSON.stringify({ cardNumber }),
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      if (answer.statusCode === 200) {
+        const { vaultToken } = (await answer.body.json()) as { vaultToken?: unknown };
+        return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
+      }
+      await answer.body.dump();
+      return answer.statusCode === 400 ? 'invalid' : 'unknown';
+    } catch {
+      return 'unknown';
+    }
+  }
+
+  override async forgetCard({ vaultToken }: StoredCard): Promise<boolean> {
+    try {
+      const answer = await this.pool.request({
+        method: 'DELETE',
+        path: `/cards/${encodeURIComponent(vaultToken)}`,
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      await answer.body.dump();
+      return answer.statusCode === 204;
+    } catch {
+      return false;
+    }
+  }
+
+  override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
+    return this.post({ ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
+  }
+
+  private async post(body: object, signal: AbortSignal): Promise<ChargeOutcome> {
+    const request = {
+      method: 'POST',
+      path: '/charges',
+      headers: JSON_BODY,
+      body: JSON.stringify(body),
+      signal,
+    } as const;
+    try {
+      const answer = await this.pool.request(request);
       const record =
         answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord) : await answer.body.dump();
       return record ? asOutcome(record) : { kind: 'unknown' };
     } catch (error) {
       // Nothing was sent where no connection was made; whatever else went wrong, the charge may have happened.
       return neverConnected(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
+    }
+  }
+
+  override async askChallenge(challengeReference: string): Promise<ChallengeState> {
+    try {
+      const answer = await this.pool.request({
+        method: 'GET',
+        path: `/challenges/${encodeURIComponent(challengeReference)}/state`,
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      const { state } = (await answer.body.json()) as { state?: string };
+      return state === 'pending' || state === 'passed' || state === 'failed' ? state : 'unknown';
+    } catch {
+      return 'unknown';
     }
   }
 
@@ -95,10 +165,23 @@ export class SimulatedAcquirerClient extends Acquirer {
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
+/** Longest address of a page that is handed on to a payer. */
+const URL_LENGTH_MAX = 2048;
+
+function bodyOf(terms: Omit<VerifiedCharge, 'challengeReference'>): Record<string, string | number> {
+  const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency } = terms;
+  return { key, paymentReference, amount, currency };
+}
 
 function asOutcome(record: ChargeRecord): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
-  const { acquirerReference } = record;
+  const { acquirerReference, challenge, challengeUrl = '' } = record;
   if (record.outcome === 'approved') return { kind: 'approved', acquirerReference };
+  if (record.outcome === 'challenged') {
+    const isUsable = challengeUrl.length <= URL_LENGTH_MAX && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
+    // Nobody could be verified there; it ends when the key is reversed.
+    if (!challenge || !isUsable) return { kind: 'unknown' };
+    return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
+  }
   // A key that was reversed is never charged any more, so for this charge it is a refusal.
   return { kind: 'declined', reason: DECLINE_CODES[record.reason ?? ''] ?? 'card.declined', acquirerReference };
 }

@@ -3,7 +3,9 @@ import type { Settlement } from './payment.js';
 
 /**
  * An attempt: one call to the acquirer inside a payment (P1). `started` has no answer yet, `unknown` may have
- * happened; both keep the payable reserved and are asked about until they end. Compared with the table by a test.
+ * happened; both keep the payable reserved and are asked about until they end. `notAttempted` moved no money: nothing was
+ * sent, or the bank asked for a verification instead, after which the charge is an attempt of its own. One that had ended
+ * without money is `reversed` when an approval arrives for it after all. Compared with the table by a test.
  */
 export type AttemptState = 'started' | 'approved' | 'declined' | 'notAttempted' | 'unknown' | 'reversed';
 
@@ -11,8 +13,8 @@ export const ATTEMPT_TRANSITIONS = {
   started: ['approved', 'declined', 'notAttempted', 'unknown', 'reversed'],
   unknown: ['approved', 'declined', 'notAttempted', 'reversed'],
   approved: [],
-  declined: [],
-  notAttempted: [],
+  declined: ['reversed'],
+  notAttempted: ['reversed'],
   reversed: [],
 } as const satisfies Record<AttemptState, readonly AttemptState[]>;
 
@@ -48,6 +50,12 @@ export function endOf(outcome: ChargeOutcome | ReversalOutcome): AttemptEnd | un
         state: 'declined',
         acquirerReference: outcome.acquirerReference,
         settlement: { state: 'failed', error: outcome.reason },
+      };
+    case 'verificationRequired':
+      return {
+        state: 'notAttempted',
+        acquirerReference: outcome.challenge.reference,
+        settlement: { state: 'verificationRequired', challenge: outcome.challenge },
       };
     case 'notAttempted':
     case 'neverCharged':

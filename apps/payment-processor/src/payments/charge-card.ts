@@ -1,15 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ChargeCard as ChargeCardCommand, PayableDescriptor, PaymentSnapshot } from '@svc/contracts';
+import type { ChargeCard as ChargeCardCommand, PayableDescriptor, AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
-import pLimit from 'p-limit';
-import { Acquirer, type CardCharge, type ChargeOutcome } from '../acquirers/acquirer.js';
+import { Acquirer, type CardCharge } from '../acquirers/acquirer.js';
+import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
-import { PaymentProcessorConfig } from '../config.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { endOf, nextAskAt } from './attempt.js';
-import { acceptedPayment } from './payment.js';
+import { acceptedPayment, amountToProcess } from './payment.js';
 import { type OpenAttempt, PaymentRepository } from './payment.repository.js';
+import { SettleAttempt } from './settle-attempt.js';
 
 /**
  * Takes one card payment. The order is what makes it safe: (1) the card is opened in memory, (2) payable, payment
@@ -21,20 +20,17 @@ import { type OpenAttempt, PaymentRepository } from './payment.repository.js';
  */
 @Injectable()
 export class ChargeCard {
-  private readonly atAcquirer: ReturnType<typeof pLimit>;
-
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(PayableRepository) private readonly payables: PayableRepository,
     @Inject(CardKeys) private readonly cardKeys: CardKeys,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(AcquirerCalls) private readonly calls: AcquirerCalls,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(Clock) private readonly clock: Clock,
-    @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
-  ) {
-    this.atAcquirer = pLimit(config.SVC_ACQUIRER_CONCURRENCY);
-  }
+  ) {}
 
-  async execute(command: ChargeCardCommand): Promise<PaymentSnapshot> {
+  async execute(command: ChargeCardCommand): Promise<AnyPaymentSnapshot> {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
     const card = await this.cardKeys.openCard(command.encryptedCard, {
       sessionId: command.payable.payableId,
@@ -46,14 +42,18 @@ export class ChargeCard {
     const charge: CardCharge = {
       idempotencyKey: open.attemptId,
       paymentReference: open.payment.paymentReference,
-      amount: open.payment.amount,
+      amount: amountToProcess(open.payment),
       currencyISOCode: open.payment.currencyISOCode,
       card,
+      payerReturnUrl: command.payerReturnUrl,
     };
-    return this.record(open, await this.callAcquirer(charge, new Date(command.deadline)));
+    const deadline = new Date(command.deadline);
+    const outcome = await this.calls.make(deadline, (signal) => this.acquirer.charge(charge, signal));
+    // Unknown so far, or the recovery job was told first: the payment says what is true.
+    return (await this.settleAttempt.execute(open, outcome)) ?? (await this.present(open));
   }
 
-  private async accept(command: ChargeCardCommand, card: Card): Promise<OpenAttempt | PaymentSnapshot> {
+  private async accept(command: ChargeCardCommand, card: Card): Promise<OpenAttempt | AnyPaymentSnapshot> {
     const now = this.clock.now();
     if (!(now.getTime() < Date.parse(command.deadline)))
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -86,24 +86,7 @@ export class ChargeCard {
     throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
   }
 
-  private callAcquirer(charge: CardCharge, deadline: Date): Promise<ChargeOutcome> {
-    return this.atAcquirer(async () => {
-      // Nobody waits for it any more, and it has not begun: it must not (Rule 5).
-      if (this.clock.now() >= deadline) return { kind: 'notAttempted' };
-      const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
-      return this.acquirer.charge(charge, signal);
-    });
-  }
-
-  private async record(open: OpenAttempt, outcome: ChargeOutcome): Promise<PaymentSnapshot> {
-    const end = endOf(outcome);
-    if (end) {
-      const settled = await this.payments.settle(open, end);
-      if (settled) return settled;
-    } else {
-      await this.payments.markUnknown(open.attemptId, nextAskAt(open.startedAt, open.asked, this.clock.now()));
-    }
-    // Unknown so far, or the recovery job was told first: the payment says what is true.
-    return (await this.payments.find(open.payment.payable.payableId, open.payment.reference)) ?? open.payment;
+  private async present({ payment }: OpenAttempt): Promise<AnyPaymentSnapshot> {
+    return (await this.payments.find(payment.payable.payableId, payment.reference)) ?? payment;
   }
 }

@@ -1,26 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type HostedSessionSource,
-  type Mode,
   type PayableDescriptor,
-  type PayableState,
-  type PaymentError,
+  type PayableSource,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
-  type PaymentState,
+  type AnyPaymentSnapshot,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, nextAskAt } from './attempt.js';
-import { captureAccounts } from './ledger.js';
+import { captureAccounts, type Transfer, voucherTransfers } from './ledger.js';
 import { settledPayment } from './payment.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
 /** A payment with the attempt that is to decide it. */
 export interface OpenAttempt {
   readonly paymentId: string;
+  /** Of the payment; one more with each change. */
+  readonly paymentVersion: number;
   /** Also the idempotency key at the acquirer. */
   readonly attemptId: string;
   readonly acquirer: string;
@@ -28,7 +28,7 @@ export interface OpenAttempt {
   /** Times the acquirer has been asked about it. */
   readonly asked: number;
   readonly triesMax: number;
-  readonly payment: PaymentSnapshot;
+  readonly payment: AnyPaymentSnapshot;
 }
 
 /**
@@ -48,8 +48,8 @@ export class PaymentRepository {
    * need not be known yet: the payment may have overtaken `session.created`.
    */
   async accept(
-    payable: PayableDescriptor,
-    payment: PaymentSnapshot,
+    payable: PayableDescriptor<PayableSource>,
+    payment: AnyPaymentSnapshot,
     acquirer: string,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
@@ -65,7 +65,7 @@ export class PaymentRepository {
           WHERE $7::timestamptz > $11 AND ($12::int = 1 OR EXISTS (SELECT 1 FROM payables known WHERE known.payable_id = $1))
          ON CONFLICT (payable_id) DO UPDATE
             SET state = 'reserved', holder = $10, tries = p.tries + 1, version = p.version + 1, modified_at = $11
-          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1
+          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1 AND p.tries < p.tries_max
             AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING payable_id, version
@@ -108,22 +108,28 @@ export class PaymentRepository {
     if (!row) return undefined;
     event.committed();
     const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
-    return { paymentId, attemptId, acquirer, startedAt, asked: 0, triesMax: payable.triesMax, payment: accepted };
+    const { triesMax } = payable;
+    return { paymentId, paymentVersion: 1, attemptId, acquirer, startedAt, asked: 0, triesMax, payment: accepted };
   }
 
   /**
    * Records how an attempt ended, with everything that follows from it. Undefined when the attempt had ended before:
    * somebody else was told first, and nothing changes.
    */
-  async settle(open: OpenAttempt, end: AttemptEnd): Promise<PaymentSnapshot | undefined> {
+  async settle(open: OpenAttempt, end: AttemptEnd): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
-    const success = settled.state === 'success';
-    const type = success ? PaymentSucceededV1 : PaymentFailedV1;
     const event = this.events.statement('$14', [
-      { type, aggregateId: open.paymentId, aggregateVersion: 2, payload: settled },
+      {
+        type: EVENT_OF[end.settlement.state],
+        aggregateId: open.paymentId,
+        aggregateVersion: open.paymentVersion + 1,
+        payload: settled,
+      },
     ]);
+    const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
     const accounts = captureAccounts(open.payment, open.acquirer);
+    const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
     const [row] = await this.dataSource.query<unknown[]>(
       `WITH target AS (
          SELECT a.attempt_id, a.payment_id, p.payable_id
@@ -143,7 +149,7 @@ export class PaymentRepository {
        ), transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
          SELECT $11, 'capture', $12, $13, $7, $15, payment_id, $5 FROM target WHERE $7::bigint > 0
-       ), logged AS (
+       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}${vouchers.length > 0 ? `${recordTransfers('$16', '$15', '$5')}, ` : ''}logged AS (
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
            FROM target, ${event.rows}
@@ -165,11 +171,18 @@ export class PaymentRepository {
         accounts.credit,
         event.parameter,
         settled.currencyISOCode,
+        ...(vouchers.length > 0 ? [this.transferRows(vouchers)] : []),
+        ...(verification ? [verification.reference, verification.url, settled.verificationUntilUTCDate] : []),
       ],
     );
     if (!row) return undefined;
     event.committed();
     return settled;
+  }
+
+  /** Parameter of {@link recordTransfers}. */
+  transferRows(transfers: readonly Transfer[]): string {
+    return JSON.stringify(transfers.map((transfer) => ({ ...transfer, id: newUuid(this.clock) })));
   }
 
   /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Nothing when it has ended meanwhile. */
@@ -185,64 +198,77 @@ export class PaymentRepository {
    * that a caller that dies is replaced by the next one.
    */
   async claimDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
-    const rows = await this.dataSource.query<[AttemptRow[], number]>(
+    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
          FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
-              payments p, payables y
+              payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
         WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
-        RETURNING a.attempt_id, a.acquirer, a.started_at, a.asked, ${PAYMENT_COLUMNS}`,
+        RETURNING ${ATTEMPT_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows[0].map((row) => ({
-      paymentId: row.payment_id,
-      attemptId: row.attempt_id,
-      acquirer: row.acquirer,
-      startedAt: row.started_at,
-      asked: row.asked,
-      triesMax: row.tries_max,
-      payment: asSnapshot(row),
-    }));
+    return rows.map(asOpenAttempt);
+  }
+
+  /** As {@link claimDue}, for somebody who looks at a payable: its unknown attempts, unless asked about since `notSince`. */
+  async claimUnknown(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
+    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
+      `UPDATE attempts a SET asked_at = $2
+         FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
+        WHERE p.payable_id = $1 AND p.state = 'processing' AND a.payment_id = p.payment_id AND a.state = 'unknown'
+          AND (a.asked_at IS NULL OR a.asked_at <= $3) AND y.payable_id = p.payable_id
+        RETURNING ${ATTEMPT_COLUMNS}`,
+      [payableId, this.clock.now(), notSince],
+    );
+    return rows.map(asOpenAttempt);
   }
 
   /** The payment of this payable that the client calls `reference`, in its present state. */
-  async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
+  async find(payableId: string, reference: string): Promise<AnyPaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+         LEFT JOIN verifications v ON v.payment_id = p.payment_id
         WHERE p.payable_id = $1 AND p.reference = $2`,
       [payableId, reference],
     );
     return row && asSnapshot(row);
   }
+
+  /** All payments of a payable, newest first; by id alone, as {@link PayableRepository.find}. */
+  async findAll(payableId: string): Promise<AnyPaymentSnapshot[]> {
+    const rows = await this.dataSource.query<PaymentRow[]>(
+      `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+         LEFT JOIN verifications v ON v.payment_id = p.payment_id
+        WHERE p.payable_id = $1 ORDER BY p.accepted_at DESC LIMIT 100`,
+      [payableId],
+    );
+    return rows.map(asSnapshot);
+  }
 }
 
-const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
-  p.method_label, p.errors, p.accepted_at, p.modified_at, y.payable_id, y.mode, y.merchant_id, y.site_id,
-  y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max`;
+const EVENT_OF = {
+  success: PaymentSucceededV1,
+  failed: PaymentFailedV1,
+  verificationRequired: PaymentVerificationRequiredV1,
+} as const;
 
-interface PaymentRow {
-  payment_id: string;
-  reference: string;
-  payment_reference: string;
-  state: PaymentState;
-  amount: number;
-  tip_amount: number;
-  processed_amount: number;
-  method_label: string;
-  errors: PaymentError[];
-  accepted_at: Date;
-  modified_at: Date;
-  payable_id: string;
-  mode: Mode;
-  merchant_id: number;
-  site_id: number;
-  payable_amount: number;
-  currency: string;
-  source: HostedSessionSource;
-  payable_state: PayableState;
-  payable_version: number;
-  tries: number;
-  tries_max: number;
+const OPEN_VERIFICATION = `verification AS (
+         INSERT INTO verifications (payment_id, challenge_reference, challenge_url, expires_at, open)
+         SELECT payment_id, $16, $17, $18, true FROM target
+         ON CONFLICT (payment_id) DO UPDATE
+            SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
+                expires_at = excluded.expires_at, open = true, asked_at = NULL
+       )`;
+
+/** Part of a statement whose `target` is the payment: writes rows of {@link PaymentRepository.transferRows} into the ledger. */
+export function recordTransfers(rows: string, currency: string, at: string): string {
+  return `recorded AS (
+         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
+         SELECT transfer.id, transfer.kind, transfer.debit, transfer.credit, transfer.amount, ${currency}, payment_id, ${at}
+           FROM target, jsonb_to_recordset(${rows}::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
+       )`;
 }
+
+const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
 
 interface AttemptRow extends PaymentRow {
   attempt_id: string;
@@ -251,25 +277,15 @@ interface AttemptRow extends PaymentRow {
   asked: number;
 }
 
-function asSnapshot(row: PaymentRow): PaymentSnapshot {
+function asOpenAttempt(row: AttemptRow): OpenAttempt {
   return {
-    reference: row.reference,
-    paymentReference: row.payment_reference,
-    mode: row.mode,
-    merchantId: row.merchant_id,
-    siteId: row.site_id,
-    state: row.state,
-    currencyISOCode: row.currency,
-    invoicedAmount: row.payable_amount,
-    amount: row.amount,
-    tipAmount: row.tip_amount,
-    processedAmount: row.processed_amount,
-    paymentUTCDate: row.accepted_at.toISOString(),
-    modifiedUTCDate: row.modified_at.toISOString(),
-    paymentMethodType: 'Card',
-    paymentMethodLabel: row.method_label,
-    errors: row.errors,
-    source: row.source,
-    payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
+    paymentId: row.payment_id,
+    paymentVersion: row.payment_version,
+    attemptId: row.attempt_id,
+    acquirer: row.acquirer,
+    startedAt: row.started_at,
+    asked: row.asked,
+    triesMax: row.tries_max,
+    payment: asSnapshot(row),
   };
 }

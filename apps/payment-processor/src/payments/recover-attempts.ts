@@ -1,10 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { Signal } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer, type ChargeOutcome, type ReversalOutcome } from '../acquirers/acquirer.js';
-import { endOf, nextAskAt, NOT_FOUND_COUNTS_AFTER_MS, REVERSE_AFTER_MS } from './attempt.js';
+import { NOT_FOUND_COUNTS_AFTER_MS, REVERSE_AFTER_MS } from './attempt.js';
 import { type OpenAttempt, PaymentRepository } from './payment.repository.js';
+import { Repeated } from './repeated.js';
+import { SettleAttempt } from './settle-attempt.js';
 
 const POLL_MS = 500;
 const BATCH_MAX = 50;
@@ -18,25 +19,24 @@ const LEASE_MS = 30_000;
  */
 @Injectable()
 export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly signal = new Signal();
-  private stopping = false;
-  private running: Promise<void> | undefined;
+  private readonly repeated: Repeated;
 
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.running = this.run();
+  ) {
+    this.repeated = new Repeated('recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_MAX);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.signal.nudge();
-    await this.running;
+  onApplicationBootstrap(): void {
+    this.repeated.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.repeated.stop();
   }
 
   /** Looks after everything that is due now. Returns how many attempts that were. */
@@ -46,19 +46,12 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     return due.length;
   }
 
-  private async recover(attempt: OpenAttempt): Promise<void> {
-    const outcome = await this.findOut(attempt);
-    const end = endOf(outcome);
-    if (end) {
-      const settled = await this.payments.settle(attempt, end);
-      if (settled)
-        this.log.info(
-          { paymentReference: settled.paymentReference, state: settled.state, asked: attempt.asked },
-          'attempt recovered',
-        );
-      return;
-    }
-    await this.payments.markUnknown(attempt.attemptId, nextAskAt(attempt.startedAt, attempt.asked, this.clock.now()));
+  /** Asks the acquirer about one attempt, and records what it says. */
+  async recover(attempt: OpenAttempt): Promise<void> {
+    const settled = await this.settleAttempt.execute(attempt, await this.findOut(attempt));
+    if (!settled) return;
+    const { paymentReference, state } = settled;
+    this.log.info({ paymentReference, state, asked: attempt.asked }, 'attempt recovered');
   }
 
   private async findOut(attempt: OpenAttempt): Promise<ChargeOutcome | ReversalOutcome> {
@@ -68,16 +61,5 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     if (answer.kind !== 'notFound') return answer;
     // Nothing arrived. Once the call cannot be on its way any more, the key is barred, so that this stays true.
     return age >= NOT_FOUND_COUNTS_AFTER_MS ? this.acquirer.reverse(attempt.attemptId) : { kind: 'unknown' };
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stopping) {
-      try {
-        while (!this.stopping && (await this.runOnce()) === BATCH_MAX);
-      } catch (error) {
-        this.log.warn({ err: error }, 'recovery failed, will be repeated');
-      }
-      if (!this.stopping) await this.signal.wait(POLL_MS);
-    }
   }
 }

@@ -106,6 +106,15 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   paymentMethodLabel: string;
   /** Why it failed; empty otherwise. */
   errors: PaymentError[];
+  /** Where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048. */
+  verificationUrl?: string;
+  /** Until when that can be done (P1). ISO 8601 UTC; with `verificationUrl`. */
+  verificationUntilUTCDate?: string;
+  /**
+   * When the bank confirmed that it gave back a charge which came too late for this payment (H2). The payment itself
+   * stays as it was. ISO 8601 UTC; only in `payment.reversed`.
+   */
+  reversedUTCDate?: string;
   source: Source;
   payable: PayableSnapshot;
   /** Who made it through the main API; absent: an anonymous payer on a hosted page, whose payment is no organisation's (P5). */
@@ -122,8 +131,6 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   invoiceExternalReference?: string;
   /** Parts that vouchers covered, as the partner said (P6); none when absent. */
   vouchers?: Voucher[];
-  /** Where the payer goes on; only while `verificationRequired`. */
-  verificationUrl?: string;
 }
 
 /** How it was paid (P9). */
@@ -166,10 +173,13 @@ export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapsho
   return payment.source.kind === 'session';
 }
 
-/** While it is not final: `processing`, or `verificationRequired`. */
 export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
+/** The payer has to confirm it with the bank first. The payable is free meanwhile (P1). */
+export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');
 export const PaymentSucceededV1 = eventType<AnyPaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');
+/** An approval that came too late for its payment, or second for its payable, was given back (H2). */
+export const PaymentReversedV1 = eventType<AnyPaymentSnapshot>('payment.reversed.v1');
 
 /** Published by payment-processor when a payable was closed without being paid. */
 export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');

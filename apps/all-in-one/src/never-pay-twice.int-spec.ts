@@ -1,0 +1,195 @@
+/**
+ * Whatever the bank and the way to it do, and whatever the payer does: one charge, or one that was given back, and the page
+ * never says anything else. The table that this prints stands in docs/never-pay-twice.md, and is compared with it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitUntil } from '@svc/testing';
+import { type BankAndPlatform, type PageSeen, startBankAndPlatform } from '../test/bank-and-platform.js';
+import { type Fault, FAULTS } from '../test/unreliable-acquirer.js';
+
+jest.setTimeout(120_000);
+
+const PAYERS = ['reloads', 'has a second tab', 'leaves'] as const;
+type Payer = (typeof PAYERS)[number];
+const FORGETS: Fault = 'approves what it said it never would';
+/** Longer than the recovery job needs to find that a charge has not arrived, so that a late answer is still heard. */
+const TIMEOUT_MS = 4_000;
+
+interface Cell {
+  readonly fault: Fault;
+  readonly payer: Payer;
+  /** Cents; different in each cell, so that the bank's books can be told apart. */
+  readonly amount: number;
+  readonly sessionId: string;
+  /** Press of Pay under way. */
+  readonly presses: Promise<void>[];
+  tries: number;
+}
+
+let world: BankAndPlatform;
+/** Second presses, with an amount's second charge, reach a bank that works. */
+const pressed = new Set<number>();
+const faultOf = (amount: number): Fault | undefined => {
+  if (pressed.has(amount)) return undefined;
+  pressed.add(amount);
+  return FAULTS[Math.floor((amount - 10_000) / 100)];
+};
+beforeAll(async () => {
+  world = await startBankAndPlatform(faultOf, TIMEOUT_MS);
+});
+afterAll(() => world.stop());
+
+async function cellsOf(faults: readonly Fault[]): Promise<Cell[]> {
+  const kinds = faults.flatMap((fault) => PAYERS.map((payer) => ({ fault, payer })));
+  return Promise.all(
+    kinds.map(async ({ fault, payer }) => {
+      const amount = 10_000 + 100 * FAULTS.indexOf(fault) + PAYERS.indexOf(payer);
+      return { fault, payer, amount, sessionId: await world.createSession(amount), presses: [], tries: 0 };
+    }),
+  );
+}
+
+function press(cell: Cell, page: PageSeen): void {
+  cell.tries++;
+  cell.presses.push(world.press(page));
+}
+
+/** Moves the time, and waits until the recovery job has asked about everything that is due. */
+async function pass(seconds: number): Promise<void> {
+  world.clock.advance(seconds * 1_000);
+  await settled();
+}
+
+async function settled(): Promise<void> {
+  await waitUntil('the recovery job', 20_000, async () => {
+    const [row] = await world.processor.dataSource.query<{ due: number }[]>(
+      `SELECT count(*) AS due FROM attempts WHERE next_ask_at <= $1`,
+      [world.clock.now()],
+    );
+    return row?.due === 0;
+  });
+  await world.tellEverybody();
+}
+
+/** What is true, from payment-processor's books: the state that every page must show. */
+async function truth(cell: Cell): Promise<string[]> {
+  const [row] = await world.processor.dataSource.query<{ state: string }[]>(
+    `SELECT state FROM payables WHERE payable_id = $1`,
+    [cell.sessionId],
+  );
+  switch (row?.state) {
+    case 'reserved':
+      return ['processing'];
+    case 'paid':
+      return ['succeeded', 'already-paid'];
+    default:
+      return ['declined'];
+  }
+}
+
+async function look(cell: Cell): Promise<PageSeen> {
+  const page = await world.page(cell.sessionId);
+  await world.tellEverybody();
+  // Again, because looking may itself have found the outcome.
+  const seen = await world.page(cell.sessionId);
+  expect([cell.fault, cell.payer, await truth(cell)]).toEqual([
+    cell.fault,
+    cell.payer,
+    expect.arrayContaining([seen.state]),
+  ]);
+  // A form is an invitation to pay: never while the bank holds money for it, but for a bank that broke its word.
+  if (page.html.includes('pay-form') && cell.fault !== FORGETS) expect(world.standing(cell.amount)).toBe(0);
+  return seen;
+}
+
+async function lookAll(cells: readonly Cell[]): Promise<void> {
+  for (const cell of cells) {
+    if (cell.payer === 'leaves') continue;
+    const page = await look(cell);
+    // The other tab pays as soon as it is offered a form.
+    if (cell.payer === 'has a second tab' && page.html.includes('pay-form')) {
+      press(cell, page);
+      await Promise.all(cell.presses.slice(-1));
+    }
+  }
+}
+
+async function outcome(cell: Cell): Promise<string> {
+  const { state } = await look(cell);
+  const isPaid = state === 'succeeded' || state === 'already-paid';
+  expect([cell.fault, cell.payer, world.standing(cell.amount)]).toEqual([cell.fault, cell.payer, isPaid ? 1 : 0]);
+  const [books] = await world.processor.dataSource.query<
+    { captures: number; reversed: number; reason: string | null }[]
+  >(
+    `SELECT count(t.transfer_id) AS captures, max(p.errors->0->>'errorReference') AS reason,
+            (SELECT count(*) FROM attempts a JOIN payments o USING (payment_id) WHERE o.payable_id = $1 AND a.state = 'reversed') AS reversed
+       FROM payments p LEFT JOIN transfers t USING (payment_id) WHERE p.payable_id = $1`,
+    [cell.sessionId],
+  );
+  expect(books?.captures).toBe(isPaid ? 1 : 0);
+  expect(books?.reversed).toBe(world.givenBack(cell.amount));
+  const failed = books?.reason
+    ? `failed (${books.reason})${world.givenBack(cell.amount) > 0 ? ', given back' : ''}`
+    : '';
+  const paid = isPaid ? 'one charge' : '';
+  return [failed, paid].filter(Boolean).join(', then ');
+}
+
+test('every fault, every payer: one charge or none, and the truth on the page', async () => {
+  const cells = await cellsOf(FAULTS.filter((fault) => fault !== FORGETS));
+  for (const cell of cells) press(cell, await world.page(cell.sessionId));
+  // Somebody looks while the charge is under way: no form.
+  for (const cell of cells.filter(({ payer }) => payer !== 'leaves'))
+    expect((await world.page(cell.sessionId)).html).not.toContain('<form');
+  await Promise.all(cells.flatMap(({ presses }) => presses));
+  await world.tellEverybody();
+  await lookAll(cells);
+  for (const seconds of [2, 3, 5, 10, 40, 240, 600, 30]) {
+    await pass(seconds);
+    if (seconds === 3) world.acquirer.release('very slow: arrives after 5 s');
+    if (seconds === 10) world.acquirer.release('very slow: arrives after 20 s');
+    await lookAll(cells);
+  }
+  await settled();
+
+  const forgotten = await cellsOf([FORGETS]);
+  await bankForgets(forgotten);
+
+  const rows: string[] = [];
+  for (const fault of FAULTS) {
+    const ofFault = [...cells, ...forgotten].filter((cell) => cell.fault === fault);
+    const outcomes: string[] = [];
+    for (const cell of ofFault) outcomes.push(await outcome(cell));
+    rows.push(`| ${fault} | ${outcomes.join(' | ')} |`);
+  }
+  const table = [`| The bank | The payer ${PAYERS.join(' | ')} |`, '| --- | --- | --- | --- |', ...rows].join('\n');
+  process.stdout.write(`\n${table}\n`);
+  const documented = readFileSync(join(import.meta.dirname, '../../../docs/never-pay-twice.md'), 'utf8');
+  expect(withoutPadding(documented)).toContain(withoutPadding(table));
+});
+
+/** It is asked, knows nothing and promises never to charge; then it does, and says so to whoever still listens. */
+async function bankForgets(cells: readonly Cell[]): Promise<void> {
+  for (const cell of cells) press(cell, await world.page(cell.sessionId));
+  await waitUntil('the attempts', 5_000, async () => {
+    const [row] = await world.processor.dataSource.query<{ begun: number }[]>(
+      `SELECT count(*) AS begun FROM attempts WHERE state = 'started'`,
+    );
+    return row?.begun === cells.length;
+  });
+  await pass(10);
+  await lookAll(cells);
+  world.acquirer.release(FORGETS);
+  await Promise.all(cells.flatMap(({ presses }) => presses));
+  await waitUntil('the reversals', 10_000, async () => {
+    const [row] = await world.processor.dataSource.query<{ open: number }[]>(
+      `SELECT count(*) AS open FROM reversals WHERE confirmed_at IS NULL`,
+    );
+    return row?.open === 0;
+  });
+  await world.tellEverybody();
+  for (const cell of cells) expect((await world.page(cell.sessionId)).html).toContain('was given back to your card');
+}
+
+const withoutPadding = (text: string): string => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  PaymentFailedV1,
+  type PaymentSnapshot,
+  PaymentReversedV1,
+  PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
+} from '@svc/contracts';
+import { EmbeddedBroker } from '@svc/messaging';
+import { startService } from '@svc/service';
+import { anEvent, waitUntil } from '@svc/testing';
+import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { hostedGatewayService } from '../index.js';
+
+let gateway: Gateway;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await startGateway();
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+const page = async (sessionId: string, query = ''): Promise<string> =>
+  (await gateway.call('GET', `/pay?sessionId=${sessionId}${query}`)).text;
+const stateOf = async (sessionId: string): Promise<{ state: string; redirectUrl?: string }> =>
+  (await gateway.call('GET', `/pay/${sessionId}/state`)).body;
+const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
+const press = (sessionId: string, nth = 1) =>
+  gateway.call('POST', `/pay/${sessionId}/payments`, {
+    payload: { reference: randomUUID(), try: nth, encryptedCard: 'a.b.c' },
+  });
+
+const VERIFICATION_URL = 'https://bank.example/challenges/1';
+const waits = (over: Partial<PaymentSnapshot> & { version: number; tries?: number }): typeof over => ({
+  state: 'verificationRequired',
+  verificationUrl: VERIFICATION_URL,
+  verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
+  modifiedUTCDate: gateway.clock.nowISO(),
+  paymentUTCDate: gateway.clock.nowISO(),
+  ...over,
+});
+/** A session whose payer was sent to the bank. */
+async function challenged(tries = 1): Promise<{ sessionId: string; payment: PaymentSnapshot }> {
+  const sessionId = await gateway.createSession(merchant);
+  const payment = aPayment(await gateway.payableOf(sessionId), waits({ version: 2 * tries + 1, tries }));
+  const waiting = { ...payment, payable: { ...payment.payable, state: 'open' as const } };
+  await gateway.deliver(anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, waiting));
+  return { sessionId, payment: waiting };
+}
+
+describe('a payer who is to be verified', () => {
+  test('is led to the bank by the answer to Pay, and by the page', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    await gateway.charges(({ payable, reference }) => {
+      const payment = aPayment(payable, { reference, ...waits({ version: 3 }) });
+      return { ok: true, reply: { ...payment, payable: { ...payment.payable, state: 'open' } } };
+    });
+    expect((await press(sessionId)).body).toEqual({ state: 'verification', version: 3, redirectUrl: VERIFICATION_URL });
+    const text = await page(sessionId);
+    expect(text).toContain(`href="${VERIFICATION_URL}"`);
+    expect(text).not.toContain('<form');
+  });
+
+  test('can use another card instead, and sees the truth of that one', async () => {
+    const { sessionId } = await challenged();
+    expect(shownOn(await page(sessionId))).toBe('verification');
+    const form = await page(sessionId, '&card=another');
+    expect([shownOn(form), /data-try="(\d)"/.exec(form)?.[1]]).toEqual(['open', '2']);
+    await gateway.charges(({ payable, reference }) => ({
+      ok: true,
+      reply: aPayment(payable, { reference, state: 'failed', version: 5, tries: 2, paymentUTCDate: later(1) }),
+    }));
+    expect((await press(sessionId, 2)).body.state).toBe('declined');
+    expect(shownOn(await page(sessionId))).toBe('declined');
+  });
+
+  test('has no other card left on the fifth try, and may go on after the session has expired', async () => {
+    const { sessionId } = await challenged(5);
+    expect(await page(sessionId)).not.toContain('card=another');
+    expect(shownOn(await page(sessionId, '&card=another'))).toBe('verification');
+    gateway.clock.advance(30 * 60_000);
+    const late = await challenged();
+    await gateway.dataSource.query(`UPDATE sessions SET expires_at = $2 WHERE session_id = $1`, [
+      late.sessionId,
+      gateway.clock.now(),
+    ]);
+    expect(shownOn(await page(late.sessionId))).toBe('verification');
+    expect(shownOn(await page(late.sessionId, '&card=another'))).toBe('verification');
+    gateway.clock.advance(-30 * 60_000);
+  });
+
+  test('whose time is over sees the form again, or that it has expired', async () => {
+    const { sessionId } = await challenged();
+    gateway.clock.advance(900_000);
+    expect(shownOn(await page(sessionId))).toBe('open');
+    gateway.clock.advance(900_000);
+    expect(shownOn(await page(sessionId))).toBe('expired');
+    gateway.clock.advance(-1_800_000);
+  });
+
+  test('is asked about whenever somebody looks, and what comes of it is shown at once', async () => {
+    const { sessionId, payment } = await challenged();
+    let asked = 0;
+    await gateway.checks(({ payableId }) => {
+      asked++;
+      expect(payableId).toBe(sessionId);
+      const payable = { ...payment.payable, state: 'paid' as const, version: 5 };
+      return { ok: true, reply: [{ ...payment, state: 'success', processedAmount: payment.amount, payable }] };
+    });
+    expect(shownOn(await page(sessionId))).toBe('succeeded');
+    await stateOf(sessionId);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('a payment that nobody knows the outcome of', () => {
+  const unknown = async (): Promise<{ sessionId: string; payment: PaymentSnapshot }> => {
+    const sessionId = await gateway.createSession(merchant);
+    const known = { state: 'processing' as const, modifiedUTCDate: gateway.clock.nowISO(), version: 2 };
+    const payment = aPayment(await gateway.payableOf(sessionId), known);
+    await gateway.charges(() => ({ ok: true, reply: payment }));
+    expect((await press(sessionId)).status).toBe(202);
+    return { sessionId, payment };
+  };
+
+  test('is left to its own answer for two seconds, then asked about on every read', async () => {
+    const { sessionId } = await unknown();
+    let asked = 0;
+    await gateway.checks(() => (asked++, { ok: true, reply: [] }));
+    await stateOf(sessionId);
+    expect(asked).toBe(0);
+    gateway.clock.advance(2_000);
+    await stateOf(sessionId);
+    expect(asked).toBe(1);
+    await page(sessionId);
+    expect(asked).toBe(2);
+    gateway.clock.advance(-2_000);
+  });
+
+  test('is said to take longer after ten seconds, and stays what it is when nobody can be asked', async () => {
+    const { sessionId } = await unknown();
+    expect(await page(sessionId)).toContain('Confirming with your bank…');
+    gateway.clock.advance(10_000);
+    await gateway.checks(() => ({ ok: false, code: 'service.not-ready', message: 'Not ready.', fields: [] }));
+    const late = await page(sessionId);
+    expect(late).toContain('Still checking with your bank. Do not pay again.');
+    expect(shownOn(late)).toBe('processing');
+    gateway.clock.advance(-10_000);
+  });
+
+  test('is processing from the press on, before anything is recorded, for whoever looks', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    let seen: (string | undefined)[] = [];
+    // Not answered before the others have looked.
+    await gateway.charges(async ({ payable, reference }) => {
+      seen = [shownOn(await page(sessionId)), (await stateOf(sessionId)).state];
+      return { ok: true, reply: aPayment(payable, { reference, version: 3, state: 'failed' }) };
+    });
+    expect((await press(sessionId)).body.state).toBe('declined');
+    expect(seen).toEqual(['processing', 'processing']);
+    expect(shownOn(await page(sessionId))).toBe('declined');
+  });
+});
+
+test('a charge that was given back is shown, whatever came of its payment, also when it is told twice or first', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const payable = await gateway.payableOf(sessionId);
+  const failed = aPayment(payable, { state: 'failed', version: 3 });
+  const reversed = { ...failed, reversedUTCDate: gateway.clock.nowISO() };
+  for (let times = 0; times < 2; times++) await gateway.deliver(anEvent(PaymentReversedV1, randomUUID(), 1, reversed));
+  await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
+  expect(await page(sessionId)).toContain('was given back');
+  await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, aPayment(payable, { version: 5, tries: 2 })));
+  const text = await page(sessionId);
+  expect(text).toContain('was given back');
+  expect(shownOn(text)).toBe('succeeded');
+});
+
+const later = (seconds: number): string => gateway.clock.later(seconds * 1_000).toISOString();
+
+describe('the stream of states', () => {
+  let url: string;
+  beforeAll(async () => {
+    await gateway.service.app.listen(0, '127.0.0.1');
+    url = `http://127.0.0.1:${(gateway.service.app.getHttpServer().address() as AddressInfo).port}`;
+  });
+
+  /** Reads a stream until it ends. `leave` closes the connection, as a browser does. */
+  function watch(address: string): { states: string[]; ended: Promise<void>; leave: () => void } {
+    const states: string[] = [];
+    const request = get(address, { agent: false, headers: { accept: 'text/event-stream' } });
+    const ended = new Promise<void>((resolve) => request.once('close', resolve));
+    request.on('error', () => undefined);
+    request.once('response', (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        const events = (text + chunk).split('\n\n');
+        text = events.pop()!;
+        for (const event of events) {
+          const data = /^data: (.*)$/m.exec(event)?.[1];
+          if (data) states.push((JSON.parse(data) as { state: string }).state);
+        }
+      });
+      answer.on('error', () => undefined);
+      expect(answer.headers['content-type']).toMatch(/^(text\/event-stream|application\/json)/);
+    });
+    return { states, ended, leave: () => request.destroy() };
+  }
+
+  test('says the state at once, and every change, also one that another replica made', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    const { states, ended, leave } = watch(`${url}/pay/${sessionId}/events`);
+    await waitUntil('the first state', 5_000, async () => states.length === 1);
+    const replica = await startService(hostedGatewayService, {
+      env: {
+        SVC_ENVIRONMENT: 'development',
+        SVC_LOG_LEVEL: 'silent',
+        SVC_DATABASE_URL: (gateway.dataSource.options as { url: string }).url,
+        SVC_GATEWAY_URL: 'https://pay.example',
+        SVC_ADMIN_KEY: ADMIN_KEY,
+      },
+      broker: new EmbeddedBroker(),
+      clock: gateway.clock,
+    });
+    const theirs = watch(`${await listening(replica)}/pay/${sessionId}/events`);
+    const payment = aPayment(await gateway.payableOf(sessionId), { version: 3 });
+    await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, payment));
+    await waitUntil('the change, here', 5_000, async () => states.at(-1) === 'succeeded');
+    await waitUntil('the change, there', 5_000, async () => theirs.states.at(-1) === 'succeeded');
+    expect(new Set([...states, ...theirs.states])).toEqual(new Set(['open', 'succeeded']));
+    leave();
+    await ended;
+    // A shutdown waits for no stream.
+    await replica.close();
+    await theirs.ended;
+  });
+
+  test('is refused for a session that is not there, and where one payer opens too many', async () => {
+    expect((await fetch(`${url}/pay/${randomUUID()}/events`)).status).toBe(404);
+    const sessionId = await gateway.createSession(merchant);
+    const streams = Array.from({ length: 10 }, () => watch(`${url}/pay/${sessionId}/events`));
+    await waitUntil('ten streams', 5_000, async () => streams.every(({ states }) => states.length > 0));
+    const refused = await fetch(`${url}/pay/${sessionId}/events`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    for (const { leave } of streams) leave();
+    await waitUntil('a place', 5_000, async () => {
+      const again = watch(`${url}/pay/${sessionId}/events`);
+      await waitUntil('an answer', 1_000, async () => again.states.length > 0).catch(() => undefined);
+      again.leave();
+      return again.states.length > 0;
+    });
+  });
+
+  async function listening(replica: Awaited<ReturnType<typeof startService>>): Promise<string> {
+    await replica.app.listen(0, '127.0.0.1');
+    return `http://127.0.0.1:${(replica.app.getHttpServer().address() as AddressInfo).port}`;
+  }
+});

@@ -1,0 +1,39 @@
+import { Signal } from '@svc/messaging';
+import type { ServiceLog } from '@svc/service';
+
+/** A job that runs again and again until it is stopped: at once while there is more to do, otherwise after a pause. */
+export class Repeated {
+  private readonly signal = new Signal();
+  private stopping = false;
+  private running: Promise<void> | undefined;
+
+  /** @param runOnce resolves with whether there is more to do; what it throws is logged, and it runs again */
+  constructor(
+    private readonly name: string,
+    private readonly pauseMs: number,
+    private readonly log: ServiceLog,
+    private readonly runOnce: () => Promise<boolean>,
+  ) {}
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Resolves when the run under way is over. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.signal.nudge();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        while (!this.stopping && (await this.runOnce()));
+      } catch (error) {
+        this.log.warn({ err: error }, `${this.name} failed, will be repeated`);
+      }
+      if (!this.stopping) await this.signal.wait(this.pauseMs);
+    }
+  }
+}

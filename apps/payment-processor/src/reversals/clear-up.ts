@@ -1,0 +1,62 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
+import { Repeated } from '../payments/repeated.js';
+import { FinishVerification } from '../verifications/finish-verification.js';
+import { VerificationRepository } from '../verifications/verification.repository.js';
+import { ReversalRepository } from './reversal.repository.js';
+
+/** Nobody waits for it: a payer who does is answered by what he asks. */
+const POLL_MS = 2_000;
+const BATCH_MAX = 50;
+/** How often the bank is asked whether the payer of a partner's payment has returned. */
+const ASK_AGAIN_MS = 5_000;
+
+/**
+ * Ends what nobody comes back for: verifications that were abandoned (P1, 15 min) or whose payer has returned to a partner's
+ * own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it.
+ */
+@Injectable()
+export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly repeated: Repeated;
+
+  constructor(
+    @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
+    @Inject(FinishVerification) private readonly finishVerification: FinishVerification,
+    @Inject(ReversalRepository) private readonly reversals: ReversalRepository,
+    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {
+    this.repeated = new Repeated('clearing up', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_MAX);
+  }
+
+  onApplicationBootstrap(): void {
+    this.repeated.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.repeated.stop();
+  }
+
+  /** Returns how much there was to do. */
+  async runOnce(): Promise<number> {
+    const expired = await this.verifications.findExpired(BATCH_MAX);
+    for (const verification of expired) await this.finishVerification.execute(verification);
+    const waiting = await this.verifications.claimPartners(this.clock.later(-ASK_AGAIN_MS), BATCH_MAX);
+    await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
+    const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
+    await Promise.all(due.map((attemptId) => this.reverse(attemptId)));
+    return Math.max(expired.length, waiting.length, due.length);
+  }
+
+  private async reverse(attemptId: string): Promise<void> {
+    const { kind } = await this.acquirer.reverse(attemptId);
+    if (kind === 'unconfirmed') return;
+    const reversed = await this.reversals.confirm(attemptId);
+    if (reversed)
+      this.log.warn({ paymentReference: reversed.paymentReference }, 'a charge that came too late was reversed');
+  }
+}

@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { PaymentReversedV1, type AnyPaymentSnapshot } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+
+/** Charges that have to be given back: from the late approval until the acquirer has confirmed it. */
+@Injectable()
+export class ReversalRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** An approval arrived for this attempt. Nothing to give back where it is what the attempt ended with. */
+  async request(attemptId: string): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
+       SELECT attempt_id, $2, $2 FROM attempts WHERE attempt_id = $1 AND state IN ('declined', 'notAttempted', 'reversed')
+       ON CONFLICT (attempt_id) DO NOTHING`,
+      [attemptId, this.clock.now()],
+    );
+  }
+
+  /** Attempts whose reversal is due, each given to one caller until `leaseUntil`. */
+  async claimDue(leaseUntil: Date, limit: number): Promise<string[]> {
+    const [rows] = await this.dataSource.query<[{ attempt_id: string }[], number]>(
+      `UPDATE reversals r SET next_try_at = $2
+         FROM (SELECT attempt_id FROM reversals WHERE next_try_at <= $1 ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED) due
+        WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id`,
+      [this.clock.now(), leaseUntil, limit],
+    );
+    return rows.map(({ attempt_id }) => attempt_id);
+  }
+
+  /** The acquirer has confirmed: recorded and told once. The payment stays as it was (P1). */
+  async confirm(attemptId: string): Promise<AnyPaymentSnapshot | undefined> {
+    const now = this.clock.now();
+    const [known] = await this.dataSource.query<PaymentRow[]>(
+      `SELECT ${PAYMENT_COLUMNS} FROM attempts a JOIN payments p ON p.payment_id = a.payment_id
+         JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
+        WHERE a.attempt_id = $1`,
+      [attemptId],
+    );
+    if (!known) return undefined;
+    const reversed = { ...asSnapshot(known), reversedUTCDate: now.toISOString() };
+    const event = this.events.statement('$3', [
+      { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed },
+    ]);
+    const [row] = await this.dataSource.query<unknown[]>(
+      `WITH target AS (
+         UPDATE reversals SET confirmed_at = $2, next_try_at = NULL WHERE attempt_id = $1 AND confirmed_at IS NULL RETURNING attempt_id
+       ), attempt AS (
+         UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id AND a.state <> 'reversed'
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target, ${event.rows}
+       )
+       SELECT attempt_id FROM target`,
+      [attemptId, now, event.parameter],
+    );
+    if (!row) return undefined;
+    event.committed();
+    return reversed;
+  }
+}

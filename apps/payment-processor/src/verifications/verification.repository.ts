@@ -1,0 +1,194 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ErrorCode, PaymentFailedV1, PaymentProcessingV1, type AnyPaymentSnapshot } from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { nextAskAt } from '../payments/attempt.js';
+import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
+import type { OpenAttempt } from '../payments/payment.repository.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+
+/** A payment that waits for its payer to return from the bank's page. */
+export interface OpenVerification {
+  readonly paymentId: string;
+  readonly paymentVersion: number;
+  readonly challengeReference: string;
+  readonly expiresAt: Date;
+  readonly triesMax: number;
+  readonly payment: AnyPaymentSnapshot;
+}
+
+/**
+ * Where a payment leaves `verificationRequired`. Each way is one statement that changes nothing unless the payment still
+ * waits and the payable is as it was read; whoever is refused reads again.
+ */
+@Injectable()
+export class VerificationRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** The open verifications of a payable, unless the acquirer was asked about them since `notSince`. */
+  async claimOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
+    const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
+      `UPDATE verifications v SET asked_at = $2
+         FROM payments p, payables y
+        WHERE p.payable_id = $1 AND p.state = 'verificationRequired' AND v.payment_id = p.payment_id AND v.open
+          AND (v.asked_at IS NULL OR v.asked_at <= $3) AND y.payable_id = p.payable_id
+        RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
+      [payableId, this.clock.now(), notSince],
+    );
+    return rows.map(asOpenVerification);
+  }
+
+  /**
+   * Open verifications of partners' payments, unless the acquirer was asked about them since `notSince`: nobody may be
+   * looking at them, and their payers return to pages that are not ours.
+   */
+  async claimPartners(notSince: Date, limit: number): Promise<OpenVerification[]> {
+    const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
+      `UPDATE verifications v SET asked_at = $1
+         FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
+                WHERE w.open AND (w.asked_at IS NULL OR w.asked_at <= $2) AND q.partner IS NOT NULL
+                ORDER BY w.asked_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
+              payments p, payables y
+        WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
+          AND y.payable_id = p.payable_id
+        RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
+      [this.clock.now(), notSince, limit],
+    );
+    return rows.map(asOpenVerification);
+  }
+
+  /** What a payer who has returned from the bank's page is told of: the payable to look at. */
+  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
+    const [row] = await this.dataSource.query<{ payableId: string }[]>(
+      `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
+      [paymentReference],
+    );
+    return row;
+  }
+
+  /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
+  async findExpired(limit: number): Promise<OpenVerification[]> {
+    const rows = await this.dataSource.query<VerificationRow[]>(
+      `SELECT v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}
+         FROM verifications v JOIN payments p ON p.payment_id = v.payment_id JOIN payables y ON y.payable_id = p.payable_id
+        WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
+      [this.clock.now(), limit],
+    );
+    return rows.map(asOpenVerification);
+  }
+
+  /** Reserves the payable, and commits the attempt that charges what was verified. Undefined when somebody was faster. */
+  async resume(verification: OpenVerification, acquirer: string): Promise<OpenAttempt | undefined> {
+    const { paymentId, paymentVersion, triesMax } = verification;
+    const startedAt = this.clock.now();
+    const payment = continuedPayment(verification.payment, startedAt);
+    const attemptId = newUuid(this.clock);
+    const event = this.events.statement('$9', [
+      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: paymentVersion + 1, payload: payment },
+    ]);
+    const [row] = await this.dataSource.query<unknown[]>(
+      `WITH target AS (
+         SELECT p.payment_id, p.payable_id
+           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+          WHERE p.payment_id = $1 AND p.state = 'verificationRequired' AND p.version = $2 AND y.state = 'open' AND y.version = $3
+            FOR UPDATE OF p, y
+       ), payment AS (
+         UPDATE payments p SET state = 'processing', modified_at = $4, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = 'reserved', holder = target.payment_id, version = $5, modified_at = $4
+           FROM target WHERE y.payable_id = target.payable_id
+       ), verification AS (
+         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
+       ), attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
+         SELECT $6, payment_id, $7, 'started', $4, 0, $8 FROM target
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target, ${event.rows}
+       )
+       SELECT payment_id FROM target`,
+      [
+        paymentId,
+        paymentVersion,
+        verification.payment.payable.version,
+        startedAt,
+        payment.payable.version,
+        attemptId,
+        acquirer,
+        nextAskAt(startedAt, 0, startedAt),
+        event.parameter,
+      ],
+    );
+    if (!row) return undefined;
+    event.committed();
+    const now = { paymentVersion: paymentVersion + 1, payment };
+    return { paymentId, attemptId, acquirer, startedAt, asked: 0, triesMax, ...now };
+  }
+
+  /** Fails the payment; nothing was charged. Undefined when somebody was faster. */
+  async fail(verification: OpenVerification, error: ErrorCode): Promise<AnyPaymentSnapshot | undefined> {
+    const { paymentId, paymentVersion, triesMax, payment } = verification;
+    const now = this.clock.now();
+    const failed = unverifiedPayment(payment, error, triesMax, now);
+    const event = this.events.statement('$8', [
+      { type: PaymentFailedV1, aggregateId: paymentId, aggregateVersion: paymentVersion + 1, payload: failed },
+    ]);
+    const [row] = await this.dataSource.query<unknown[]>(
+      `WITH target AS (
+         SELECT p.payment_id, p.payable_id
+           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+          WHERE p.payment_id = $1 AND p.state = 'verificationRequired' AND p.version = $2 AND y.version = $3
+            FOR UPDATE OF p, y
+       ), payment AS (
+         UPDATE payments p SET state = 'failed', errors = $4, modified_at = $5, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = $6, version = $7, modified_at = $5
+           FROM target WHERE y.payable_id = target.payable_id
+       ), verification AS (
+         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target, ${event.rows}
+       )
+       SELECT payment_id FROM target`,
+      [
+        paymentId,
+        paymentVersion,
+        payment.payable.version,
+        JSON.stringify(failed.errors),
+        now,
+        failed.payable.state,
+        failed.payable.version,
+        event.parameter,
+      ],
+    );
+    if (!row) return undefined;
+    event.committed();
+    return failed;
+  }
+}
+
+interface VerificationRow extends PaymentRow {
+  challenge_reference: string;
+  expires_at: Date;
+}
+
+function asOpenVerification(row: VerificationRow): OpenVerification {
+  return {
+    paymentId: row.payment_id,
+    paymentVersion: row.payment_version,
+    challengeReference: row.challenge_reference,
+    expiresAt: row.expires_at,
+    triesMax: row.tries_max,
+    payment: asSnapshot(row),
+  };
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { ChargeRecord } from './charge-store.js';
+
+/**
+ * The bank's own page, on which a payer confirms or refuses a payment (3-D Secure style). It stands for a page that is
+ * no part of the platform: another origin, without script, that leads back when it is done.
+ */
+export function challengePage(record: ChargeRecord | undefined): string {
+  const challenge = record?.challenge;
+  if (!record || !challenge)
+    return pageOf('There is nothing to confirm here', '<p>Go back to the page you came from.</p>');
+  const returnUrl = escapeHtml(challenge.returnUrl);
+  if (record.outcome !== 'challenged' || challenge.state !== 'pending') {
+    return pageOf(
+      'You have answered already',
+      `<p>This payment was ${challenge.state === 'passed' ? 'confirmed' : 'not confirmed'}.</p><a class="button" href="${returnUrl}">Go back</a>`,
+    );
+  }
+  return pageOf(
+    'Is this payment yours?',
+    `<p>Somebody pays <strong>${amountOf(record)}</strong> with your card. Payment ${escapeHtml(record.paymentReference)}.</p>
+    <form method="post">
+      <button class="button" name="answer" value="confirm">Confirm the payment</button>
+      <button class="button plain" name="answer" value="refuse">It is not mine</button>
+    </form>
+    <p class="hint">Test bank: to abandon the verification, leave this page.</p>`,
+  );
+}
+
+/** Headers of the page. A form may lead to the bank and, by its redirect, back to where the payer came from. */
+export function challengePageHeaders(returnUrl: string | undefined): Record<string, string> {
+  const origin = returnUrl && URL.canParse(returnUrl) ? ` ${new URL(returnUrl).origin}` : '';
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': `default-src 'none'; style-src '${STYLE_HASH}'; img-src data:; form-action 'self'${origin}; frame-ancestors 'none'; base-uri 'none'`,
+  };
+}
+
+const STYLE = `
+  :root { color-scheme: light dark; }
+  body { margin: 0 auto; padding: 2rem 1.25rem; max-width: 26rem; font: 1rem/1.5 system-ui, sans-serif; }
+  .bank { font-weight: 600; letter-spacing: 0.02em; }
+  .button { display: block; box-sizing: border-box; width: 100%; margin-top: 0.75rem; padding: 0.75rem; border: 2px solid #1b4fc4;
+    border-radius: 0.5rem; background: #1b4fc4; color: #fff; font: inherit; font-weight: 600; text-align: center; text-decoration: none; }
+  .plain { background: transparent; color: inherit; }
+  .hint { font-size: 0.875rem; }
+`;
+const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
+
+function pageOf(heading: string, body: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${heading} · Test Bank</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head>
+<body><main><p class="bank">Test Bank</p><h1>${heading}</h1>${body}</main></body></html>`;
+}
+
+function amountOf({ amount, currency }: ChargeRecord): string {
+  const cents = String(amount).padStart(3, '0');
+  return `${escapeHtml(currency)} ${cents.slice(0, -2)}.${cents.slice(-2)}`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,260 @@
+/**
+ * Every way of losing the connection, or of doing something else while a payment is under way: the page says honestly
+ * that it is still checking, finds out by itself, and the card is charged once. And the bank's verification, passed,
+ * refused, left and come back to.
+ */
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import { waitUntil } from '@svc/testing';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { PageStates } from './page-states.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(120_000);
+
+const APPROVED = '4242 4242 4242 4242';
+/** Charged, and the answer is lost. */
+const ANSWER_LOST = '4000 0000 0000 4087';
+const VERIFIED = '4000 0000 0000 3220';
+const STILL_CHECKING = 'Still checking with your bank. Do not pay again.';
+const SHOP = 'http://127.0.0.1:9';
+
+let platform: Platform;
+let browser: Browser;
+let states: PageStates;
+/** Different in each session, so that the bank's books can be told apart. */
+let amount = 20_000;
+
+beforeAll(async () => {
+  platform = await Platform.start('lost-connections');
+  browser = await startBrowser();
+  states = new PageStates(platform);
+});
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+describe.each([
+  ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ['desktop-light', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+] as const)('on a %s', (look, options) => {
+  let context: BrowserContext;
+  let page: Page;
+  let url: string;
+  /** References under which this payer's browser has sent a payment. */
+  let references: string[];
+
+  beforeEach(async () => {
+    context = await browser.newContext({ locale: 'en-ZA', ...options });
+    references = [];
+    context.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/payments'))
+        references.push((request.postDataJSON() as { reference: string }).reference);
+    });
+    url = await states.open({ amount: ++amount });
+    page = await newTab();
+  });
+  afterEach(() => context.close());
+
+  async function newTab(): Promise<Page> {
+    const tab = await context.newPage();
+    await holdReturn(tab, SHOP);
+    await tab.goto(url);
+    return tab;
+  }
+  async function pay(cardNumber: string): Promise<void> {
+    await seesHeading(page, 'Pay by card');
+    await fillCard(page, cardNumber);
+    await payButton(page).click();
+  }
+  const seesText = (text: string): Promise<void> => page.getByText(text).first().waitFor({ state: 'visible' });
+  const onPosts = (handle: (route: Route) => Promise<void>): Promise<unknown> => page.route('**/payments', handle);
+  const standing = (): number =>
+    platform.charges().filter((line) => line.amount === amount && line.outcome === 'approved').length;
+  async function isPaidOnce(tab = page): Promise<void> {
+    await seesHeading(tab, 'Payment successful');
+    expect(standing()).toBe(1);
+  }
+
+  it('the answer is lost after the bank has charged', async () => {
+    await onPosts(async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await pay(APPROVED);
+    await isPaidOnce();
+  });
+
+  it('the payment does not get through at first: sent again, as the same payment', async () => {
+    let lost = 0;
+    await onPosts((route) => (++lost <= 2 ? route.abort('connectionfailed') : route.continue()));
+    await pay(APPROVED);
+    await isPaidOnce();
+    expect([references.length, new Set(references).size]).toEqual([3, 1]);
+  });
+
+  it('the network is gone, and comes back', async () => {
+    await seesHeading(page, 'Pay by card');
+    await fillCard(page, APPROVED);
+    await context.setOffline(true);
+    await payButton(page).click();
+    await seesText(STILL_CHECKING);
+    await screenshot(page, `lost-offline-${look}`);
+    expect(await payButton(page).isVisible()).toBe(false);
+    await context.setOffline(false);
+    await isPaidOnce();
+    expect(new Set(references).size).toBe(1);
+  });
+
+  it('the network stays gone: the form comes back only after many tries, and is the same payment', async () => {
+    await onPosts((route) => route.abort('connectionfailed'));
+    await pay(APPROVED);
+    await seesText('press Pay again: you will not be charged twice');
+    await screenshot(page, `lost-not-sent-${look}`);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await holdReturn(page, SHOP);
+    await payButton(page).click();
+    await isPaidOnce();
+    expect(new Set(references).size).toBe(1);
+  });
+
+  it('a reload while the payment is on its way, and it never arrives', async () => {
+    // Neither sent nor answered, until the reload gives it up.
+    let sent = 0;
+    await onPosts((route) => (++sent === 1 ? Promise.resolve() : route.continue()));
+    await pay(APPROVED);
+    await seesHeading(page, 'Confirming with your bank…');
+    await page.reload();
+    await seesText(STILL_CHECKING);
+    await seesText('press Pay again: you will not be charged twice');
+    await pay(APPROVED);
+    await isPaidOnce();
+    expect([references.length, new Set(references).size]).toEqual([2, 1]);
+  });
+
+  it('a reload while nobody knows the outcome: found out by itself', async () => {
+    await pay(ANSWER_LOST);
+    await seesHeading(page, 'Confirming with your bank…');
+    await page.reload();
+    await seesHeading(page, 'Confirming with your bank…');
+    expect(await payButton(page).count()).toBe(0);
+    await isPaidOnce();
+  });
+
+  it('a second tab while nobody knows the outcome: no form there either, and both find out', async () => {
+    await pay(ANSWER_LOST);
+    await seesHeading(page, 'Confirming with your bank…');
+    const second = await newTab();
+    await seesHeading(second, 'Confirming with your bank…');
+    expect(await payButton(second).count()).toBe(0);
+    await Promise.all([isPaidOnce(page), isPaidOnce(second)]);
+  });
+
+  it('the back button leads to the truth, not to the form', async () => {
+    await pay(APPROVED);
+    await isPaidOnce();
+    await page.goto(`${platform.demo.gatewayUrl}/pay?sessionId=elsewhere`);
+    await page.goBack();
+    await isPaidOnce();
+    expect(await payButton(page).count()).toBe(0);
+  });
+
+  it('no stream gets through: the page asks by itself', async () => {
+    await page.route('**/events', (route) => route.abort('connectionrefused'));
+    await pay(ANSWER_LOST);
+    await isPaidOnce();
+  });
+
+  it('only the stream gets through: the page is told', async () => {
+    let asked = 0;
+    await page.route('**/state', (route) => (++asked === 1 ? route.continue() : route.abort('connectionrefused')));
+    const streams: string[] = [];
+    page.on('request', (request) => {
+      if (request.resourceType() === 'eventsource') streams.push(request.url());
+    });
+    await pay(ANSWER_LOST);
+    await isPaidOnce();
+    expect(streams.length).toBeGreaterThan(0);
+  });
+
+  it('takes longer than usual: says so, and what to do', async () => {
+    await page.clock.install();
+    await page.goto(url);
+    await onPosts(() => Promise.resolve());
+    await pay(APPROVED);
+    await seesHeading(page, 'Confirming with your bank…');
+    await page.clock.fastForward(11_000);
+    await seesHeading(page, 'This is taking longer than usual');
+    await seesText(STILL_CHECKING);
+    await screenshot(page, `lost-late-${look}`);
+  });
+
+  describe('the bank asks who is paying', () => {
+    const BANK = 'Is this payment yours?';
+    const confirm = (): Promise<void> => page.getByRole('button', { name: 'Confirm the payment' }).click();
+
+    it('confirmed: paid', async () => {
+      await pay(VERIFIED);
+      await seesHeading(page, BANK);
+      expect(standing()).toBe(0);
+      await screenshot(page, `verification-bank-${look}`);
+      await confirm();
+      await isPaidOnce();
+    });
+
+    it('refused: said so, and another card can be used', async () => {
+      await pay(VERIFIED);
+      await page.getByRole('button', { name: 'It is not mine' }).click();
+      await seesText('Your bank could not verify you');
+      await screenshot(page, `verification-refused-${look}`);
+      await pay(APPROVED);
+      await isPaidOnce();
+    });
+
+    it('left: the page leads there again, or takes another card; confirming afterwards charges nothing', async () => {
+      await pay(VERIFIED);
+      await seesHeading(page, BANK);
+      const bank = page.url();
+      await page.goBack();
+      await seesHeading(page, 'Confirm the payment with your bank');
+      await page.getByRole('link', { name: 'Use another card' }).click();
+      await pay(APPROVED);
+      await isPaidOnce();
+      await page.goto(bank);
+      await confirm();
+      await isPaidOnce();
+    });
+
+    it('confirmed elsewhere: the page that waits turns to paid by itself', async () => {
+      await pay(VERIFIED);
+      await seesHeading(page, BANK);
+      const bank = page.url();
+      await page.goBack();
+      await seesHeading(page, 'Confirm the payment with your bank');
+      await fetch(bank, { method: 'POST', body: new URLSearchParams({ answer: 'confirm' }), redirect: 'manual' });
+      await isPaidOnce();
+    });
+
+    it('left for good: failed after 15 minutes, and whoever comes back sees it', async () => {
+      await pay(VERIFIED);
+      await seesHeading(page, BANK);
+      const past = new Date(Date.now() - 1_000);
+      const sessionId = new URL(url).searchParams.get('sessionId');
+      await platform.sql(
+        `UPDATE payment_processor.verifications v SET expires_at = $2 FROM payment_processor.payments p
+          WHERE p.payment_id = v.payment_id AND p.payable_id = $1`,
+        [sessionId, past],
+      );
+      await waitUntil('the end of the payment', 10_000, async () => {
+        const [row] = await platform.sql<{ state: string }>(
+          `SELECT state FROM payment_processor.payments WHERE payable_id = $1`,
+          [sessionId],
+        );
+        return row?.state === 'failed';
+      });
+      await page.goto(url);
+      await seesText('The verification was not finished');
+      expect(standing()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,209 @@
+/**
+ * The payer's page in each of its states, for everyone: phone and desktop, light and dark, enlarged to 200 %, without a
+ * mouse, without motion, without script. A picture of each is kept; with SVC_DOCS_PICTURES=1 in docs/pages, too.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import {
+  axeFindings,
+  complaintsOf,
+  fillCard,
+  holdReturn,
+  isTooWide,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
+import { PAGE_STATES, PageStates } from './page-states.js';
+import { Platform, ROOT } from './platform.js';
+
+jest.setTimeout(180_000);
+
+const LOOKS = [
+  { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  { name: 'desktop-light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'desktop-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+] as const;
+/** A desktop window of 640 pixels at 200 %, which is also the narrowest phone. */
+const ENLARGED = { width: 320, height: 400 };
+/** Where nobody listens: what leads back to the shop stays on its way there. */
+const SHOP = 'http://127.0.0.1:9';
+const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
+
+describe('the page', () => {
+  let platform: Platform;
+  let browser: Browser;
+  let states: PageStates;
+  const contexts: BrowserContext[] = [];
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    platform = await Platform.start('page-states');
+    browser = await startBrowser();
+    states = new PageStates(platform);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+  beforeEach(() => {
+    complaints = [];
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(complaints).toEqual([]);
+  });
+
+  async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
+    const context = await browser.newContext({ locale: 'en-ZA', ...options });
+    contexts.push(context);
+    complaints = complaintsOf(context);
+    const page = await context.newPage();
+    await holdReturn(page, SHOP);
+    return page;
+  }
+
+  /** Looks at a state in every way; `act` brings about what the server cannot. */
+  async function lookAt(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
+    for (const look of LOOKS) {
+      const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
+      await page.goto(url);
+      await act(page);
+      expect([look.name, await axeFindings(page)]).toEqual([look.name, []]);
+      expect(await isTooWide(page)).toBe(false);
+      await screenshot(page, `page-${name}-${look.name}`);
+      if (DOCS && look.name === 'phone-light') {
+        mkdirSync(DOCS, { recursive: true });
+        await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true });
+      }
+      if (look.name === 'desktop-dark') {
+        await page.setViewportSize(ENLARGED);
+        expect([name, 'enlarged', await isTooWide(page)]).toEqual([name, 'enlarged', false]);
+        await screenshot(page, `page-${name}-enlarged`);
+      }
+      // One that is not there is a 404, as it should be.
+      if (name === 'not-found') complaints.length = 0;
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  }
+
+  it.each(PAGE_STATES.map((state) => [state.name, state] as const))('%s', async (name, { heading, reach }) => {
+    await lookAt(name, await reach(states), (page) => seesHeading(page, heading));
+  });
+
+  it('with mistakes in every field: beside it, announced, and the first has the focus', async () => {
+    await lookAt('mistakes', await states.open(), async (page) => {
+      await fillCard(page, '4242 4242 4242 4241');
+      await page.getByLabel('Expiry date').fill('12 / 20');
+      await page.getByLabel('CVV').fill('1');
+      await page.getByLabel('Name on card').fill(' ');
+      await payButton(page).click();
+      await page.getByText('This card number is not correct.').waitFor({ state: 'visible' });
+      for (const label of ['Card number', 'Expiry date', 'CVV', 'Name on card']) {
+        const input = page.getByLabel(label);
+        expect(await input.getAttribute('aria-invalid')).toBe('true');
+        const describedBy = (await input.getAttribute('aria-describedby'))!.split(' ').at(-1)!;
+        const error = page.locator(`#${describedBy}`);
+        expect([label, await error.getAttribute('aria-live')]).toEqual([label, 'polite']);
+        expect(await error.innerText()).not.toBe('');
+      }
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('card-number');
+    });
+  });
+
+  it('shows the number in groups and its brand as it is typed, also when it is corrected in the middle', async () => {
+    const page = await newPage({});
+    await page.goto(await states.open());
+    const number = page.getByLabel('Card number');
+    await number.pressSequentially('4242424242424242');
+    expect([await number.inputValue(), await page.locator('#card-brand').innerText()]).toEqual([
+      '4242 4242 4242 4242',
+      'Visa',
+    ]);
+    for (let back = 0; back < 10; back++) await number.press('ArrowLeft');
+    await number.press('Backspace');
+    await number.pressSequentially('5');
+    expect(await number.inputValue()).toBe('4242 4245 4242 4242');
+    await number.fill('378282246310005');
+    expect([await number.inputValue(), await page.locator('#card-brand').innerText()]).toEqual([
+      '3782 822463 10005',
+      'American Express',
+    ]);
+    await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
+  });
+
+  it('can be paid with the keyboard alone, and without motion', async () => {
+    const page = await newPage({ reducedMotion: 'reduce' });
+    await page.goto(await states.open());
+    await page.getByLabel('Card number').focus();
+    for (const text of ['4242424242424242', '1235', '123', 'Thandi Nkosi']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('pay-button');
+    await page.keyboard.press('Enter');
+    await seesHeading(page, 'Payment successful');
+    const moving = await page.evaluate(
+      () => document.getAnimations().filter((one) => one instanceof CSSAnimation).length,
+    );
+    expect(moving).toBe(0);
+  });
+
+  it('says honestly what does not work without script, and leads back', async () => {
+    const page = await newPage({ javaScriptEnabled: false });
+    await page.goto(await states.open());
+    expect(await page.locator('noscript .notice').innerText()).toMatch(
+      /^Paying by card needs JavaScript.*Nothing has been charged\.$/s,
+    );
+    expect(await page.getByRole('link', { name: 'Back to store' }).getAttribute('href')).toContain(SHOP);
+    expect(await page.locator('#card-number').isVisible()).toBe(false);
+    await screenshot(page, 'page-no-script');
+    if (DOCS) await page.screenshot({ path: join(DOCS, 'no-script.png'), fullPage: true });
+  });
+
+  it('runs nothing of what a merchant sends', async () => {
+    const evil = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+    const url = await states.open({
+      siteName: evil.slice(0, 100),
+      merchantOrderId: evil.slice(0, 100),
+      customFields: [
+        { key: evil.slice(0, 64), value: evil },
+        { key: '\u202Egnihtemos', value: 'x'.repeat(512) },
+      ],
+    });
+    await lookAt('hostile', url, async (page) => {
+      await seesHeading(page, 'Pay by card');
+      expect(await page.title()).toMatch(/^Pay R/);
+      expect(await page.locator('main img, main script').count()).toBe(0);
+      expect(await page.locator('main').innerText()).toContain('<img src=x');
+    });
+  });
+
+  it('is there within a second on a phone with a slow network, and loads nothing else', async () => {
+    const url = await states.open();
+    const paints: number[] = [];
+    for (let load = 0; load < 3; load++) {
+      const page = await newPage({ viewport: LOOKS[0].viewport });
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+      const phone = await page.context().newCDPSession(page);
+      // "Fast 3G": 1.6 Mbit/s, 150 ms; a processor half as fast as this machine's.
+      const network = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
+      await phone.send('Network.emulateNetworkConditions', network);
+      await phone.send('Emulation.setCPUThrottlingRate', { rate: 2 });
+      await page.goto(url, { waitUntil: 'load' });
+      paints.push(
+        await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity),
+      );
+      expect(requests.filter((path) => path !== '/pay' && !path.startsWith('/pay/assets/'))).toEqual([]);
+      expect(requests).toHaveLength(3);
+      await page.context().close();
+    }
+    console.log(`first contentful paint, ms: ${paints.map(Math.round).join(', ')}`);
+    expect(paints.sort((one, other) => one - other)[1]).toBeLessThan(1_000);
+  });
+});
