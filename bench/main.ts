@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { measureAcquirers } from './hosted-payment/acquirers.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
 import { ROOT } from './hosted-payment/platform.ts';
+import { measureHistory } from './history/history.ts';
 import { measureStart } from './start/start.ts';
 import { asMarkdown, asText, type Report, type Section } from './report.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   acquirers: measureAcquirers,
   tracing: measureTracing,
   webhooks: measureWebhooks,
+  history: measureHistory,
 };
 
 const { positionals, values } = parseArgs({

@@ -116,6 +116,16 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
   },
   {
+    name: 'payment-history',
+    part: 'platform',
+    schema: 'payment_history',
+    variables: production,
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    replicas: { min: 2, max: 10 },
+    resources: { cpuMillis: 100, memoryMi: 256 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+  },
+  {
     name: 'demo-shop',
     part: 'demo',
     schema: 'demo_shop',

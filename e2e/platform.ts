@@ -31,7 +31,7 @@ export interface Ran {
 }
 
 /** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 32, 33];
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 32, 33];
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
 
 export class Platform {

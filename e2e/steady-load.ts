@@ -102,6 +102,7 @@ export class SteadyLoad {
       'payment-processor': ask('dead-letters/payment-processor'),
       'webhook-dispatcher': ask('notifications'),
       'code-decoder': ask('dead-letters/code-decoder'),
+      'payment-history': ask('dead-letters/payment-history'),
       'demo-shop': () => this.send('open the shop', shopUrl, { status: 200 }),
     };
     return Object.values(looks);

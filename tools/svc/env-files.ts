@@ -75,6 +75,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       // Payers' phones open codes, so they begin with the address that the page has.
       SVC_CODES_URL: urlOf(ports.gateway),
     },
+    'payment-history': { ...service('payment-history'), ...admin },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),

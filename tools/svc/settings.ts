@@ -10,6 +10,7 @@ export const SERVICES = [
   'webhook-dispatcher',
   'demo-shop',
   'code-decoder',
+  'payment-history',
 ] as const;
 export type Service = (typeof SERVICES)[number];
 

@@ -5,6 +5,7 @@ import { codeDecoderService } from '@svc/code-decoder';
 import { demoShopService } from '@svc/demo-shop';
 import { hostedGatewayService } from '@svc/hosted-gateway';
 import { identityService } from '@svc/identity';
+import { paymentHistoryService } from '@svc/payment-history';
 import { paymentProcessorService } from '@svc/payment-processor';
 import { ConfigError, type ServiceDefinition } from '@svc/service';
 import { webhookDispatcherService } from '@svc/webhook-dispatcher';
@@ -16,6 +17,7 @@ export const SERVICES = [
   webhookDispatcherService,
   hostedGatewayService,
   codeDecoderService,
+  paymentHistoryService,
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 

@@ -52,6 +52,9 @@ export class FrontConfig {
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_CODE_DECODER: string;
 
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_PAYMENT_HISTORY: string;
+
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

@@ -27,10 +27,10 @@ test.each([
   'http://gateway/pay',
   '*',
   '',
-])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address)).toBeUndefined());
+])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
 
 test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%s is the gateway’s', (address) =>
-  expect(appForAddress('gateway', address)).toBe('hosted-gateway'),
+  expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
 test('every app of the route table has an upstream to configure', () => {
@@ -41,6 +41,7 @@ test('every app of the route table has an upstream to configure', () => {
     SVC_UPSTREAM_WEBHOOK_DISPATCHER: 'http://127.0.0.1:4',
     SVC_UPSTREAM_DEMO_SHOP: 'http://127.0.0.1:5',
     SVC_UPSTREAM_CODE_DECODER: 'http://127.0.0.1:6',
+    SVC_UPSTREAM_PAYMENT_HISTORY: 'http://127.0.0.1:7',
   });
   const upstreams = upstreamsOf(config);
   expect(upstreams.get('identity')).toBe('http://127.0.0.1:1');

@@ -16,6 +16,7 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/merchants/1001/sites', 'identity'],
   ['admin', '/admin/v1/notifications', 'webhook-dispatcher'],
   ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
+  ['admin', '/admin/v1/history/rebuild', 'payment-history'],
   ['admin', '/', undefined],
 ])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
 
@@ -26,6 +27,7 @@ test.each([
 ])('%s %s is answered by %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
 
 test('reading payments is not for the app that makes them', () => {
-  expect(appFor('api', '/v1/payments', 'GET')).not.toBe('payment-processor');
-  expect(appFor('api', '/v1/payments/ABC', 'GET')).not.toBe('payment-processor');
+  expect(appFor('api', '/v1/payments', 'GET')).toBe('payment-history');
+  expect(appFor('api', '/v1/payments/ABC', 'GET')).toBe('payment-history');
+  expect(appFor('api', '/v1/payments', 'HEAD')).toBe('payment-history');
 });

@@ -20,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },
   { host: 'api', path: '/v1/codes', app: 'code-decoder' },
+  { host: 'api', path: '/v1/payments', app: 'payment-history' },
   { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
   { host: 'api', path: '/v1/cards', app: 'payment-processor' },
   { host: 'api', path: '/v1/verifications', app: 'payment-processor' },
@@ -34,11 +35,14 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
-  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder'].map((app) => ({
-    host: 'admin' as const,
-    path: `/admin/v1/dead-letters/${app}`,
-    app,
-  })),
+  { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
+  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder', 'payment-history'].map(
+    (app) => ({
+      host: 'admin' as const,
+      path: `/admin/v1/dead-letters/${app}`,
+      app,
+    }),
+  ),
 ];
 
 /** The app that answers a request on a host, or undefined. */

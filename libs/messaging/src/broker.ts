@@ -17,7 +17,7 @@ export interface Broker {
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
   /** Only where the broker is a server of its own: whether it can be spoken to. */
   readonly connection?: BrokerConnection;
-  /** Only where the broker gives events to whoever is bound: how one that binds later is told of the past. */
+  /** How a service is told of the past: one that binds late, or builds what it keeps anew. */
   readonly past?: Past;
 }
 
@@ -28,12 +28,20 @@ export interface BrokerConnection {
   waiting(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** A service that binds to a type has missed what was published before, and asks whoever published it. */
+/** A service asks whoever published a type for all there ever was of it. */
 export interface Past {
+  /** Whether one that binds late has missed what was before; not where each has a cursor of its own in every log. */
+  readonly isMissed: boolean;
   /** Resolves when the request is safe with the publisher of the type; false when nobody has published it yet. */
   ask(request: ReplayRequest): Promise<boolean>;
-  /** Gives this service what others ask of it; `accept` resolves when the request is kept. */
-  answer(accept: (request: ReplayRequest) => Promise<void>): Promise<Subscription>;
+  /**
+   * Gives this service what others ask of it; `accept` resolves when the request is kept. Where the broker does not know
+   * who publishes what, `hasPublished` says it.
+   */
+  answer(
+    accept: (request: ReplayRequest) => Promise<void>,
+    hasPublished: (type: string) => Promise<boolean>,
+  ): Promise<Subscription>;
   /** Straight to one service. Resolves when safe with it; false when there is no such service any more. */
   deliver(service: string, events: readonly EventEnvelope[]): Promise<boolean>;
 }

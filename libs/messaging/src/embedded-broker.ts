@@ -1,5 +1,5 @@
 import { DomainError } from '@svc/kernel';
-import type { Broker, RelayTarget, Responder, Subscriber, Subscription } from './broker.js';
+import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
  * All services in one process: a relay hands its batches straight to the consumers and a command is a call. What
@@ -9,6 +9,32 @@ export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
   private readonly responders = new Map<string, Responder>();
   private readonly watchers = new Set<() => void>();
+  private readonly publishers = new Set<Publisher>();
+
+  readonly past: Past = {
+    isMissed: false,
+    ask: async (request) => {
+      let asked = false;
+      for (const { accept, hasPublished } of this.publishers) {
+        if (!(await hasPublished(request.type))) continue;
+        await accept(copy(request));
+        asked = true;
+      }
+      return asked;
+    },
+    answer: (accept, hasPublished) => {
+      const publisher = { accept, hasPublished };
+      this.publishers.add(publisher);
+      return Promise.resolve({ close: () => Promise.resolve(void this.publishers.delete(publisher)) });
+    },
+    deliver: async (service, events) => {
+      const target = this.subscribed.get(service);
+      // It is being stopped, or not there yet: the request is kept, and served when it is.
+      if (!target) throw new Error(`${service} is not there.`);
+      await target.deliver(events);
+      return true;
+    },
+  };
 
   targets(): readonly RelayTarget[] {
     return [...this.subscribed.values()];
@@ -90,6 +116,11 @@ export class EmbeddedBroker implements Broker {
   private tellWatchers(): void {
     for (const changed of this.watchers) changed();
   }
+}
+
+interface Publisher {
+  readonly accept: (request: ReplayRequest) => Promise<void>;
+  readonly hasPublished: (type: string) => Promise<boolean>;
 }
 
 function copy<T>(value: T): T {

@@ -103,6 +103,15 @@ export async function moveCursor(db: DataSource, cursor: string, { txid, positio
   );
 }
 
+/** Whether the log has an event of this type. Reads up to the first; all of the log where there is none. */
+export async function hasType(db: DataSource, type: string): Promise<boolean> {
+  const [answer] = await db.query<{ has: boolean }[]>(
+    `SELECT EXISTS (SELECT 1 FROM event_log WHERE type = $1) AS has`,
+    [type],
+  );
+  return answer!.has;
+}
+
 /** Whether anything is committed beyond the cursor, also where it cannot be read yet. */
 export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(

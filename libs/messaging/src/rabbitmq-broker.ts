@@ -78,6 +78,7 @@ export class RabbitMqBroker implements Broker {
   readonly connection: BrokerConnection = this.connectionState();
 
   readonly past: Past = {
+    isMissed: true,
     ask: (request) => this.unlessUnroutable([this.replayMessage(request)]),
     answer: (accept) =>
       this.consume({

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Broker, RelayTarget, Subscription } from './broker.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
-import { isBehind, type LogBounds, readLog } from './log-reader.js';
+import { hasType, isBehind, type LogBounds, readLog } from './log-reader.js';
 import { observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { isPowerOfTwo } from './numbers.js';
@@ -90,7 +90,9 @@ export class Relay {
   /** Events of these types were committed; of any, when it is not said. */
   nudge(types?: readonly string[]): void {
     for (const { work, target } of this.pumps.keys()) {
-      const wanted = target?.types;
+      // Who is told of the past is not told more of it by a commit.
+      if (!target) continue;
+      const wanted = target.types;
       if (!types || !wanted || types.some((type) => wanted.has(type))) work.nudge();
     }
   }
@@ -150,10 +152,13 @@ export class Relay {
       target: undefined,
       progress: undefined,
     });
-    this.asked = await this.broker.past?.answer(async (request) => {
-      await replays.accept(request);
-      pump.work.nudge();
-    });
+    this.asked = await this.broker.past?.answer(
+      async (request) => {
+        await replays.accept(request);
+        pump.work.nudge();
+      },
+      (type) => hasType(this.dataSource, type),
+    );
   }
 
   private begin(what: Pick<Pump, 'name' | 'step' | 'target' | 'progress'>): Pump {

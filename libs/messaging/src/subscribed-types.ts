@@ -32,12 +32,35 @@ export class SubscribedTypes {
 
   /** To be called when the service is bound: from then on nothing new passes it by, and what was before is asked for. */
   async askForThePast(types: ReadonlySet<string>): Promise<void> {
-    const open = await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
-    for (const { type, replay_id } of open) {
-      const asked = await this.past.ask({ id: replay_id, service: this.service, type });
-      // Nobody has published it: whatever there will be comes by itself.
-      if (!asked) await this.given(this.dataSource.manager, type, replay_id);
-    }
+    for (const { type, id } of await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types])))
+      await this.ask(type, id);
+  }
+
+  /** Asks for everything of these types once more; {@link haveBeenToldAgain} when it has been given. */
+  async askAgain(types: readonly string[]): Promise<void> {
+    const now = this.clock.now();
+    const asking = types.map((type) => ({ type, id: newUuid(this.clock) }));
+    await this.dataSource.query(
+      `INSERT INTO subscribed_types (type, replay_id, given_at, again_id)
+       SELECT type, id, $3, id FROM unnest($1::text[], $2::uuid[]) AS asking (type, id)
+       ON CONFLICT (type) DO UPDATE SET again_id = excluded.again_id`,
+      [types, asking.map(({ id }) => id), now],
+    );
+    for (const { type, id } of asking) await this.ask(type, id);
+  }
+
+  async haveBeenToldAgain(types: readonly string[]): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ open: boolean }[]>(
+      `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND again_id IS NOT NULL) AS open`,
+      [types],
+    );
+    return !row!.open;
+  }
+
+  private async ask(type: string, id: string): Promise<void> {
+    const asked = await this.past.ask({ id, service: this.service, type });
+    // Nobody has published it: whatever there will be comes by itself.
+    if (!asked) await this.given(this.dataSource.manager, type, id);
   }
 
   /** Whether there is no type whose past is still on its way. */
@@ -54,21 +77,25 @@ export class SubscribedTypes {
       await this.given(tx, (payload as { type: string }).type, aggregateId);
   };
 
-  private async keep(tx: EntityManager, types: string[]): Promise<{ type: string; replay_id: string }[]> {
+  private async keep(tx: EntityManager, types: string[]): Promise<{ type: string; id: string }[]> {
     // A type that comes back in a later version is asked for again: in between it was not given.
     await tx.query(`DELETE FROM subscribed_types WHERE NOT type = ANY($1)`, [types]);
     await tx.query(
       `INSERT INTO subscribed_types (type, replay_id) SELECT * FROM unnest($1::text[], $2::uuid[]) ON CONFLICT DO NOTHING`,
       [types, types.map(() => newUuid(this.clock))],
     );
-    return tx.query(`SELECT type, replay_id FROM subscribed_types WHERE given_at IS NULL ORDER BY type`);
+    return tx.query(
+      `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
+       UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
+    );
   }
 
   private async given(db: EntityManager, type: string, replayId: string): Promise<void> {
-    await db.query(`UPDATE subscribed_types SET given_at = $3 WHERE type = $1 AND replay_id = $2`, [
-      type,
-      replayId,
-      this.clock.now(),
-    ]);
+    await db.query(
+      `UPDATE subscribed_types SET given_at = CASE WHEN replay_id = $2 THEN $3 ELSE given_at END,
+                                   again_id = CASE WHEN again_id = $2 THEN NULL ELSE again_id END
+        WHERE type = $1 AND $2 IN (replay_id, again_id)`,
+      [type, replayId, this.clock.now()],
+    );
   }
 }

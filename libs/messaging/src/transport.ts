@@ -1,6 +1,6 @@
 import { type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
-import type { EventEnvelope } from '@svc/contracts';
+import type { EventEnvelope, EventType } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from './broker.js';
@@ -25,6 +25,8 @@ export class Transport extends Server implements CustomTransportStrategy {
   private subscriptions: Subscription[] = [];
   private unobserve: () => void = () => undefined;
   private readonly subscribedTypes: SubscribedTypes | undefined;
+  /** Whether it has to ask for what was before it was bound. */
+  private readonly hasMissed: boolean;
 
   constructor(
     private readonly service: string,
@@ -36,11 +38,26 @@ export class Transport extends Server implements CustomTransportStrategy {
   ) {
     super();
     this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock);
+    this.hasMissed = broker.past?.isMissed ?? false;
   }
 
   /** Whether this service has been told what happened before it came; undefined where its publishers know that. */
   async knowsThePast(): Promise<boolean | undefined> {
-    return this.subscribedTypes?.areComplete();
+    return this.hasMissed ? this.subscribedTypes?.areComplete() : undefined;
+  }
+
+  /**
+   * Everything that was ever published of these types comes to this service's handlers once more, beside what happens
+   * meanwhile. For handlers that are `repeatable`: others have marked it as done and are not called.
+   */
+  async askAgain(types: readonly EventType<unknown>[]): Promise<void> {
+    if (!this.subscribedTypes) throw new Error('This broker cannot be asked for the past.');
+    await this.subscribedTypes.askAgain(types.map(({ name }) => name));
+  }
+
+  /** Whether all of it has come since {@link askAgain}. */
+  async haveBeenToldAgain(types: readonly EventType<unknown>[]): Promise<boolean> {
+    return (await this.subscribedTypes?.haveBeenToldAgain(types.map(({ name }) => name))) ?? false;
   }
 
   /** Whether the broker can be spoken to; undefined where there is none outside this process. */
@@ -78,8 +95,8 @@ export class Transport extends Server implements CustomTransportStrategy {
       deliver: (events: readonly EventEnvelope[]) => consumer.deliver(events),
     };
     const { subscribedTypes } = this;
-    if (!subscribedTypes) return this.broker.subscribe(subscriber);
-    this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
+    if (subscribedTypes) this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
+    if (!subscribedTypes || !this.hasMissed) return this.broker.subscribe(subscriber);
     return this.broker.subscribe({
       ...subscriber,
       formerTypes: await subscribedTypes.notAmong(types),

@@ -1,5 +1,6 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
+import { historyCommands } from './history-commands.ts';
 import { merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
 
@@ -9,4 +10,5 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...merchantCommands,
   ...siteCommands,
   ...credentialCommands,
+  ...historyCommands,
 ];

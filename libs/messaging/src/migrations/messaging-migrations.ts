@@ -1,5 +1,6 @@
 import { Messaging1763500000001 } from './1763500000001-messaging.js';
 import { Replays1763500000002 } from './1763500000002-replays.js';
+import { ToldAgain1763500000003 } from './1763500000003-told-again.js';
 
 /** Run before a service's own. */
-export const messagingMigrations = [Messaging1763500000001, Replays1763500000002];
+export const messagingMigrations = [Messaging1763500000001, Replays1763500000002, ToldAgain1763500000003];

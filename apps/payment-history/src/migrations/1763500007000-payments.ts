@@ -1,0 +1,80 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class Payments1763500007000 implements MigrationInterface {
+  readonly name = 'Payments1763500007000';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE generations (
+        generation integer     PRIMARY KEY,
+        state      text        NOT NULL CONSTRAINT generations_state CHECK (state IN ('serving', 'building', 'retired')),
+        begun_at   timestamptz NOT NULL,
+        asked_at   timestamptz,
+        retired_at timestamptz,
+        CONSTRAINT generations_retired CHECK ((state = 'retired') = (retired_at IS NOT NULL))
+      );
+      CREATE UNIQUE INDEX generations_one_serving ON generations (state) WHERE state = 'serving';
+      CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
+      COMMENT ON TABLE generations IS 'Copies of the read model: events are written to the one that is read and to the one that is being built anew.';
+      COMMENT ON COLUMN generations.state IS 'retired: nobody reads or writes it; its rows are being removed.';
+      COMMENT ON COLUMN generations.asked_at IS 'When the past was asked for; until then it must not be taken for complete. Null for the first, which hears everything as it happens.';
+      INSERT INTO generations (generation, state, begun_at) VALUES (1, 'serving', now());
+
+      CREATE TABLE payments (
+        generation       integer     NOT NULL,
+        payment_reference text       NOT NULL CONSTRAINT payments_payment_reference CHECK (payment_reference ~ '^[0-9A-HJKMNP-TV-Z]{18}$'),
+        version          bigint      NOT NULL CONSTRAINT payments_version CHECK (version > 0),
+        organisation_id  uuid        NOT NULL,
+        mode             text        NOT NULL CONSTRAINT payments_mode CHECK (mode IN ('test', 'live')),
+        customer_id      text        NOT NULL CONSTRAINT payments_customer_id CHECK (length(customer_id) BETWEEN 1 AND 100),
+        payment_utc_date timestamptz NOT NULL,
+        reference        text        COLLATE "C" NOT NULL CONSTRAINT payments_reference CHECK (length(reference) BETWEEN 1 AND 100),
+        state            text        NOT NULL CONSTRAINT payments_state CHECK (state IN ('processing', 'success', 'failed', 'verificationRequired')),
+        modified_utc_date timestamptz NOT NULL,
+        invoice_reference text       CONSTRAINT payments_invoice_reference CHECK (length(invoice_reference) <= 100),
+        invoice_external_reference text CONSTRAINT payments_invoice_external_reference CHECK (length(invoice_external_reference) <= 100),
+        merchant_name    text        NOT NULL,
+        site_reference   text        NOT NULL CONSTRAINT payments_site_reference CHECK (length(site_reference) <= 100),
+        currency         text        NOT NULL CONSTRAINT payments_currency CHECK (currency ~ '^[A-Z]{3}$'),
+        invoiced_amount  bigint      NOT NULL CONSTRAINT payments_invoiced_amount CHECK (invoiced_amount BETWEEN 0 AND 100000000000),
+        amount           bigint      NOT NULL CONSTRAINT payments_amount CHECK (amount BETWEEN 0 AND 100000000000),
+        tip_amount       bigint      NOT NULL CONSTRAINT payments_tip_amount CHECK (tip_amount BETWEEN 0 AND 100000000000),
+        processed_amount bigint      NOT NULL CONSTRAINT payments_processed_amount CHECK (processed_amount BETWEEN 0 AND 200000000000),
+        method_type      text        NOT NULL CONSTRAINT payments_method_type CHECK (method_type IN ('Card', 'External', 'Voucher')),
+        method_label     text        NOT NULL,
+        verification_url text        CONSTRAINT payments_verification_url CHECK (length(verification_url) <= 2048),
+        first_name       text        NOT NULL,
+        last_name        text        NOT NULL,
+        errors           jsonb       NOT NULL,
+        PRIMARY KEY (generation, payment_reference)
+      );
+      COMMENT ON TABLE payments IS 'Payments that were made with the tokens of organisations (P5). A read model: filled from what payment-processor says, and nothing else.';
+      COMMENT ON COLUMN payments.version IS 'Of the newest event that was heard of it; an older one changes nothing.';
+      COMMENT ON COLUMN payments.customer_id IS 'customerReference of who paid.';
+      COMMENT ON COLUMN payments.payment_utc_date IS 'When it was accepted. It, the owner and the reference never change, or payment_counts would be wrong.';
+      COMMENT ON COLUMN payments.reference IS 'The client''s own, as it was sent.';
+      COMMENT ON COLUMN payments.amount IS 'Cents, as the other amounts; tip not included.';
+      CREATE INDEX payments_of_organisation ON payments (generation, organisation_id, mode, payment_utc_date, reference);
+      CREATE INDEX payments_of_customer ON payments (generation, organisation_id, mode, customer_id, payment_utc_date, reference);
+
+      CREATE TABLE payment_counts (
+        generation      integer  NOT NULL,
+        organisation_id uuid     NOT NULL,
+        mode            text     NOT NULL,
+        customer_id     text     NOT NULL,
+        level           smallint NOT NULL CONSTRAINT payment_counts_level CHECK (level BETWEEN 1 AND 4),
+        bucket          bigint   NOT NULL,
+        payments        bigint   NOT NULL CONSTRAINT payment_counts_payments CHECK (payments > 0),
+        PRIMARY KEY (generation, organisation_id, mode, customer_id, level, bucket)
+      ) WITH (fillfactor = 70);
+      COMMENT ON TABLE payment_counts IS 'How many payments an owner has in each stretch of time, so that a page far back is found without reading what comes before it.';
+      COMMENT ON COLUMN payment_counts.customer_id IS 'Empty: all customers of the organisation.';
+      COMMENT ON COLUMN payment_counts.level IS 'A stretch of level n is 64^n seconds long: about a minute, an hour, three days, half a year.';
+      COMMENT ON COLUMN payment_counts.bucket IS 'Number of the stretch: seconds since 1970 divided by its length, rounded down.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,58 @@
+import { DomainError } from '@svc/kernel';
+import { pageLinks, readPageRequest } from './page.js';
+
+test.each([
+  [{}, { page: 1, pageSize: 50 }],
+  [
+    { page: '2', pageSize: '20' },
+    { page: 2, pageSize: 20 },
+  ],
+  [{ pageSize: '51' }, { page: 1, pageSize: 50 }],
+  [
+    { page: '1000000000', pageSize: '1000000000' },
+    { page: 1_000_000_000, pageSize: 50 },
+  ],
+  [{ page: '007' }, { page: 7, pageSize: 50 }],
+  [
+    { customerReference: 'c', other: ['x'] },
+    { page: 1, pageSize: 50, customerReference: 'c' },
+  ],
+])('%j is read', (query, expected) => expect(readPageRequest(query)).toEqual(expected));
+
+test.each([
+  ...['0', '-1', '1.5', '1e3', '', ' 1', '0x10', '1000000001', '9'.repeat(30), '१'].flatMap((wrong) => [
+    { query: { page: wrong }, fields: ['page'] },
+    { query: { pageSize: wrong }, fields: ['pageSize'] },
+  ]),
+  { query: { page: ['1', '2'] }, fields: ['page'] },
+  {
+    query: { page: '0', pageSize: 'all', customerReference: ['a', 'b'] },
+    fields: ['page', 'pageSize', 'customerReference'],
+  },
+])('$query is refused, and every wrong parameter is named', ({ query, fields }) => {
+  let refused: unknown;
+  try {
+    readPageRequest(query);
+  } catch (error) {
+    refused = error;
+  }
+  expect(refused).toBeInstanceOf(DomainError);
+  expect((refused as DomainError).code).toBe('request.invalid');
+  expect((refused as DomainError).fields.map(({ field }) => field)).toEqual(fields);
+});
+
+test.each([
+  ['/v1/payments', 1, true, { nextPage: '/v1/payments?page=2' }],
+  ['/v1/payments?pageSize=20', 1, false, {}],
+  [
+    '/v1/payments?pageSize=20&page=3&customerReference=a%26b&mine=1&mine=2',
+    3,
+    true,
+    {
+      previousPage: '/v1/payments?pageSize=20&page=2&customerReference=a%26b&mine=1&mine=2',
+      nextPage: '/v1/payments?pageSize=20&page=4&customerReference=a%26b&mine=1&mine=2',
+    },
+  ],
+  // As it was asked for, not as it was served.
+  ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
+])('links of %s, page %d', (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links));

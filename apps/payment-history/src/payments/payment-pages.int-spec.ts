@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { type History, startHistory } from '../../test/history.js';
+import { aPayment } from '../../test/payment.js';
+import type { PaymentOwner } from './payment-owner.js';
+import { pageStatement, PaymentPages } from './payment-pages.js';
+import { PaymentRepository } from './payment.repository.js';
+
+jest.setTimeout(60_000);
+
+let history: History;
+let pages: PaymentPages;
+let repository: PaymentRepository;
+beforeAll(async () => {
+  history = await startHistory();
+  pages = history.service.app.get(PaymentPages);
+  repository = history.service.app.get(PaymentRepository);
+});
+afterAll(() => history.stop());
+
+const ofAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
+
+test('every page of every size holds what sorting all payments would put there, with and without a customer', async () => {
+  // Dates in clumps: the same millisecond, the edges of stretches of 64, 64², 64³ and 64⁴ seconds, and years apart.
+  const edge = fc.record({
+    level: fc.integer({ min: 0, max: 4 }),
+    times: fc.integer({ min: 100, max: 110 }),
+    ms: fc.integer({ min: -2, max: 2 }),
+  });
+  const date = fc.oneof(
+    edge.map(({ level, times, ms }) => new Date(times * 64 ** level * 1000 + ms)),
+    fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
+  );
+  const payment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(payment, { minLength: 1, maxLength: 60 }),
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 0, max: 70 }),
+      async (given, limit, offset) => {
+        const organisationId = randomUUID();
+        const made = given.map(({ date, customer }) =>
+          aPayment(organisationId, customer, { paymentUTCDate: date.toISOString() }),
+        );
+        await repository.keep(made.map((one) => ({ payment: one, version: 1 })));
+        const sorted = made.toSorted((one, other) =>
+          `${other.paymentUTCDate} ${other.reference}`.localeCompare(`${one.paymentUTCDate} ${one.reference}`, 'en'),
+        );
+        const slice = (customer?: string) =>
+          sorted
+            .filter(({ partner }) => customer === undefined || partner.customer.id === customer)
+            .slice(offset, offset + limit)
+            .map(({ reference }) => reference);
+        const found = async (owner: PaymentOwner) =>
+          (await pages.find(owner, offset, limit)).map(({ reference }) => reference);
+        expect(await found(ofAll(organisationId))).toEqual(slice());
+        for (const customerId of ['one', 'two'])
+          expect(await found({ ...ofAll(organisationId), customerId })).toEqual(slice(customerId));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+describe('a page far back', () => {
+  const PAYMENTS = 20_000;
+  const PAGE = 50;
+  const organisationId = randomUUID();
+
+  beforeAll(async () => {
+    // One every 5 s: about thirteen in each of the shortest stretches.
+    for (let first = 0; first < PAYMENTS; first += 1_000)
+      await repository.keep(
+        Array.from({ length: 1_000 }, (_, i) => ({
+          payment: aPayment(organisationId, 'one', {
+            paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + (first + i) * 5_000).toISOString(),
+          }),
+          version: 1,
+        })),
+      );
+    await history.dataSource.query('VACUUM ANALYZE payments, payment_counts');
+  });
+
+  /** Rows that every node of the plan gave or threw away, and buffers it touched. */
+  async function costOf(owner: PaymentOwner, page: number): Promise<{ rows: number; buffers: number }> {
+    const [{ 'QUERY PLAN': plan }] = await history.dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${pageStatement(owner)}`,
+      [organisationId, 'test', owner.customerId ?? '', (page - 1) * PAGE, PAGE + 1],
+    );
+    const root = plan[0].Plan;
+    return { rows: rowsRead(root), buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] };
+  }
+
+  it.each([
+    ['of an organisation', ofAll(organisationId)],
+    ['of one customer', { ...ofAll(organisationId), customerId: 'one' }],
+  ])('%s reads no more than the first', async (_, owner) => {
+    const last = PAYMENTS / PAGE;
+    const costs = await Promise.all([1, 2, last / 2, last].map((page) => costOf(owner, page)));
+    const found = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
+    expect(found).toHaveLength(PAGE);
+    // The page, 64 counts of each level and the shortest stretch; an OFFSET alone would read 20 000 at the last page.
+    for (const { rows, buffers } of costs) {
+      expect(rows).toBeLessThan(PAGE + 64 * 4 + 64);
+      expect(buffers).toBeLessThan(1.5 * costs[0]!.buffers + 64);
+    }
+  });
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function rowsRead(node: PlanNode): number {
+  const own =
+    node['Node Type'].includes('Scan') && !node['Node Type'].includes('CTE') && !node['Node Type'].includes('Subquery');
+  const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+  return (own ? read : 0) + (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0);
+}

@@ -1,0 +1,57 @@
+import { Controller, Get, Header, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
+import { historyItemOf, type PaymentHistory, type SinglePayment, singlePaymentOf } from '@svc/contracts';
+import { parsePaymentReference } from '@svc/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pageLinks, readPageRequest } from './page.js';
+import { narrowed, visibleTo } from './payment-owner.js';
+import { PaymentPages } from './payment-pages.js';
+import { PaymentRepository } from './payment.repository.js';
+
+/** The status and history part of the specification, for partners and their customers (P2, P5). */
+@Controller('v1/payments')
+@ForPartners('payments:read')
+export class PaymentsController {
+  constructor(
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(PaymentPages) private readonly pages: PaymentPages,
+  ) {}
+
+  /** 404 with an empty body where there is no such payment of the caller, and where it cannot be a reference (C3). */
+  @Get(':paymentReference')
+  @Header('cache-control', 'no-store')
+  async get(
+    @Partner() partner: AuthenticatedPartner,
+    @Param('paymentReference') text: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SinglePayment | undefined> {
+    const reference = parsePaymentReference(text);
+    const payment = reference === undefined ? undefined : await this.payments.findOwned(visibleTo(partner), reference);
+    if (payment) return singlePaymentOf(payment);
+    reply.status(404);
+    return undefined;
+  }
+
+  /** 204 where there is nothing to show: no payments, a page past the end, or another's customerReference. */
+  @Get()
+  @Header('cache-control', 'no-store')
+  async list(
+    @Partner() partner: AuthenticatedPartner,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PaymentHistory | undefined> {
+    const { page, pageSize, customerReference } = readPageRequest(query);
+    const owner = narrowed(visibleTo(partner), customerReference);
+    // One more than is shown says whether there is a next page.
+    const found = owner ? await this.pages.find(owner, (page - 1) * pageSize, pageSize + 1) : [];
+    if (found.length === 0) {
+      reply.status(204);
+      return undefined;
+    }
+    return {
+      payments: found.slice(0, pageSize).map(historyItemOf),
+      ...pageLinks(request.url, page, found.length > pageSize),
+    };
+  }
+}

@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import { type PartnerPayment, PartnerKeyChangedV1, ShowPaymentV1 } from '@svc/contracts';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import { newPaymentReference } from '@svc/kernel';
+import { Commands } from '@svc/messaging';
+import { anEvent } from '@svc/testing';
+import { type History, startHistory } from '../../test/history.js';
+import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { anAnonymousPayment, aPayment, told } from '../../test/payment.js';
+
+jest.setTimeout(60_000);
+
+let history: History;
+let ours: Organisation;
+let customer: string;
+beforeAll(async () => (history = await startHistory()));
+afterAll(() => history.stop());
+beforeEach(async () => {
+  ours = await anOrganisation(history);
+  [customer] = ours.customers;
+});
+
+/** The specification's fields, their types, and whether they are always there; one list for each resource. */
+const ERROR = { errorReference: 'string', message: 'string' } as const;
+const CUSTOMER = { id: 'string', firstName: 'string', lastName: 'string' } as const;
+const SINGLE_PAYMENT = {
+  reference: 'string',
+  paymentReference: 'string',
+  merchantName: 'string',
+  status: 'number',
+  paymentMethodLabel: 'string',
+  currencyISOCode: 'string',
+  invoicedAmount: 'number',
+  amount: 'number',
+  tipAmount: 'number',
+  processedAmount: 'number',
+  modifiedUTCDate: 'date',
+  errors: 'array',
+} as const;
+const HISTORY_ITEM = {
+  reference: 'string',
+  'invoiceReference?': 'string',
+  'invoiceExternalReference?': 'string',
+  merchantName: 'string',
+  currencyISOCode: 'string',
+  invoicedAmount: 'number',
+  paymentReference: 'string',
+  paymentUTCDate: 'date',
+  paymentMethodType: 'string',
+  paymentMethodDescription: 'string',
+  status: 'string',
+  'verificationUrl?': 'string',
+  tipAmount: 'number',
+  processedAmount: 'number',
+  customer: 'object',
+  siteReference: 'string',
+  errors: 'array or null',
+} as const;
+
+/** Names of fields that are missing, too many, or of another type. */
+function differences(value: object, described: Readonly<Record<string, string>>): string[] {
+  const fields = new Map(Object.entries(described).map(([name, type]) => [name.replace('?', ''), type]));
+  const missing = Object.keys(described).filter((name) => !name.endsWith('?') && !(name in value));
+  const wrong = Object.entries(value).filter(([name, member]) => {
+    const type = fields.get(name);
+    if (type === 'date') return !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(member));
+    if (type === 'array') return !Array.isArray(member);
+    if (type === 'array or null') return member !== null && !Array.isArray(member);
+    return typeof member !== type;
+  });
+  return [...missing, ...wrong.map(([name]) => name)];
+}
+
+/** Every kind of payment there is, with the numeric status of P2. */
+const KINDS: [string, number, Partial<PartnerPayment>][] = [
+  ['a success', 1, { invoiceReference: randomUUID(), invoiceExternalReference: 'INV-1' }],
+  [
+    'a decline',
+    2,
+    { state: 'failed', processedAmount: 0, errors: [{ errorReference: '10', message: 'It was declined.' }] },
+  ],
+  [
+    'one that is to be verified',
+    3,
+    { state: 'verificationRequired', processedAmount: 0, verificationUrl: 'https://bank.example/v/1' },
+  ],
+  ['one under way', 4, { state: 'processing', processedAmount: 0 }],
+  ['one made elsewhere', 1, { paymentMethodType: 'External', paymentMethodLabel: 'Cash' }],
+  [
+    'one covered by vouchers',
+    1,
+    { paymentMethodType: 'Voucher', vouchers: [{ merchantLiable: true, amount: 12_345 }] },
+  ],
+  ['one of somebody without a name', 1, {}],
+];
+
+describe.each(KINDS)('%s', (kind, status, over) => {
+  const made = async (): Promise<PartnerPayment> => {
+    const payment = aPayment(ours.organisationId, customer, over);
+    const nameless = {
+      ...payment,
+      partner: { ...payment.partner, customer: { id: customer, firstName: '', lastName: '' } },
+    };
+    const one = kind.includes('without a name') ? nameless : payment;
+    await history.deliver(told(one));
+    return one;
+  };
+
+  it('has the fields of the single payment', async () => {
+    const payment = await made();
+    const single = await history.one(payment.paymentReference, ours.server);
+    expect(differences(single, SINGLE_PAYMENT)).toEqual([]);
+    for (const error of single.errors) expect(differences(error, ERROR)).toEqual([]);
+    expect(single).toMatchObject({
+      status,
+      reference: payment.reference,
+      merchantName: 'Karoo Books',
+      paymentMethodLabel: payment.paymentMethodLabel,
+      amount: 12_345,
+      tipAmount: 1_000,
+      processedAmount: payment.processedAmount,
+      modifiedUTCDate: '2026-03-01T10:00:01.456Z',
+      errors: payment.errors,
+    });
+  });
+
+  it('has the fields of the history item', async () => {
+    const payment = await made();
+    const page = await history.page('', ours.server);
+    expect(Object.keys(page!)).toEqual(['payments']);
+    const [item] = page!.payments;
+    expect(differences(item!, HISTORY_ITEM)).toEqual([]);
+    expect(differences(item!.customer, CUSTOMER)).toEqual([]);
+    expect(item).toMatchObject({
+      status: payment.state,
+      paymentReference: payment.paymentReference,
+      paymentUTCDate: '2026-03-01T10:00:00.123Z',
+      paymentMethodType: payment.paymentMethodType,
+      paymentMethodDescription: payment.paymentMethodLabel,
+      customer: payment.partner.customer,
+      siteReference: 'TILL-1',
+      errors: payment.errors.length > 0 ? payment.errors : null,
+    });
+    for (const name of ['invoiceReference', 'invoiceExternalReference', 'verificationUrl'] as const)
+      expect(item![name]).toBe(payment[name]);
+  });
+});
+
+test('a reference is found in either case; what cannot be one, or is none, is a 404 with an empty body', async () => {
+  const payment = aPayment(ours.organisationId, customer);
+  await history.deliver(told(payment));
+  const { paymentReference } = payment;
+  expect(await history.one(paymentReference.toLowerCase(), ours.server)).toMatchObject({ paymentReference });
+  const unknown = newPaymentReference(new Date());
+  const mistyped = `${paymentReference.slice(0, -1)}${paymentReference.endsWith('0') ? '1' : '0'}`;
+  for (const text of [unknown, mistyped, 'x', randomUUID(), '%00', '%F0%9F%92%B8', "' OR 1=1", '..%2F..']) {
+    const { status, text: body, headers } = await history.get(`/v1/payments/${text}`, ours.server);
+    expect([text, status, body]).toEqual([text, 404, '']);
+    expect(headers).toMatchObject({ 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  }
+});
+
+test('what is no number is a 400 that names it; without payments, and past the end, it is 204; both after who asks is known', async () => {
+  const wrong = await history.get('/v1/payments?page=0&pageSize=many', ours.server);
+  expect(wrong.status).toBe(400);
+  expect(wrong.headers['content-type']).toContain('application/problem+json');
+  expect((JSON.parse(wrong.text) as { errors: { field: string; errorReference: string }[] }).errors).toEqual([
+    expect.objectContaining({ field: 'page', errorReference: '40' }),
+    expect.objectContaining({ field: 'pageSize', errorReference: '40' }),
+  ]);
+  expect(await history.get('/v1/payments?page=0', {})).toMatchObject({ status: 401, text: '' });
+  const nothing = async (query: string, headers = ours.server) => {
+    const { status, text } = await history.get(`/v1/payments${query}`, headers);
+    return [status, text];
+  };
+  expect(await nothing('')).toEqual([204, '']);
+  await history.deliver(told(aPayment(ours.organisationId, customer)));
+  expect(await nothing('?page=2')).toEqual([204, '']);
+  expect(await nothing('?page=1000000000&pageSize=1000000000')).toEqual([204, '']);
+  // An empty customerReference is no customer's.
+  expect(await nothing('?customerReference=')).toEqual([204, '']);
+  expect(await nothing('?customerReference=', ours.apps[0])).toEqual([204, '']);
+  expect(await nothing(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
+  expect(await nothing('?customerReference=%00')).toEqual([204, '']);
+  expect((await history.get('/v1/payments?page=0&customerReference=another', ours.apps[0])).status).toBe(400);
+});
+
+test('payments of anonymous payers are in no history', async () => {
+  const payment = anAnonymousPayment();
+  await history.deliver(told(payment));
+  expect(await history.get(`/v1/payments/${payment.paymentReference}`, ours.server)).toMatchObject({ status: 404 });
+  expect(
+    await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
+  ).toEqual([]);
+});
+
+test('what it was told by the command is readable when the reply is there, and the event changes nothing', async () => {
+  const payment = aPayment(ours.organisationId, customer);
+  const version = 2;
+  const commands = new Commands(history.broker);
+  expect(await commands.request(ShowPaymentV1, { payment, version })).toEqual({ shown: true });
+  const first = await history.one(payment.paymentReference, ours.server);
+  await history.deliver(told({ ...payment, state: 'processing', processedAmount: 0 }, 1), told(payment, version));
+  expect(await history.one(payment.paymentReference, ours.server)).toEqual(first);
+  expect((await history.page('', ours.server))?.payments).toHaveLength(1);
+});
+
+test('links lead through all pages, and keep what else was asked for', async () => {
+  const payments = Array.from({ length: 7 }, (_, i) =>
+    aPayment(ours.organisationId, customer, { paymentUTCDate: `2026-03-01T10:00:0${i}.000Z` }),
+  );
+  await history.deliver(...payments.map((payment) => told(payment)));
+  const seen: string[] = [];
+  const backwards: (string | undefined)[] = [];
+  let next: string | undefined = `/v1/payments?pageSize=3&customerReference=${customer}&from=app`;
+  while (next !== undefined) {
+    const page = await history.page(next.slice('/v1/payments'.length), ours.server);
+    seen.push(...page!.payments.map(({ paymentReference }) => paymentReference));
+    backwards.push(page!.previousPage);
+    next = page!.nextPage;
+  }
+  expect(seen).toEqual(payments.toReversed().map(({ paymentReference }) => paymentReference));
+  const link = (page: number) => `/v1/payments?pageSize=3&customerReference=${customer}&from=app&page=${page}`;
+  expect(backwards).toEqual([undefined, link(1), link(2)]);
+});
+
+describe('who sees what', () => {
+  interface Credential {
+    readonly name: string;
+    readonly headers: Record<string, string>;
+    /** Undefined: refused with this status. */
+    readonly sees?: (payment: PartnerPayment) => boolean;
+    readonly refused?: number;
+  }
+
+  test('every endpoint, with every credential, for the own and everybody else’s', async () => {
+    const theirs = await anOrganisation(history);
+    // The same organisation in the other mode: test and live never see each other.
+    const live = await anOrganisation(history, { mode: 'live', organisationId: ours.organisationId });
+    const payments = [ours, theirs, live].flatMap((owner) =>
+      owner.customers.flatMap((id) => [0, 1].map(() => aPayment(owner.organisationId, id, { mode: owner.mode }))),
+    );
+    await history.deliver(...payments.map((payment) => told(payment)));
+
+    const bearer = async (
+      owner: Organisation,
+      over: Record<string, unknown> = {},
+      type: 'service' | 'customer' = 'service',
+    ) => `Bearer ${await owner.token(type, over)}`;
+    const revoked = newApiKey('partner', 'test');
+    const keyId = randomUUID();
+    await history.deliver(
+      anEvent(PartnerKeyChangedV1, keyId, 1, {
+        keyId,
+        organisationId: ours.organisationId,
+        mode: 'test',
+        hash: hashApiKey(revoked),
+        revoked: true,
+      }),
+    );
+    const credentials: Credential[] = [
+      ...[ours, theirs, live].flatMap((owner, index) => [
+        {
+          name: `server of ${index}`,
+          headers: owner.server,
+          sees: ({ partner, mode }: PartnerPayment) =>
+            partner.organisationId === owner.organisationId && mode === owner.mode,
+        },
+        ...owner.customers.map((id, place) => ({
+          name: `customer ${place} of ${index}`,
+          headers: owner.apps[place]!,
+          sees: ({ partner }: PartnerPayment) => partner.customer.id === id,
+        })),
+      ]),
+      { name: 'nothing', headers: {}, refused: 401 },
+      { name: 'key alone', headers: { 'x-api-key': ours.apiKey }, refused: 401 },
+      { name: 'token alone', headers: { authorization: ours.server['authorization']! }, refused: 401 },
+      { name: 'their key', headers: { ...ours.server, 'x-api-key': theirs.apiKey }, refused: 401 },
+      { name: 'the live key', headers: { ...ours.server, 'x-api-key': live.apiKey }, refused: 401 },
+      { name: 'a revoked key', headers: { ...ours.server, 'x-api-key': revoked }, refused: 401 },
+      { name: 'a merchant key', headers: { ...ours.server, 'x-api-key': newApiKey('merchant', 'test') }, refused: 401 },
+      {
+        name: 'an expired token',
+        headers: { ...ours.server, authorization: await bearer(ours, { exp: 1 }) },
+        refused: 401,
+      },
+      {
+        name: 'their claims, our key',
+        headers: { ...ours.server, authorization: await bearer(theirs, { org: theirs.organisationId }) },
+        refused: 401,
+      },
+      {
+        name: 'a token for something else',
+        headers: { ...ours.server, authorization: await bearer(ours, { scope: 'codes:read' }) },
+        refused: 403,
+      },
+    ];
+
+    const wrong: string[] = [];
+    const expectAnswer = (what: string, got: unknown, expected: unknown): void => {
+      if (JSON.stringify(got) !== JSON.stringify(expected))
+        wrong.push(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(expected)}`);
+    };
+    const listed = async (query: string, headers: Record<string, string>) => {
+      const { status, text } = await history.get(`/v1/payments${query}`, headers);
+      const found =
+        status === 200 ? (JSON.parse(text) as { payments: { paymentReference: string }[] }).payments : undefined;
+      if (status === 401 && text !== '') wrong.push(`${query}: a 401 with a body`);
+      return found ? found.map(({ paymentReference }) => paymentReference).sort() : status;
+    };
+    const referencesOf = (some: PartnerPayment[]) =>
+      some.length === 0 ? 204 : some.map(({ paymentReference }) => paymentReference).sort();
+    let asked = 0;
+    for (const { name, headers, sees, refused } of credentials) {
+      for (const payment of payments) {
+        const { status, text } = await history.get(`/v1/payments/${payment.paymentReference}`, headers);
+        expectAnswer(`${name}, one payment`, status, refused ?? (sees!(payment) ? 200 : 404));
+        if ((status === 404 || status === 401) && text !== '') wrong.push(`${name}: a ${status} with a body`);
+        asked++;
+      }
+      expectAnswer(`${name}, all`, await listed('', headers), refused ?? referencesOf(payments.filter(sees!)));
+      for (const id of [...ours.customers, ...theirs.customers, ...live.customers, randomUUID()]) {
+        const visible = payments.filter((payment) => sees?.(payment) && payment.partner.customer.id === id);
+        expectAnswer(
+          `${name}, of one customer`,
+          await listed(`?customerReference=${id}`, headers),
+          refused ?? referencesOf(visible),
+        );
+        asked++;
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(asked).toBe(credentials.length * (payments.length + 7));
+  });
+});

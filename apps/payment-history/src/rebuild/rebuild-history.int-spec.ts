@@ -1,0 +1,138 @@
+import { Module } from '@nestjs/common';
+import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
+import { EventLog } from '@svc/messaging';
+import { ServiceConfig, type ServiceDefinition } from '@svc/service';
+import { startTestService, type TestService, waitUntil } from '@svc/testing';
+import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
+import { anOrganisation } from '../../test/organisation.js';
+import { aPayment } from '../../test/payment.js';
+import { RebuildHistory, type RebuildState } from './rebuild-history.js';
+
+jest.setTimeout(60_000);
+
+@Module({})
+class PaymentProcessorModule {}
+
+/** Stands in for payment-processor: it only says what happened. */
+const paymentProcessor: ServiceDefinition = {
+  name: 'payment-processor',
+  config: ServiceConfig,
+  module: PaymentProcessorModule,
+  migrations: [],
+};
+
+let history: History;
+let processor: TestService;
+beforeAll(async () => {
+  history = await startHistory();
+  processor = await startTestService(paymentProcessor, { broker: history.broker, clock: history.clock });
+  await processor.service.startRelaying();
+});
+afterAll(async () => {
+  await processor.stop();
+  await history.stop();
+});
+
+async function happen(payment: AnyPaymentSnapshot, version = 2): Promise<void> {
+  const type = payment.state === 'processing' ? PaymentProcessingV1 : PaymentSucceededV1;
+  const event = { type, aggregateId: payment.reference, aggregateVersion: version, payload: payment };
+  await processor.dataSource.transaction((tx) => processor.service.app.get(EventLog).append(tx, event));
+}
+
+/** Everything but which copy it is. */
+async function readModel(): Promise<unknown> {
+  const rows = await history.dataSource.query<{ row: unknown }[]>(
+    `SELECT to_jsonb(p) - 'generation' AS row FROM payments p WHERE generation = (SELECT generation FROM generations WHERE state = 'serving') ORDER BY payment_reference`,
+  );
+  const counts = await history.dataSource.query<{ row: unknown }[]>(
+    `SELECT to_jsonb(c) - 'generation' AS row FROM payment_counts c WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
+      ORDER BY organisation_id, customer_id, level, bucket`,
+  );
+  return { rows, counts };
+}
+
+const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
+  const answer = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
+  return {
+    status: answer.statusCode,
+    body: answer.body === '' ? undefined : (JSON.parse(answer.body) as RebuildState),
+  };
+};
+
+test('built anew from the log while it is read, it ends identical, also where it was wrong before', async () => {
+  const ours = await anOrganisation(history);
+  const payments = Array.from({ length: 450 }, (_, i) =>
+    aPayment(ours.organisationId, ours.customers[i % 2]!, {
+      paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString(),
+    }),
+  );
+  for (const payment of payments) {
+    await happen({ ...payment, state: 'processing', processedAmount: 0 }, 1);
+    await happen(payment, 2);
+  }
+  const known = async () =>
+    (await history.dataSource.query<unknown[]>(`SELECT 1 FROM payments WHERE state = 'success'`)).length;
+  await waitUntil('the history to know all', 20_000, async () => (await known()) === payments.length);
+  const right = await readModel();
+
+  expect((await call('POST', { 'x-admin-key': 'somebody else with a key of no use' })).status).toBe(401);
+  // Three ways to be wrong: a payment too few, one that never was, and one that is told of wrongly by a later version.
+  const [gone, wrong] = payments;
+  await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [gone!.paymentReference]);
+  await history.dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
+    wrong!.paymentReference,
+  ]);
+  await history.dataSource.query(`UPDATE payment_counts SET payments = payments + 7 WHERE level = 2`);
+  expect(await readModel()).not.toEqual(right);
+
+  // In a page behind the first, so that wrong counts show.
+  const page = () => history.get('/v1/payments?page=2&pageSize=20', ours.server);
+  const { status, body } = await call('POST');
+  expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
+  const late = aPayment(ours.organisationId, ours.customers[0], { paymentUTCDate: '2025-12-31T00:00:00.000Z' });
+  await happen(late);
+  await waitUntil('the new copy to serve', 20_000, async () => {
+    expect((await page()).status).toBe(200);
+    return (await call('GET')).body?.building === null;
+  });
+  await waitUntil('the late payment', 20_000, async () => (await known()) >= payments.length + 1);
+
+  expect((await call('GET')).body).toEqual({ serving: 2, building: null });
+  expect((await history.one(gone!.paymentReference, ours.server)).amount).toBe(12_345);
+  expect((await history.one(late.paymentReference, ours.server)).amount).toBe(12_345);
+  const { rows, counts } = (await readModel()) as { rows: { row: { payment_reference: string } }[]; counts: unknown[] };
+  expect(rows.filter(({ row }) => row.payment_reference !== late.paymentReference)).toEqual(
+    (right as { rows: unknown[] }).rows,
+  );
+  expect(counts.length).toBeGreaterThan((right as { counts: unknown[] }).counts.length);
+
+  // Once nobody can be writing to it any more, the old copy goes.
+  const rebuild = history.service.app.get(RebuildHistory);
+  expect(await rebuild.runOnce()).toBe(false);
+  history.clock.advance(60_000);
+  while (await rebuild.runOnce());
+  expect(
+    await history.dataSource.query(
+      `SELECT DISTINCT generation FROM payments UNION SELECT generation FROM payment_counts UNION SELECT generation FROM generations`,
+    ),
+  ).toEqual([{ generation: 2 }]);
+
+  // And once more, from what is right: nothing is another than before.
+  const before = await readModel();
+  await call('POST');
+  await waitUntil('the third copy to serve', 20_000, async () => (await call('GET')).body?.building === null);
+  expect((await call('GET')).body).toEqual({ serving: 3, building: null });
+  expect(await readModel()).toEqual(before);
+});
+
+test('a start that broke off before the past was asked for is never taken for a complete one', async () => {
+  const { serving } = (await call('GET')).body!;
+  await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES ($1, 'building', $2)`, [
+    serving + 1,
+    history.clock.now(),
+  ]);
+  await history.service.app.get(RebuildHistory).runOnce();
+  expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
+  expect((await call('POST')).body).toEqual({ serving, building: serving + 2 });
+  await waitUntil('the next one to serve', 20_000, async () => (await call('GET')).body?.serving === serving + 2);
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import {
+  type Mode,
+  PartnerKeyChangedV1,
+  SCOPES_OF,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_SECONDS,
+  TokenKeyChangedV1,
+  type TokenType,
+} from '@svc/contracts';
+import { anEvent, type TestService } from '@svc/testing';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+/** A partner with two customers, as identity has told the service of them. */
+export interface Organisation {
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly apiKey: string;
+  /** customerReferences. */
+  readonly customers: readonly [string, string];
+  token(type: TokenType, over?: Record<string, unknown>): Promise<string>;
+  /** Key and service token. */
+  readonly server: Record<string, string>;
+  /** Key and the token of each customer. */
+  readonly apps: readonly [Record<string, string>, Record<string, string>];
+}
+
+export async function anOrganisation(
+  service: TestService,
+  { mode = 'test', organisationId = randomUUID() }: { mode?: Mode; organisationId?: string } = {},
+): Promise<Organisation> {
+  const [kid, keyId] = [randomUUID(), randomUUID()];
+  const customers = [randomUUID(), randomUUID()] as const;
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const { x, y } = await exportJWK(publicKey);
+  const apiKey = newApiKey('partner', mode);
+  await service.deliver(
+    anEvent(TokenKeyChangedV1, kid, 1, {
+      publicJwk: { kty: 'EC', crv: 'P-256', x: x!, y: y!, kid, use: 'sig', alg: 'ES256' },
+      withdrawn: false,
+    }),
+    anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
+  );
+  const token = (type: TokenType, over: Record<string, unknown> = {}): Promise<string> => {
+    const iat = Math.floor(service.clock.now().getTime() / 1000);
+    return new SignJWT({
+      iss: TOKEN_ISSUER,
+      aud: TOKEN_AUDIENCE,
+      sub: randomUUID(),
+      org: organisationId,
+      typ: type,
+      mode,
+      scope: SCOPES_OF[type].join(' '),
+      iat,
+      exp: iat + TOKEN_SECONDS,
+      jti: randomUUID(),
+      ...over,
+    })
+      .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
+      .sign(privateKey);
+  };
+  const headersOf = async (type: TokenType, sub: string) => ({
+    'x-api-key': apiKey,
+    authorization: `Bearer ${await token(type, { sub })}`,
+  });
+  return {
+    organisationId,
+    mode,
+    apiKey,
+    customers,
+    token,
+    server: await headersOf('service', randomUUID()),
+    apps: [await headersOf('customer', customers[0]), await headersOf('customer', customers[1])],
+  };
+}

@@ -1,0 +1,39 @@
+import type { RunningSystem } from '../hosted-payment/system.ts';
+
+/** A payment each two seconds: a busy partner, 23 days of it. */
+const SECONDS_BETWEEN = 2;
+
+/**
+ * Writes what payment-history would keep of so many payments of one customer, the newest as number 0 in
+ * `invoiceExternalReference`. Rows and counts as the service itself makes them (its own tests compare the two); a million
+ * events through the log would take minutes and say nothing about reading. Returns seconds.
+ */
+export async function seedHistory(
+  sql: RunningSystem['sql'],
+  organisationId: string,
+  customerReference: string,
+  payments: number,
+): Promise<number> {
+  const from = performance.now();
+  await sql('SET search_path = payment_history');
+  await sql(
+    `INSERT INTO payments (generation, payment_reference, version, organisation_id, mode, customer_id, payment_utc_date, reference,
+                           state, modified_utc_date, invoice_external_reference, merchant_name, site_reference, currency,
+                           invoiced_amount, amount, tip_amount, processed_amount, method_type, method_label, first_name, last_name, errors)
+     SELECT 1, 'ABCDEFGH' || lpad(number::text, 10, '0'), 2, '${organisationId}', 'test', '${customerReference}', at, gen_random_uuid()::text,
+            'success', at + interval '1 second', number::text, 'Karoo Books', 'TILL-1', 'ZAR',
+            12345, 12345, 0, 12345, 'Card', '**** 4242', 'Thandi', 'Nkosi', '[]'
+       FROM (SELECT number, date_trunc('second', now()) - number * interval '${SECONDS_BETWEEN} seconds' AS at
+               FROM generate_series(0, ${payments - 1}) AS number) AS made
+      -- The oldest first, as they would have come.
+      ORDER BY number DESC`,
+  );
+  await sql(
+    `INSERT INTO payment_counts (generation, organisation_id, mode, customer_id, level, bucket, payments)
+     SELECT generation, organisation_id, mode, owner.customer_id, level, floor(extract(epoch FROM payment_utc_date) / 64 ^ level)::bigint, count(*)
+       FROM payments, LATERAL (VALUES (''), (payments.customer_id)) AS owner (customer_id), generate_series(1, 4) AS level
+      GROUP BY 1, 2, 3, 4, 5, 6`,
+  );
+  await sql('VACUUM ANALYZE payments, payment_counts');
+  return (performance.now() - from) / 1_000;
+}
