@@ -72,7 +72,12 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     part: 'platform',
     schema: 'payment_processor',
     // The simulated bank is the only acquirer there is so far: this base moves no real money.
-    variables: { ...production, SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}` },
+    variables: {
+      ...production,
+      SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}`,
+      SVC_API_URL: `https://${HOSTNAMES.api}`,
+      SVC_CODES_URL: `https://${HOSTNAMES.gateway}`,
+    },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
     replicas: { min: 2, max: 6 },
     resources: { cpuMillis: 250, memoryMi: 384 },

@@ -1,6 +1,6 @@
 /** The route table (libs/contracts/src/routes.ts) as Gateway API routes, and as the front of docker/compose.yaml. */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { byPrecedence, type Host, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
+import { bySpecificity, type Host, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
 
 /** The administration API is attached to a Gateway of its own, which is not on the internet. */
@@ -44,15 +44,20 @@ export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, sho
 /** Apps that share the front's network in compose, beside one that has the usual port. */
 const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
+function matcherOf(name: string, path: string, method: Route['method']): string {
+  const paths = `path ${path} ${path}/*`;
+  return method === undefined ? `\t@${name} ${paths}\n` : `\t@${name} {\n\t\tmethod ${method}\n\t\t${paths}\n\t}\n`;
+}
+
 export function caddyfile(): string {
   const upstreamOf = (app: string): string => `${app}:${PORT_IN_COMPOSE[app] ?? PORT}`;
   const sites = (Object.entries(FRONT_PORTS) as [Host, number][]).map(([host, port]) => {
     const rules = ROUTES.filter((route) => route.host === host)
-      .toSorted(byPrecedence)
-      .map(({ path, app, method }, index) =>
+      .toSorted(bySpecificity)
+      .map(({ path, method, app }, index) =>
         path === '/'
           ? `\thandle {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`
-          : `\t@${host}${index} ${method === undefined ? `path ${path} ${path}/*` : `{\n\t\tmethod ${method}\n\t\tpath ${path} ${path}/*\n\t}`}\n\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`,
+          : `${matcherOf(`${host}${index}`, path, method)}\thandle @${host}${index} {\n\t\treverse_proxy ${upstreamOf(app)}\n\t}\n`,
       );
     const rest = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
     return `# ${host}\n:${port} {\n${rules.join('')}${rest}}\n`;

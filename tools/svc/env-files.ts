@@ -53,6 +53,8 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
       SVC_ACQUIRER_URL: urlOf(ports.acquirer),
+      SVC_API_URL: urlOf(ports.api),
+      SVC_CODES_URL: urlOf(ports.gateway),
     },
     'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
     'webhook-dispatcher': {

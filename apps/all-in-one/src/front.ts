@@ -25,7 +25,7 @@ export function newFront(
   const front = createServer(limits, (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0]!;
     if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
-    const handle = handlers.get(appFor(host, path, request.method ?? '') ?? '');
+    const handle = handlers.get(appFor(host, path, request.method ?? 'GET') ?? '');
     if (request.headers.accept === 'text/event-stream') endWithListener(front, response);
     if (handle) return handle(request, response);
     response.writeHead(404, { 'content-type': 'application/problem+json' });

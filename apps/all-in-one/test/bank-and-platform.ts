@@ -55,6 +55,8 @@ export async function startBankAndPlatform(
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: adminKey,
       SVC_ACQUIRER_URL: acquirer.url,
+      SVC_API_URL: 'https://api.example',
+      SVC_CODES_URL: 'https://pay.example',
       SVC_ACQUIRER_TIMEOUT_MS: String(timeoutMs),
     },
   });

@@ -65,7 +65,7 @@ function codesOf(error: unknown, depth = 0): string[] {
  * would be another one for whoever parses it (`/pay/../admin`, `/pay\admin`) is nobody's, or the table would say yes
  * to one path and the app be asked for another.
  */
-export function appForAddress(host: Host, address: string, method: string): string | undefined {
+export function appForAddress(host: Host, address: string, method = 'GET'): string | undefined {
   const path = address.split('?', 1)[0] ?? '';
   if (!path.startsWith('/') || path.startsWith('//')) return undefined;
   const parsed = URL.parse(path, 'http://front');

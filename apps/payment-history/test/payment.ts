@@ -7,6 +7,7 @@ import {
   PaymentProcessingV1,
   type PaymentState,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
@@ -62,7 +63,7 @@ export function anAnonymousPayment(): AnyPaymentSnapshot {
 
 const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
   processing: PaymentProcessingV1,
-  verificationRequired: PaymentProcessingV1,
+  verificationRequired: PaymentVerificationRequiredV1,
   success: PaymentSucceededV1,
   failed: PaymentFailedV1,
 };

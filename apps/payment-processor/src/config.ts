@@ -16,6 +16,18 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_URL: string;
 
+  /** Address of the main API, without a slash at the end: where a bank leads a payer back to unless a partner names a page. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
+  @MaxLength(200)
+  SVC_API_URL: string;
+
+  /** Address that our codes begin with (D5), without a slash at the end; the same as code-decoder's. */
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
+  @MaxLength(200)
+  SVC_CODES_URL: string;
+
   /** Longest wait for an answer of the acquirer, in milliseconds; after it the outcome is unknown. */
   @IsOptional()
   @IsInt()

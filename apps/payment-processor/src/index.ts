@@ -1,7 +1,9 @@
+import { PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
+import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
@@ -11,5 +13,10 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   gatherMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
-  migrations: [Payments1763500001000, Verifications1763500001001],
+  migrations: [
+    PartnerCredentials1763500000020,
+    Payments1763500001000,
+    Verifications1763500001001,
+    PartnerPayments1763500001002,
+  ],
 };

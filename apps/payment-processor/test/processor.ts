@@ -16,6 +16,8 @@ import {
   type PayableSource,
   type PaymentSnapshot,
   type PublicKeyJwk,
+  type ShowPayment,
+  ShowPaymentV1,
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { startTestService, type TestService } from '@svc/testing';
@@ -24,6 +26,8 @@ import { paymentProcessorService } from '../src/index.js';
 import { RecoverAttempts } from '../src/payments/recover-attempts.js';
 import { ClearUp } from '../src/reversals/clear-up.js';
 import { encryptedCard } from './encrypted-card.js';
+
+export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
@@ -39,6 +43,10 @@ export interface Processor extends TestService {
   answerChallenge(payment: PaymentSnapshot, answer: 'confirm' | 'refuse'): Promise<void>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
+  /** The file in which the bank writes what it did. */
+  readonly books: string;
+  /** What payment-history was told before an answer. */
+  readonly shown: readonly ShowPayment[];
   recover(): Promise<number>;
   clearUp(): Promise<number>;
 }
@@ -55,12 +63,19 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   const store = join(folder, 'charges.jsonl');
   const acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
   const broker = new EmbeddedBroker();
+  const shown: ShowPayment[] = [];
+  await broker.respond(ShowPaymentV1.name, (command) => {
+    shown.push(command as ShowPayment);
+    return Promise.resolve({ ok: true, reply: { shown: true } });
+  });
   const test = await startTestService(paymentProcessorService, {
     broker,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
       SVC_ACQUIRER_URL: acquirer.url,
+      SVC_API_URL: 'https://api.svc.example',
+      SVC_CODES_URL: CODES_URL,
       ...env,
     },
   });
@@ -71,6 +86,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   return {
     ...test,
     cardKey: cardKey!.payload.publicJwk,
+    shown,
+    books: store,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
@@ -99,8 +116,9 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     charged: () => {
       const last = new Map<string, ChargeRecord>();
       for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
-        const record = JSON.parse(line) as ChargeRecord;
-        last.set(record.key, record);
+        const record = JSON.parse(line) as Partial<ChargeRecord>;
+        // Of a stored card there is a line too.
+        if (record.key !== undefined) last.set(record.key, record as ChargeRecord);
       }
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')

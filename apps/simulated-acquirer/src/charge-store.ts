@@ -28,6 +28,15 @@ export interface Challenge {
   readonly returnUrl: string;
 }
 
+/** A card in the vault. A line of the file, as a charge; the number is in none. */
+export interface VaultRecord {
+  readonly vaultToken: string;
+  readonly behaviour: CardBehaviour;
+}
+
+/** What a test number does when it is charged. */
+export type CardBehaviour = 'approved' | 'drops-the-answer' | 'asks-for-verification' | DeclineReason;
+
 export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';
 
 /**
@@ -37,6 +46,7 @@ export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'inc
 export class ChargeStore {
   private readonly records = new Map<string, ChargeRecord>();
   private readonly keysOfChallenges = new Map<string, string>();
+  private readonly cards = new Map<string, VaultRecord>();
   private readonly file: number;
 
   constructor(path: string) {
@@ -45,7 +55,8 @@ export class ChargeStore {
     const text = readFileSync(path, 'utf8');
     for (const line of text.split('\n')) {
       const record = parseLine(line);
-      if (record) this.remember(record);
+      if (record && 'vaultToken' in record) this.cards.set(record.vaultToken, record);
+      else if (record) this.remember(record);
     }
     // A crash in the middle of a line must not swallow the next one.
     if (fstatSync(this.file).size > 0 && !text.endsWith('\n')) writeSync(this.file, '\n');
@@ -66,6 +77,16 @@ export class ChargeStore {
     return this.remember(record);
   }
 
+  findCard(vaultToken: string): VaultRecord | undefined {
+    return this.cards.get(vaultToken);
+  }
+
+  appendCard(record: VaultRecord): VaultRecord {
+    writeSync(this.file, `${JSON.stringify(record)}\n`);
+    this.cards.set(record.vaultToken, record);
+    return record;
+  }
+
   private remember(record: ChargeRecord): ChargeRecord {
     this.records.set(record.key, record);
     if (record.challenge) this.keysOfChallenges.set(record.challenge.reference, record.key);
@@ -77,9 +98,9 @@ export class ChargeStore {
   }
 }
 
-function parseLine(line: string): ChargeRecord | undefined {
+function parseLine(line: string): ChargeRecord | VaultRecord | undefined {
   try {
-    return JSON.parse(line) as ChargeRecord;
+    return JSON.parse(line) as ChargeRecord | VaultRecord;
   } catch {
     return undefined;
   }

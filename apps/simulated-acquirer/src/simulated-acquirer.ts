@@ -15,13 +15,14 @@ export interface RunningAcquirer {
 const CHARGE_BODY = {
   type: 'object',
   required: ['key', 'paymentReference', 'amount', 'currency'],
-  oneOf: [{ required: ['cardNumber'] }, { required: ['challengeReference'] }],
+  oneOf: [{ required: ['cardNumber'] }, { required: ['vaultToken'] }, { required: ['challengeReference'] }],
   properties: {
     key: { type: 'string', minLength: 1, maxLength: 100 },
     paymentReference: { type: 'string', minLength: 1, maxLength: 100 },
     amount: { type: 'integer', minimum: 1, maximum: 100_000_000_000 },
     currency: { type: 'string', minLength: 3, maxLength: 3 },
     cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' },
+    vaultToken: { type: 'string', minLength: 1, maxLength: 100 },
     challengeReference: { type: 'string', minLength: 1, maxLength: 100 },
     returnUrl: { type: 'string', pattern: '^https?://', maxLength: 2048 },
   },
@@ -32,7 +33,8 @@ type ChargeAnswer = ChargeRecord & { readonly challengeUrl?: string };
 
 /**
  * Serves the simulated bank over HTTP. For the platform: `POST /charges`, `GET /charges/{key}`,
- * `POST /charges/{key}/reversal`, `GET /challenges/{reference}/state`; for the payer: `/challenges/{reference}`, a page.
+ * `POST /charges/{key}/reversal`, `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; for the
+ * payer: `/challenges/{reference}`, a page.
  * Test cards only; it is not for real ones.
  */
 export async function startSimulatedAcquirer(
@@ -68,6 +70,7 @@ export async function startSimulatedAcquirer(
     Promise.resolve(bank.reverse(request.params.key)),
   );
 
+  serveVault(app, bank);
   serveChallenges(app, bank);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
@@ -76,6 +79,23 @@ export async function startSimulatedAcquirer(
   const url = await app.listen({ host: config.SVC_LISTEN_ADDRESS, port: config.SVC_PORT });
   publicUrl ||= url;
   return { url, close: () => app.close() };
+}
+
+const CARD_BODY = {
+  type: 'object',
+  required: ['cardNumber'],
+  properties: { cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' } },
+} as const;
+
+/** Cards that are kept for later charges. */
+function serveVault(app: FastifyInstance, bank: SimulatedBank): void {
+  app.post<{ Body: { cardNumber: string } }>('/cards', { schema: { body: CARD_BODY } }, ({ body }) =>
+    Promise.resolve({ vaultToken: bank.storeCard(body.cardNumber) }),
+  );
+  app.delete<{ Params: { vaultToken: string } }>('/cards/:vaultToken', async ({ params }, reply) => {
+    bank.forgetCard(params.vaultToken);
+    return reply.status(204).send();
+  });
 }
 
 /** The page on which the payer says who he is, and what the platform asks about it. */

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Challenge, ChargeRecord, ChargeStore, DeclineReason } from './charge-store.js';
+import type { CardBehaviour, Challenge, ChargeRecord, ChargeStore, DeclineReason } from './charge-store.js';
 
 /** Test numbers and what they do; every other valid number is approved. The README lists them for people. */
-const DECLINES: Readonly<Record<string, DeclineReason>> = {
+const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000000002': 'declined',
   '4000000000009995': 'insufficient-funds',
   '4000000000000069': 'expired',
   '4000000000000127': 'incorrect-cvv',
+  // Charges, then loses the connection before it answers.
+  '4000000000004087': 'drops-the-answer',
+  // Asks the payer to verify who he is, and charges when he has.
+  '4000000000003220': 'asks-for-verification',
 };
-/** Charges, then loses the connection before it answers. */
-const DROPS_THE_ANSWER = '4000000000004087';
-/** Asks the payer to verify who he is, and charges when he has. */
-const ASKS_FOR_VERIFICATION = '4000000000003220';
+
+const WITHOUT_REASON: ReadonlySet<CardBehaviour> = new Set(['approved', 'drops-the-answer', 'asks-for-verification']);
+
+function behaviourOfNumber(cardNumber: string): CardBehaviour {
+  return BEHAVIOURS[cardNumber] ?? 'approved';
+}
 
 export interface ChargeRequest {
   readonly key: string;
@@ -19,8 +25,9 @@ export interface ChargeRequest {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  /** Or the challenge that its owner has passed. */
+  /** Or a card in the vault, or the challenge that its owner has passed. */
   readonly cardNumber?: string;
+  readonly vaultToken?: string;
   readonly challengeReference?: string;
   /** Where the payer goes on after a challenge; without it the bank asks for none. */
   readonly returnUrl?: string;
@@ -35,8 +42,19 @@ export class SimulatedBank {
 
   /** Undefined when the bank charges and its answer is lost. */
   charge(request: ChargeRequest): ChargeRecord | undefined {
-    const record = this.store.find(request.key) ?? this.decide(request);
-    return request.cardNumber === DROPS_THE_ANSWER ? undefined : record;
+    const behaviour = this.behaviourOf(request);
+    const record = this.store.find(request.key) ?? this.decide(request, behaviour);
+    return behaviour === 'drops-the-answer' ? undefined : record;
+  }
+
+  /** Keeps a card: what stands for it, and how it behaves. The number itself is kept nowhere. */
+  storeCard(cardNumber: string): string {
+    return this.store.appendCard({ vaultToken: randomUUID(), behaviour: behaviourOfNumber(cardNumber) }).vaultToken;
+  }
+
+  /** From then on a charge to it is declined. Repeating it, or forgetting what was never there, changes nothing. */
+  forgetCard(vaultToken: string): void {
+    if (this.store.findCard(vaultToken)) this.store.appendCard({ vaultToken, behaviour: 'declined' });
   }
 
   find(key: string): ChargeRecord | undefined {
@@ -76,11 +94,16 @@ export class SimulatedBank {
     return challenge;
   }
 
-  private decide(request: ChargeRequest): ChargeRecord {
-    const { cardNumber, challengeReference, returnUrl } = request;
-    const isChallenged = cardNumber === ASKS_FOR_VERIFICATION && returnUrl !== undefined;
-    const reason =
-      challengeReference === undefined ? DECLINES[cardNumber ?? ''] : this.refusalAfter(challengeReference);
+  private behaviourOf({ cardNumber, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
+    if (challengeReference !== undefined) return this.refusalAfter(challengeReference) ?? 'approved';
+    if (vaultToken !== undefined) return this.store.findCard(vaultToken)?.behaviour ?? 'declined';
+    return behaviourOfNumber(cardNumber ?? '');
+  }
+
+  private decide(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
+    const { returnUrl } = request;
+    const isChallenged = behaviour === 'asks-for-verification' && returnUrl !== undefined;
+    const reason = WITHOUT_REASON.has(behaviour) ? undefined : (behaviour as DeclineReason);
     return this.store.append({
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',

@@ -83,6 +83,18 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'A payment is already in progress.',
   },
+  'payment.not-accepted': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'The merchant does not accept the payment like this.',
+  },
+  'external.failed': {
+    errorReference: '10',
+    httpStatus: 402,
+    retryable: false,
+    message: 'The payment made elsewhere was declined by the bank.',
+  },
   'code.unsupported': {
     errorReference: '40',
     httpStatus: 422,

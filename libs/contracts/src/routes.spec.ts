@@ -20,10 +20,14 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/', undefined],
 ])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
 
-test.each<[string, string, string | undefined]>([
-  ['GET', '/v1/payments', 'payment-history'],
-  ['GET', '/v1/payments/0000000ABCDEFGHJKM', 'payment-history'],
-  ['HEAD', '/v1/payments', 'payment-history'],
+test.each([
   ['POST', '/v1/payments', 'payment-processor'],
-  ['POST', '/v1/paymentsX', undefined],
+  ['POST', '/v1/cards', 'payment-processor'],
+  ['DELETE', '/v1/cards/card_1', 'payment-processor'],
 ])('%s %s is answered by %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
+
+test('reading payments is not for the app that makes them', () => {
+  expect(appFor('api', '/v1/payments', 'GET')).toBe('payment-history');
+  expect(appFor('api', '/v1/payments/ABC', 'GET')).toBe('payment-history');
+  expect(appFor('api', '/v1/payments', 'HEAD')).toBe('payment-history');
+});

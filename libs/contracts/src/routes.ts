@@ -5,7 +5,7 @@ export interface Route {
   readonly host: Host;
   /** Path, or the beginning of it up to a slash. The longest that matches counts. */
   readonly path: string;
-  /** Only requests of this method; one without a method is for all that no other of the same path is for. */
+  /** Only of this method; where two services share a path, the line that names the method counts. */
   readonly method?: 'GET' | 'POST';
   /** Folder name of the app that answers. */
   readonly app: string;
@@ -22,6 +22,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/codes', app: 'code-decoder' },
   { host: 'api', path: '/v1/payments', app: 'payment-history' },
   { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
+  { host: 'api', path: '/v1/cards', app: 'payment-processor' },
+  { host: 'api', path: '/v1/verifications', app: 'payment-processor' },
   { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
@@ -43,18 +45,18 @@ export const ROUTES: readonly Route[] = [
   ),
 ];
 
-/** The app that answers a request of this method for a path on a host, or undefined. */
+/** The app that answers a request on a host, or undefined. */
 export function appFor(host: Host, path: string, method: string): string | undefined {
   const matching = ROUTES.filter(
     (route) =>
       route.host === host && covers(route.path, path) && (route.method === undefined || route.method === method),
   );
-  return matching.sort(byPrecedence)[0]?.app;
+  return matching.sort(bySpecificity)[0]?.app;
 }
 
-/** The longest path first, and of the same path the one that names a method: as in a Gateway (Gateway API, HTTPRouteMatch). */
-export function byPrecedence(one: Route, other: Route): number {
-  return other.path.length - one.path.length || Number(other.method !== undefined) - Number(one.method !== undefined);
+/** The order in which lines are looked at: a longer path first, and of one path those that name a method. */
+export function bySpecificity(a: Route, b: Route): number {
+  return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
 function covers(prefix: string, path: string): boolean {

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Inject, Param } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
 import type { DecodeResponse } from '@svc/contracts';
-import { codeOfParameter } from './code-parameter.js';
+import { codeOfParameter } from '@svc/kernel';
 import { DecodeCode } from './decode-code.js';
 
 /** The Decode part of the specification, for partners and their customers. */

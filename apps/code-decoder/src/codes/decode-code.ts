@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DecodeResponse, Mode } from '@svc/contracts';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
 import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantCard } from '../merchants/merchant-card.js';
 import { CodeProviders } from '../providers/code-providers.js';
-import { ownHostFragment, parseOwnCode } from './own-code.js';
 import { type CodeFragments, fragmentAlternative, matchedAlternative } from './support-test.js';
 
 /** Time until a provider that was silent is asked again, told to the caller. */

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ClosePayableV1, type CreateInvoiceRequest, OpenPayableV1 } from '@svc/contracts';
-import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { Clock, DomainError, newOwnCode, newUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { newOwnCode } from '../codes/own-code.js';
 import { CodeDecoderConfig } from '../config.js';
 import { fingerprintOf, invoiceState, lineItemOf, payableOf, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';

@@ -13,9 +13,8 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
-import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
+import { Clock, DomainError, invalidField, isUuid, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownCodeText } from '../codes/own-code.js';
 import { CodeDecoderConfig } from '../config.js';
 import { sendCode, wantedForm } from '../qr/code-answer.js';
 import { CloseInvoice } from './close-invoice.js';

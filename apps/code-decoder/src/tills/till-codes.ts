@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
+import { Clock, newOwnCode } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { newOwnCode } from '../codes/own-code.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 
 /** Static codes of tills (D5): printed once, they mean whatever is open at the till when they are scanned. */

@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import { isText, MAX_IDENTIFIER_LENGTH, type TillCodeResponse } from '@svc/contracts';
-import { DomainError, invalidField } from '@svc/kernel';
+import { DomainError, invalidField, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownCodeText } from '../codes/own-code.js';
 import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { CallingSite, MerchantKeyGuard } from '../invoices/merchant-key.guard.js';

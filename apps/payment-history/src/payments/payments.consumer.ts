@@ -6,6 +6,7 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
   type ShowPayment,
   ShowPaymentV1,
 } from '@svc/contracts';
@@ -22,6 +23,11 @@ export class PaymentsConsumer {
 
   @EventPattern(PaymentProcessingV1, { repeatable: true })
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.keep(events);
+  }
+
+  @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
+  onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 

@@ -1,5 +1,10 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { PaymentFailedV1, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
+import {
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
+} from '@svc/contracts';
 import { Signal, Transport } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { type Building, GenerationRepository } from './generation.repository.js';
@@ -13,7 +18,7 @@ export interface RebuildState {
 }
 
 /** All that the read model is made from. */
-const TYPES = [PaymentProcessingV1, PaymentSucceededV1, PaymentFailedV1];
+const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
 /** While something is being built, and else: any replica may have been told to build it. */
 const POLL_MS = { building: 500, idle: 30_000 };
 

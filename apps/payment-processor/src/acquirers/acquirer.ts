@@ -14,8 +14,13 @@ interface ChargeTerms {
   readonly currencyISOCode: string;
 }
 
+/** A card that the acquirer keeps in its vault; the number is nowhere else (P8). */
+export interface StoredCard {
+  readonly vaultToken: string;
+}
+
 export interface CardCharge extends ChargeTerms {
-  readonly card: Card;
+  readonly card: Card | StoredCard;
   /** Where the bank's own page leads the payer back to. */
   readonly payerReturnUrl: string;
 }
@@ -67,6 +72,12 @@ export abstract class Acquirer {
 
   /** Charges a card whose owner was verified. Declined with `verification.failed` where he was not. */
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
+
+  /** Keeps a card in the vault. `invalid`: it takes no such number; `unknown`: it did not say. */
+  abstract storeCard(card: Card): Promise<StoredCard | 'invalid' | 'unknown'>;
+
+  /** Forgets it; repeating that is safe. False where it was not confirmed. */
+  abstract forgetCard(card: StoredCard): Promise<boolean>;
 
   abstract askChallenge(challengeReference: string): Promise<ChallengeState>;
 

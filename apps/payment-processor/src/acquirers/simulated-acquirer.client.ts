@@ -1,4 +1,6 @@
+import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { Pool } from 'undici';
+import type { Card } from '../card-data/card.js';
 import {
   Acquirer,
   type AskedOutcome,
@@ -7,6 +9,7 @@ import {
   type ChargeOutcome,
   type DeclineCode,
   type ReversalOutcome,
+  type StoredCard,
   type VerifiedCharge,
 } from './acquirer.js';
 
@@ -48,7 +51,42 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    return this.post({ ...bodyOf(terms), cardNumber: card.cardNumber, returnUrl: payerReturnUrl }, signal);
+    const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
+    return this.post({ ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+  }
+
+  override async storeCard({ cardNumber }: Card): Promise<StoredCard | 'invalid' | 'unknown'> {
+    try {
+      const answer = await this.pool.request({
+        method: 'POST',
+        path: '/cards',
+        headers: JSON_BODY,
+        body: JSON.stringify({ cardNumber }),
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      if (answer.statusCode === 200) {
+        const { vaultToken } = (await answer.body.json()) as { vaultToken?: unknown };
+        return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
+      }
+      await answer.body.dump();
+      return answer.statusCode === 400 ? 'invalid' : 'unknown';
+    } catch {
+      return 'unknown';
+    }
+  }
+
+  override async forgetCard({ vaultToken }: StoredCard): Promise<boolean> {
+    try {
+      const answer = await this.pool.request({
+        method: 'DELETE',
+        path: `/cards/${encodeURIComponent(vaultToken)}`,
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      await answer.body.dump();
+      return answer.statusCode === 204;
+    } catch {
+      return false;
+    }
   }
 
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {

@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
-import { CardKeyPublishedV1 } from '@svc/contracts';
+import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
@@ -47,13 +47,26 @@ export class CardKeys implements OnModuleInit {
     });
   }
 
+  /** What cards are to be encrypted to from now on. */
+  async currentPublicKey(): Promise<PublicKeyJwk> {
+    const [row] = await this.dataSource.query<{ publicJwk: PublicKeyJwk }[]>(
+      `SELECT public_jwk AS "publicJwk" FROM card_keys WHERE current`,
+    );
+    if (!row) throw new Error('There is no current card key.');
+    return row.publicJwk;
+  }
+
   /** Opens a card for this session and try. Throws `request.invalid` for anything that is not exactly that. */
-  async openCard(encryptedCard: string, expected: { sessionId: string; try: number }): Promise<Card> {
+  async openCard(
+    encryptedCard: string,
+    expected: { sessionId: string; try: number },
+    { needsCvv = true }: { needsCvv?: boolean } = {},
+  ): Promise<Card> {
     const opened = await this.decrypt(encryptedCard).catch((cause: unknown) => {
       if (cause instanceof DomainError) throw cause;
       throw unreadable(cause);
     });
-    return checkOpenedCard(opened, expected, this.clock.now());
+    return checkOpenedCard(opened, expected, this.clock.now(), needsCvv);
   }
 
   private async decrypt(encryptedCard: string): Promise<unknown> {

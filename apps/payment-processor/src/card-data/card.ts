@@ -1,3 +1,5 @@
+import type { CardBrand } from '@svc/contracts';
+
 /**
  * Card data as it exists in memory, between opening it and the acquirer's answer. Never written anywhere: no field
  * of this type may reach a table, a message, a log or an error (P8).
@@ -5,8 +7,8 @@
 export interface Card {
   /** 12 to 19 digits, Luhn valid. */
   readonly cardNumber: string;
-  /** 3 or 4 digits. */
-  readonly cvv: string;
+  /** 3 or 4 digits; a card that is only stored is asked for none. */
+  readonly cvv?: string;
   readonly holderName: string;
   /** 1 to 12. */
   readonly expiryMonth: number;
@@ -23,6 +25,20 @@ export interface CardBinding {
 }
 
 /** The only form in which a card number may be shown or stored: `**** 4242` (P9). */
-export function cardMask(card: Card): string {
+export function cardMask(card: Pick<Card, 'cardNumber'>): string {
   return `**** ${card.cardNumber.slice(-4)}`;
 }
+
+/** The first digits say who issued it (ISO/IEC 7812-1); `unknown` for what is told apart nowhere here. */
+export function cardBrand({ cardNumber }: Pick<Card, 'cardNumber'>): CardBrand {
+  const found = BRANDS.find(([, prefix]) => prefix.test(cardNumber));
+  return found ? found[0] : 'unknown';
+}
+
+const BRANDS: readonly (readonly [CardBrand, RegExp])[] = [
+  ['visa', /^4/],
+  ['mastercard', /^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/],
+  ['amex', /^3[47]/],
+  ['diners', /^3(0[0-5]|[689])/],
+  ['discover', /^(6011|64[4-9]|65)/],
+];

@@ -6,7 +6,12 @@ import type { Card, CardBinding } from './card.js';
  * Checks what came out of an encrypted card: that it was encrypted for this session and try, and that the card can
  * be one. Problems name the field and never repeat its content.
  */
-export function checkOpenedCard(opened: unknown, expected: { sessionId: string; try: number }, now: Date): Card {
+export function checkOpenedCard(
+  opened: unknown,
+  expected: { sessionId: string; try: number },
+  now: Date,
+  needsCvv = true,
+): Card {
   const { card, binding } = asRecord(opened) as { card?: unknown; binding?: unknown };
   const { sessionId, try: boundTry, expiresAt } = asRecord(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
@@ -15,18 +20,30 @@ export function checkOpenedCard(opened: unknown, expected: { sessionId: string; 
       message: 'The card was encrypted for another page. Reload the page and try again.',
     });
   }
-  const given = asRecord(card) as Partial<Record<keyof Card, unknown>>;
+  return checkCard(asRecord(card), now, { needsCvv });
+}
+
+/**
+ * Checks that this can be a card; the CVV where there has to be one. Problems name the field, with `parent` before it, and
+ * never repeat its content.
+ */
+export function checkCard(
+  given: Partial<Record<keyof Card, unknown>>,
+  now: Date,
+  { parent = '', needsCvv = true }: { parent?: string; needsCvv?: boolean } = {},
+): Card {
   const problems: FieldProblem[] = [];
-  const require = (ok: boolean, field: string, message: string): void => void (ok || problems.push({ field, message }));
+  const require = (ok: boolean, field: string, message: string): void =>
+    void (ok || problems.push({ field: parent + field, message }));
   const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
   require(typeof cardNumber === 'string' &&
     /^\d{12,19}$/.test(cardNumber) &&
     isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
-  require(typeof cvv === 'string' && /^\d{3,4}$/.test(cvv), 'cvv', 'The CVV has 3 or 4 digits.');
+  require(!needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'cvv', 'The CVV has 3 or 4 digits.');
   require(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
   require(isExpiryAhead(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');
   if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
-  return { cardNumber, cvv, holderName, expiryMonth, expiryYear } as Card;
+  return { cardNumber, ...(needsCvv ? { cvv } : {}), holderName, expiryMonth, expiryYear } as Card;
 }
 
 /** The check digit of ISO/IEC 7812-1. */

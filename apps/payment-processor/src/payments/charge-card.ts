@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ChargeCard as ChargeCardCommand, PayableDescriptor, PaymentSnapshot } from '@svc/contracts';
+import type { ChargeCard as ChargeCardCommand, PayableDescriptor, AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
 import { Acquirer, type CardCharge } from '../acquirers/acquirer.js';
 import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { acceptedPayment } from './payment.js';
+import { acceptedPayment, amountToProcess } from './payment.js';
 import { type OpenAttempt, PaymentRepository } from './payment.repository.js';
 import { SettleAttempt } from './settle-attempt.js';
 
@@ -30,7 +30,7 @@ export class ChargeCard {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(command: ChargeCardCommand): Promise<PaymentSnapshot> {
+  async execute(command: ChargeCardCommand): Promise<AnyPaymentSnapshot> {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
     const card = await this.cardKeys.openCard(command.encryptedCard, {
       sessionId: command.payable.payableId,
@@ -42,7 +42,7 @@ export class ChargeCard {
     const charge: CardCharge = {
       idempotencyKey: open.attemptId,
       paymentReference: open.payment.paymentReference,
-      amount: open.payment.amount,
+      amount: amountToProcess(open.payment),
       currencyISOCode: open.payment.currencyISOCode,
       card,
       payerReturnUrl: command.payerReturnUrl,
@@ -53,7 +53,7 @@ export class ChargeCard {
     return (await this.settleAttempt.execute(open, outcome)) ?? (await this.present(open));
   }
 
-  private async accept(command: ChargeCardCommand, card: Card): Promise<OpenAttempt | PaymentSnapshot> {
+  private async accept(command: ChargeCardCommand, card: Card): Promise<OpenAttempt | AnyPaymentSnapshot> {
     const now = this.clock.now();
     if (!(now.getTime() < Date.parse(command.deadline)))
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -86,7 +86,7 @@ export class ChargeCard {
     throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
   }
 
-  private async present({ payment }: OpenAttempt): Promise<PaymentSnapshot> {
+  private async present({ payment }: OpenAttempt): Promise<AnyPaymentSnapshot> {
     return (await this.payments.find(payment.payable.payableId, payment.reference)) ?? payment;
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
@@ -20,7 +20,7 @@ export class CheckPayments {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(payableId: string): Promise<PaymentSnapshot[]> {
+  async execute(payableId: string): Promise<AnyPaymentSnapshot[]> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
     const notSince = this.clock.later(-ASK_AGAIN_AFTER_MS);
     const attempts = await this.payments.claimUnknown(payableId, notSince);

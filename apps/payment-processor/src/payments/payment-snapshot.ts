@@ -1,17 +1,22 @@
 import type {
-  HostedSessionSource,
+  AnyPaymentSnapshot,
   Mode,
+  PayableSource,
   PayableState,
   PaymentError,
-  PaymentSnapshot,
+  PaymentMethodType,
   PaymentState,
 } from '@svc/contracts';
+import type { PartnerMembers } from './payment.js';
 
 /** Columns of a payment, its payable and its verification, for {@link asSnapshot}: `p`, `y`, and `v` by an outer join. */
 export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
-  p.method_label, p.errors, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
+  p.method_type, p.method_label, p.partner, p.errors, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
   y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
+
+/** What a payment made through the main API says beside. The client's reference is given back as it was sent (C4). */
+export type StoredPartner = PartnerMembers & { readonly reference: string };
 
 export interface PaymentRow {
   payment_id: string;
@@ -21,7 +26,9 @@ export interface PaymentRow {
   amount: number;
   tip_amount: number;
   processed_amount: number;
+  method_type: PaymentMethodType;
   method_label: string;
+  partner: StoredPartner | null;
   errors: PaymentError[];
   accepted_at: Date;
   modified_at: Date;
@@ -32,7 +39,7 @@ export interface PaymentRow {
   site_id: number;
   payable_amount: number;
   currency: string;
-  source: HostedSessionSource;
+  source: PayableSource;
   payable_state: PayableState;
   payable_version: number;
   tries: number;
@@ -42,8 +49,9 @@ export interface PaymentRow {
 }
 
 /** The payment as everybody is told of it. */
-export function asSnapshot(row: PaymentRow): PaymentSnapshot {
+export function asSnapshot(row: PaymentRow): AnyPaymentSnapshot {
   return {
+    // Of a partner's payment the one it sent stands among its own members, below.
     reference: row.reference,
     paymentReference: row.payment_reference,
     mode: row.mode,
@@ -57,13 +65,14 @@ export function asSnapshot(row: PaymentRow): PaymentSnapshot {
     processedAmount: row.processed_amount,
     paymentUTCDate: row.accepted_at.toISOString(),
     modifiedUTCDate: row.modified_at.toISOString(),
-    paymentMethodType: 'Card',
+    paymentMethodType: row.method_type,
     paymentMethodLabel: row.method_label,
     errors: row.errors,
     ...(row.verification_url && row.verification_until
       ? { verificationUrl: row.verification_url, verificationUntilUTCDate: row.verification_until.toISOString() }
       : {}),
     source: row.source,
+    ...row.partner,
     payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
   };
 }

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type PayableDescriptor,
+  type PayableSource,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
+  type AnyPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -11,7 +12,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, nextAskAt } from './attempt.js';
-import { captureAccounts } from './ledger.js';
+import { captureAccounts, type Transfer, voucherTransfers } from './ledger.js';
 import { settledPayment } from './payment.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
@@ -27,7 +28,7 @@ export interface OpenAttempt {
   /** Times the acquirer has been asked about it. */
   readonly asked: number;
   readonly triesMax: number;
-  readonly payment: PaymentSnapshot;
+  readonly payment: AnyPaymentSnapshot;
 }
 
 /**
@@ -47,8 +48,8 @@ export class PaymentRepository {
    * need not be known yet: the payment may have overtaken `session.created`.
    */
   async accept(
-    payable: PayableDescriptor,
-    payment: PaymentSnapshot,
+    payable: PayableDescriptor<PayableSource>,
+    payment: AnyPaymentSnapshot,
     acquirer: string,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
@@ -115,7 +116,7 @@ export class PaymentRepository {
    * Records how an attempt ended, with everything that follows from it. Undefined when the attempt had ended before:
    * somebody else was told first, and nothing changes.
    */
-  async settle(open: OpenAttempt, end: AttemptEnd): Promise<PaymentSnapshot | undefined> {
+  async settle(open: OpenAttempt, end: AttemptEnd): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
     const event = this.events.statement('$14', [
@@ -128,6 +129,7 @@ export class PaymentRepository {
     ]);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
     const accounts = captureAccounts(open.payment, open.acquirer);
+    const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
     const [row] = await this.dataSource.query<unknown[]>(
       `WITH target AS (
          SELECT a.attempt_id, a.payment_id, p.payable_id
@@ -147,7 +149,7 @@ export class PaymentRepository {
        ), transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
          SELECT $11, 'capture', $12, $13, $7, $15, payment_id, $5 FROM target WHERE $7::bigint > 0
-       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}logged AS (
+       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}${vouchers.length > 0 ? `${recordTransfers('$16', '$15', '$5')}, ` : ''}logged AS (
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
            FROM target, ${event.rows}
@@ -169,12 +171,18 @@ export class PaymentRepository {
         accounts.credit,
         event.parameter,
         settled.currencyISOCode,
+        ...(vouchers.length > 0 ? [this.transferRows(vouchers)] : []),
         ...(verification ? [verification.reference, verification.url, settled.verificationUntilUTCDate] : []),
       ],
     );
     if (!row) return undefined;
     event.committed();
     return settled;
+  }
+
+  /** Parameter of {@link recordTransfers}. */
+  transferRows(transfers: readonly Transfer[]): string {
+    return JSON.stringify(transfers.map((transfer) => ({ ...transfer, id: newUuid(this.clock) })));
   }
 
   /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Nothing when it has ended meanwhile. */
@@ -215,7 +223,7 @@ export class PaymentRepository {
   }
 
   /** The payment of this payable that the client calls `reference`, in its present state. */
-  async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
+  async find(payableId: string, reference: string): Promise<AnyPaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN verifications v ON v.payment_id = p.payment_id
@@ -226,7 +234,7 @@ export class PaymentRepository {
   }
 
   /** All payments of a payable, newest first; by id alone, as {@link PayableRepository.find}. */
-  async findAll(payableId: string): Promise<PaymentSnapshot[]> {
+  async findAll(payableId: string): Promise<AnyPaymentSnapshot[]> {
     const rows = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN verifications v ON v.payment_id = p.payment_id
@@ -250,6 +258,15 @@ const OPEN_VERIFICATION = `verification AS (
             SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL
        )`;
+
+/** Part of a statement whose `target` is the payment: writes rows of {@link PaymentRepository.transferRows} into the ledger. */
+export function recordTransfers(rows: string, currency: string, at: string): string {
+  return `recorded AS (
+         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
+         SELECT transfer.id, transfer.kind, transfer.debit, transfer.credit, transfer.amount, ${currency}, payment_id, ${at}
+           FROM target, jsonb_to_recordset(${rows}::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
+       )`;
+}
 
 const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
 

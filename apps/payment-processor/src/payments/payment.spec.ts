@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, PaymentState } from '@svc/contracts';
+import type { AnyPaymentSnapshot, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
 import { aPayable } from '../../test/builders.js';
 import { acceptedPayment, mayFollow, PAYMENT_TRANSITIONS, settledPayment } from './payment.js';
@@ -6,7 +6,7 @@ import { acceptedPayment, mayFollow, PAYMENT_TRANSITIONS, settledPayment } from 
 const now = new Date('2026-03-01T10:00:00.123Z');
 const later = new Date('2026-03-01T10:00:02.000Z');
 
-function accepted(tries = 1): PaymentSnapshot {
+function accepted(tries = 1): AnyPaymentSnapshot {
   const given = {
     reference: 'r',
     paymentReference: 'p',

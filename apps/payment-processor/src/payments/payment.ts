@@ -1,9 +1,12 @@
 import {
+  type AnyPaymentSnapshot,
   type ErrorCode,
   type PayableDescriptor,
-  type PaymentSnapshot,
+  type PayableSource,
+  type PaymentMethodType,
   type PaymentState,
   paymentError,
+  type Voucher,
 } from '@svc/contracts';
 import type { Challenge } from '../acquirers/acquirer.js';
 
@@ -32,19 +35,52 @@ export type Settlement =
 export const VERIFICATION_LIFETIME_MS = 900_000;
 
 export interface NewPayment {
-  readonly payable: PayableDescriptor;
+  readonly payable: PayableDescriptor<PayableSource>;
   readonly reference: string;
   readonly paymentReference: string;
+  /** `Card` unless told otherwise. */
+  readonly paymentMethodType?: PaymentMethodType;
   readonly paymentMethodLabel: string;
   readonly try: number;
   readonly now: Date;
+  /** Cents, tip not included; what is owed unless told otherwise. */
+  readonly amount?: number;
+  /** Cents; none unless told otherwise. */
+  readonly tipAmount?: number;
+  readonly partner?: PartnerMembers;
+}
+
+/** What a payment made through the main API says beside: who made it, and what they said of it (P6). */
+export type PartnerMembers = Pick<
+  AnyPaymentSnapshot,
+  | 'partner'
+  | 'merchantName'
+  | 'siteReference'
+  | 'orderReference'
+  | 'invoiceReference'
+  | 'invoiceExternalReference'
+  | 'vouchers'
+>;
+
+/** Cents that vouchers cover. */
+export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
+  return vouchers.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Cents that are left to take from the payer: nothing, where vouchers cover everything (P6). */
+export function amountToProcess({
+  amount,
+  tipAmount,
+  vouchers,
+}: Pick<AnyPaymentSnapshot, 'amount' | 'tipAmount' | 'vouchers'>): number {
+  return amount - vouchersTotal(vouchers) + tipAmount;
 }
 
 /**
  * The payment as it is accepted: the payable is reserved for it and the acquirer not yet called. The payable's version
  * is known only to the statement that reserves it, which puts it in the place of the 0 here.
  */
-export function acceptedPayment({ payable, now, ...given }: NewPayment): PaymentSnapshot {
+export function acceptedPayment({ payable, now, ...given }: NewPayment): AnyPaymentSnapshot {
   return {
     reference: given.reference,
     paymentReference: given.paymentReference,
@@ -54,16 +90,17 @@ export function acceptedPayment({ payable, now, ...given }: NewPayment): Payment
     state: 'processing',
     currencyISOCode: payable.currencyISOCode,
     invoicedAmount: payable.amount,
-    amount: payable.amount,
-    tipAmount: 0,
+    amount: given.amount ?? payable.amount,
+    tipAmount: given.tipAmount ?? 0,
     processedAmount: 0,
     paymentUTCDate: now.toISOString(),
     modifiedUTCDate: now.toISOString(),
-    paymentMethodType: 'Card',
+    paymentMethodType: given.paymentMethodType ?? 'Card',
     paymentMethodLabel: given.paymentMethodLabel,
     errors: [],
     source: payable.source,
     payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: given.try },
+    ...given.partner,
   };
 }
 
@@ -72,16 +109,16 @@ export function acceptedPayment({ payable, now, ...given }: NewPayment): Payment
  * the last try. One that waits for its payer's verification frees it, too: nobody waits for somebody who may not return.
  */
 export function settledPayment(
-  payment: PaymentSnapshot,
+  payment: AnyPaymentSnapshot,
   settlement: Settlement,
   triesMax: number,
   now: Date,
-): PaymentSnapshot {
+): AnyPaymentSnapshot {
   const changed = changedPayment(payment, settlement.state, now);
   const version = payment.payable.version + 1;
   switch (settlement.state) {
     case 'success': {
-      const processedAmount = payment.amount + payment.tipAmount;
+      const processedAmount = amountToProcess(payment);
       return { ...changed, processedAmount, payable: { ...payment.payable, state: 'paid', version } };
     }
     case 'failed': {
@@ -99,7 +136,7 @@ export function settledPayment(
 }
 
 /** The payer has passed the verification: only now the payable is reserved for it (P1). It must be free. */
-export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSnapshot {
+export function continuedPayment(payment: AnyPaymentSnapshot, now: Date): AnyPaymentSnapshot {
   const { payable } = payment;
   if (payable.state !== 'open') throw new Error(`A payable that is ${payable.state} cannot be reserved.`);
   return {
@@ -113,11 +150,11 @@ export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSn
  * the newest sees the change. While another payment holds it, its version is that payment's: then this one waits.
  */
 export function unverifiedPayment(
-  payment: PaymentSnapshot,
+  payment: AnyPaymentSnapshot,
   error: ErrorCode,
   triesMax: number,
   now: Date,
-): PaymentSnapshot {
+): AnyPaymentSnapshot {
   const { payable } = payment;
   if (payable.state === 'reserved') throw new Error('The payable is reserved for another payment.');
   const state = payable.state === 'open' && payable.tries >= triesMax ? 'refused' : payable.state;
@@ -128,7 +165,7 @@ export function unverifiedPayment(
   };
 }
 
-function changedPayment(payment: PaymentSnapshot, state: PaymentState, now: Date): PaymentSnapshot {
+function changedPayment(payment: AnyPaymentSnapshot, state: PaymentState, now: Date): AnyPaymentSnapshot {
   if (!mayFollow(payment.state, state)) throw new Error(`A payment cannot go from ${payment.state} to ${state}.`);
   const { verificationUrl: _, verificationUntilUTCDate: __, ...rest } = payment;
   return { ...rest, state, modifiedUTCDate: now.toISOString() };

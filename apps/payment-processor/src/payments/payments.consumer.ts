@@ -3,6 +3,7 @@ import {
   type ChargeCard as ChargeCardCommand,
   ChargeCardV1,
   CheckPaymentsV1,
+  isHosted,
   type PaymentSnapshot,
 } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
@@ -17,12 +18,13 @@ export class PaymentsConsumer {
   ) {}
 
   @MessagePattern(ChargeCardV1)
-  charge(command: ChargeCardCommand): Promise<PaymentSnapshot> {
-    return this.chargeCard.execute(command);
+  async charge(command: ChargeCardCommand): Promise<PaymentSnapshot> {
+    // A payment is of its payable's source, and the command says which.
+    return (await this.chargeCard.execute(command)) as PaymentSnapshot;
   }
 
   @MessagePattern(CheckPaymentsV1)
-  check({ payableId }: { payableId: string }): Promise<PaymentSnapshot[]> {
-    return this.checkPayments.execute(payableId);
+  async check({ payableId }: { payableId: string }): Promise<PaymentSnapshot[]> {
+    return (await this.checkPayments.execute(payableId)).filter(isHosted);
   }
 }

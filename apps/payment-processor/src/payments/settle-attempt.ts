@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import type { ChargeOutcome, ReversalOutcome } from '../acquirers/acquirer.js';
 import { ReversalRepository } from '../reversals/reversal.repository.js';
@@ -20,7 +20,7 @@ export class SettleAttempt {
   ) {}
 
   /** The payment as it is now, if this decided it. */
-  async execute(open: OpenAttempt, outcome: ChargeOutcome | ReversalOutcome): Promise<PaymentSnapshot | undefined> {
+  async execute(open: OpenAttempt, outcome: ChargeOutcome | ReversalOutcome): Promise<AnyPaymentSnapshot | undefined> {
     const end = endOf(outcome);
     if (!end) {
       await this.payments.markUnknown(open.attemptId, nextAskAt(open.startedAt, open.asked, this.clock.now()));

@@ -11,10 +11,12 @@ import { ReversalRepository } from './reversal.repository.js';
 /** Nobody waits for it: a payer who does is answered by what he asks. */
 const POLL_MS = 2_000;
 const BATCH_MAX = 50;
+/** How often the bank is asked whether the payer of a partner's payment has returned. */
+const ASK_AGAIN_MS = 5_000;
 
 /**
- * Ends what nobody comes back for: verifications that were abandoned (P1, 15 min) and approvals that came too late (H2),
- * which are reversed until the acquirer confirms it.
+ * Ends what nobody comes back for: verifications that were abandoned (P1, 15 min) or whose payer has returned to a partner's
+ * own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it.
  */
 @Injectable()
 export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -43,9 +45,11 @@ export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
   async runOnce(): Promise<number> {
     const expired = await this.verifications.findExpired(BATCH_MAX);
     for (const verification of expired) await this.finishVerification.execute(verification);
+    const waiting = await this.verifications.claimPartners(this.clock.later(-ASK_AGAIN_MS), BATCH_MAX);
+    await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
     const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
     await Promise.all(due.map((attemptId) => this.reverse(attemptId)));
-    return Math.max(expired.length, due.length);
+    return Math.max(expired.length, waiting.length, due.length);
   }
 
   private async reverse(attemptId: string): Promise<void> {

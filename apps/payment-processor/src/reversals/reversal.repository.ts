@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
+import { PaymentReversedV1, type AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -36,7 +36,7 @@ export class ReversalRepository {
   }
 
   /** The acquirer has confirmed: recorded and told once. The payment stays as it was (P1). */
-  async confirm(attemptId: string): Promise<PaymentSnapshot | undefined> {
+  async confirm(attemptId: string): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [known] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM attempts a JOIN payments p ON p.payment_id = a.payment_id

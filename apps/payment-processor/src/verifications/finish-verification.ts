@@ -4,6 +4,7 @@ import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
+import { amountToProcess } from '../payments/payment.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
@@ -45,7 +46,7 @@ export class FinishVerification {
     const charge = {
       idempotencyKey: open.attemptId,
       paymentReference: open.payment.paymentReference,
-      amount: open.payment.amount,
+      amount: amountToProcess(open.payment),
       currencyISOCode: open.payment.currencyISOCode,
       challengeReference: verification.challengeReference,
     };

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ErrorCode, PaymentFailedV1, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
+import { type ErrorCode, PaymentFailedV1, PaymentProcessingV1, type AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -15,7 +15,7 @@ export interface OpenVerification {
   readonly challengeReference: string;
   readonly expiresAt: Date;
   readonly triesMax: number;
-  readonly payment: PaymentSnapshot;
+  readonly payment: AnyPaymentSnapshot;
 }
 
 /**
@@ -41,6 +41,34 @@ export class VerificationRepository {
       [payableId, this.clock.now(), notSince],
     );
     return rows.map(asOpenVerification);
+  }
+
+  /**
+   * Open verifications of partners' payments, unless the acquirer was asked about them since `notSince`: nobody may be
+   * looking at them, and their payers return to pages that are not ours.
+   */
+  async claimPartners(notSince: Date, limit: number): Promise<OpenVerification[]> {
+    const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
+      `UPDATE verifications v SET asked_at = $1
+         FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
+                WHERE w.open AND (w.asked_at IS NULL OR w.asked_at <= $2) AND q.partner IS NOT NULL
+                ORDER BY w.asked_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
+              payments p, payables y
+        WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
+          AND y.payable_id = p.payable_id
+        RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
+      [this.clock.now(), notSince, limit],
+    );
+    return rows.map(asOpenVerification);
+  }
+
+  /** What a payer who has returned from the bank's page is told of: the payable to look at. */
+  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
+    const [row] = await this.dataSource.query<{ payableId: string }[]>(
+      `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
+      [paymentReference],
+    );
+    return row;
   }
 
   /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
@@ -105,7 +133,7 @@ export class VerificationRepository {
   }
 
   /** Fails the payment; nothing was charged. Undefined when somebody was faster. */
-  async fail(verification: OpenVerification, error: ErrorCode): Promise<PaymentSnapshot | undefined> {
+  async fail(verification: OpenVerification, error: ErrorCode): Promise<AnyPaymentSnapshot | undefined> {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
     const failed = unverifiedPayment(payment, error, triesMax, now);

@@ -173,7 +173,6 @@ export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapsho
   return payment.source.kind === 'session';
 }
 
-/** While it is not final: `processing`, or `verificationRequired`. */
 export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
 /** The payer has to confirm it with the bank first. The payable is free meanwhile (P1). */
 export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');

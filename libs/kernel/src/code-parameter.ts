@@ -1,4 +1,4 @@
-import { invalidField } from '@svc/kernel';
+import { invalidField } from './domain-error.js';
 
 /** Longest `{code}` of the path, in characters (D1). */
 export const CODE_LENGTH_MAX = 2_048;

@@ -1,0 +1,38 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
+import { type CardAnswer, type PublicKeyJwk, StoreCardRequest } from '@svc/contracts';
+import { CardKeys } from '../card-data/card-keys.js';
+import { DeleteCard } from './delete-card.js';
+import { StoreCard } from './store-card.js';
+
+/** Stored cards (P7). `x-api-key` and an identity token; errors are RFC 9457 (C5). */
+@Controller('v1/cards')
+@ForPartners('cards:write')
+export class CardsController {
+  constructor(
+    @Inject(StoreCard) private readonly storeCard: StoreCard,
+    @Inject(DeleteCard) private readonly deleteCard: DeleteCard,
+    @Inject(CardKeys) private readonly cardKeys: CardKeys,
+  ) {}
+
+  /** The card is the customer's whose token it is, or the organisation's. 400 names the fields; 402 (13); 503 (30). */
+  @Post()
+  @Header('cache-control', 'no-store')
+  store(@Partner() partner: AuthenticatedPartner, @Body() body: StoreCardRequest): Promise<CardAnswer> {
+    return this.storeCard.execute(partner, body);
+  }
+
+  /** 204; 404 for a card that is not the caller's. An organisation's server deletes also those of its customers. */
+  @Delete(':token')
+  @HttpCode(204)
+  delete(@Partner() partner: AuthenticatedPartner, @Param('token') token: string): Promise<void> {
+    return this.deleteCard.execute(partner, token);
+  }
+
+  /** What `encryptedCard` is encrypted to (P8): a public JWK on P-256. It may change; cards to an older one still open. */
+  @Get('encryption-key')
+  @Header('cache-control', 'private, max-age=60')
+  encryptionKey(): Promise<PublicKeyJwk> {
+    return this.cardKeys.currentPublicKey();
+  }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { DeleteCard } from './delete-card.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await aPartner(processor);
+  merchant = await aMerchant(processor);
+});
+afterAll(() => processor.stop());
+
+const clear = (cardNumber: string = CARDS.approved) => ({
+  cardNumber,
+  holderName: 'T Payer',
+  expiryMonth: 12,
+  expiryYear: 2030,
+});
+const withToken = (token: string) => ({ paymentMethod: { card: { token } } });
+const anInvoice = () => openInvoice(processor, merchant);
+
+test('a customer stores a card, pays with it again and again, and deletes it', async () => {
+  const customer = await partner.customer();
+  const { status, body, headers } = await customer.call('POST', '/v1/cards', clear('5555555555554444'));
+  expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
+  expect(body).toEqual({
+    token: expect.stringMatching(/^card_[\w-]{32}$/),
+    cardMask: '**** 4444',
+    holderName: 'T Payer',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    brand: 'mastercard',
+  });
+  for (let times = 0; times < 2; times++) {
+    const paid = await customer.pay(await anInvoice(), withToken(body.token));
+    expect(paid).toMatchObject({ status: 201, body: { status: 'success', paymentMethodDescription: '**** 4444' } });
+  }
+  expect((await customer.call('DELETE', `/v1/cards/${body.token}`)).status).toBe(204);
+  expect((await customer.call('DELETE', `/v1/cards/${body.token}`)).status).toBe(404);
+  expect((await customer.pay(await anInvoice(), withToken(body.token))).status).toBe(404);
+});
+
+test('a stored card does what its number does: declined stays declined, verified is verified', async () => {
+  const store = async (number: string) => (await partner.call('POST', '/v1/cards', clear(number))).body.token as string;
+  const declined = await partner.pay(await anInvoice(), withToken(await store(CARDS.insufficientFunds)));
+  expect(declined.body).toMatchObject({ status: 'failed', errors: [{ errorReference: '11' }] });
+  const verified = await partner.pay(await anInvoice(), withToken(await store(CARDS.verified)));
+  expect(verified.body).toMatchObject({ status: 'verificationRequired', verificationUrl: expect.any(String) });
+});
+
+test('a card encrypted for its owner is stored without a CVV, and for no other owner', async () => {
+  const customer = await partner.customer();
+  const key = (await customer.call('GET', '/v1/cards/encryption-key')).body;
+  expect(key).toEqual(processor.cardKey);
+  const encrypted = (sessionId: string) => encryptedCard(key, { sessionId, try: 1 }, { cvv: undefined });
+  const store = async (sessionId: string) =>
+    (await customer.call('POST', '/v1/cards', { encryptedCard: await encrypted(sessionId) })).status;
+  expect(await store(customer.customerReference)).toBe(201);
+  expect(await store(partner.organisationId)).toBe(400);
+  const ofOrganisation = { encryptedCard: await encrypted(partner.organisationId) };
+  expect((await partner.call('POST', '/v1/cards', ofOrganisation)).status).toBe(201);
+});
+
+test('whose card may be used and deleted by whom', async () => {
+  const [one, two, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
+  const store = async (owner: { call: PartnerUnderTest['call'] }) =>
+    (await owner.call('POST', '/v1/cards', clear())).body.token as string;
+  const [ofOne, ofOrganisation] = [await store(one), await store(partner)];
+  const pays = async (payer: Pick<PartnerUnderTest, 'pay'>, token: string, over = {}) =>
+    (await payer.pay(await anInvoice(), { ...withToken(token), ...over })).status;
+
+  expect(await pays(one, ofOne)).toBe(201);
+  expect(await pays(two, ofOne)).toBe(404);
+  expect(await pays(one, ofOrganisation)).toBe(404);
+  expect(await pays(partner, ofOrganisation)).toBe(201);
+  // The organisation's server may use a customer's card for that customer, and for no other.
+  expect(await pays(partner, ofOne, { customer: { id: one.customerReference } })).toBe(201);
+  expect(await pays(partner, ofOne, { customer: { id: two.customerReference } })).toBe(404);
+  for (const token of [ofOne, ofOrganisation]) expect(await pays(stranger, token)).toBe(404);
+
+  const deletes = async (caller: { call: PartnerUnderTest['call'] }, token: string) =>
+    (await caller.call('DELETE', `/v1/cards/${token}`)).status;
+  expect(await deletes(two, ofOne)).toBe(404);
+  expect(await deletes(stranger, ofOne)).toBe(404);
+  expect(await deletes(one, ofOrganisation)).toBe(404);
+  expect(await deletes(partner, ofOne)).toBe(204);
+  expect(await deletes(partner, ofOrganisation)).toBe(204);
+});
+
+test.each([
+  ['cardNumber', {}],
+  ['cardNumber', { ...clear(), encryptedCard: 'x' }],
+  ['cardNumber', clear('4242424242424241')],
+  ['holderName', { ...clear(), holderName: undefined }],
+  ['expiryDate', { ...clear(), expiryMonth: 13 }],
+  ['expiryMonth', { ...clear(), expiryMonth: '12' }],
+])('400 names %s: %j', async (field, payload) => {
+  const { status, body } = await partner.call('POST', '/v1/cards', payload);
+  expect([status, body.errors[0].field]).toEqual([400, field]);
+  expect(JSON.stringify(body)).not.toContain('424242');
+});
+
+test('while the vault is away nothing is stored, and what is deleted is forgotten there later', async () => {
+  const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
+  const acquirer = processor.service.app.get(Acquirer);
+  const store = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
+  const forget = jest.spyOn(acquirer, 'forgetCard').mockResolvedValue(false);
+  const away = await partner.call('POST', '/v1/cards', clear());
+  expect([away.status, away.headers['retry-after'], away.body.errors[0].errorReference]).toEqual([503, '5', '30']);
+  expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
+  expect((await partner.pay(await anInvoice(), withToken(token))).status).toBe(404);
+  store.mockRestore();
+  forget.mockRestore();
+  const forgotten = async () => {
+    const [row] = await processor.dataSource.query<[{ at: Date | null }]>(
+      `SELECT forgotten_at AS at FROM cards WHERE token = $1`,
+      [token],
+    );
+    return row.at !== null;
+  };
+  expect(await forgotten()).toBe(false);
+  await processor.service.app.get(DeleteCard).forgetDeleted();
+  expect(await forgotten()).toBe(true);
+});
+
+test('the number of a card stands in no table, and not in the books of the bank', async () => {
+  const planted = '5105105105105100';
+  const { token } = (await partner.call('POST', '/v1/cards', clear(planted))).body as { token: string };
+  const reference = randomUUID();
+  await partner.pay(await anInvoice(), { reference, ...withToken(token) });
+  await partner.pay(await anInvoice(), { paymentMethod: { card: { ...clear(planted), cvv: '971' } } });
+  const tables = await processor.dataSource.query<{ name: string }[]>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`,
+  );
+  const containing = async (text: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await processor.dataSource.query<unknown[]>(
+        `SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`,
+        [text],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  };
+  expect(await containing('**** 5100')).toEqual(expect.arrayContaining(['cards', 'event_log', 'payments']));
+  expect(await containing(planted)).toEqual([]);
+  expect(readFileSync(processor.books, 'utf8')).toContain('vaultToken');
+  expect(readFileSync(processor.books, 'utf8')).not.toContain(planted);
+});

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { CardAnswer, StoreCardRequest } from '@svc/contracts';
+import { Clock, DomainError, invalidField } from '@svc/kernel';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { type Card, cardBrand, cardMask } from '../card-data/card.js';
+import { CardKeys } from '../card-data/card-keys.js';
+import { checkCard } from '../card-data/opened-card.js';
+import { type CardOwner, CardRepository } from './card.repository.js';
+
+/**
+ * Gives a card to the acquirer's vault and keeps what stands for it (P7). Should this service die in between, the vault
+ * keeps a card that nobody can name: nothing can be charged to it.
+ */
+@Injectable()
+export class StoreCard {
+  constructor(
+    @Inject(CardRepository) private readonly cards: CardRepository,
+    @Inject(CardKeys) private readonly cardKeys: CardKeys,
+    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async execute(owner: CardOwner, request: StoreCardRequest): Promise<CardAnswer> {
+    const card = await this.open(owner, request);
+    const stored = await this.acquirer.storeCard(card);
+    if (stored === 'invalid') throw new DomainError('card.invalid');
+    if (stored === 'unknown') throw new DomainError('acquirer.unavailable', { retryAfterSeconds: 5 });
+    const known = {
+      token: `card_${randomBytes(24).toString('base64url')}`,
+      customerReference: owner.customerReference,
+      acquirer: this.acquirer.name,
+      vaultToken: stored.vaultToken,
+      cardMask: cardMask(card),
+    };
+    await this.cards.insert(owner, known);
+    const { holderName, expiryMonth, expiryYear } = card;
+    return {
+      token: known.token,
+      cardMask: known.cardMask,
+      holderName,
+      expiryMonth,
+      expiryYear,
+      brand: cardBrand(card),
+    };
+  }
+
+  private async open(owner: CardOwner, request: StoreCardRequest): Promise<Card> {
+    const { encryptedCard, cardNumber } = request;
+    if (Boolean(encryptedCard) === Boolean(cardNumber))
+      throw invalidField('cardNumber', 'Either cardNumber or encryptedCard is required, and not both');
+    if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
+    // Bound to whose it will be, so that a copied message stores nothing for anybody else.
+    const sessionId = owner.customerReference ?? owner.organisationId;
+    return this.cardKeys.openCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
+  }
+}

@@ -1,0 +1,34 @@
+import { Controller } from '@nestjs/common';
+import {
+  type EventEnvelope,
+  type MerchantChanged,
+  MerchantChangedV1,
+  type SiteChanged,
+  SiteChangedV1,
+} from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+
+/** Keeps what partners' payments need to know of merchants. Replay: the highest version of each row stays. */
+@Controller()
+export class MerchantsConsumer {
+  @EventPattern(MerchantChangedV1, { repeatable: true })
+  async keepMerchants(events: EventEnvelope<MerchantChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
+        name: payload.name,
+        features: JSON.stringify(payload.features),
+        grants: JSON.stringify(payload.grants),
+      });
+    }
+  }
+
+  @EventPattern(SiteChangedV1, { repeatable: true })
+  async keepSites(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'known_sites', { site_id: payload.siteId }, aggregateVersion, {
+        merchant_id: payload.merchantId,
+        site_reference: payload.siteReference,
+      });
+    }
+  }
+}

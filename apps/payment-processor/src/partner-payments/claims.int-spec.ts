@@ -1,0 +1,122 @@
+import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { CARDS } from '../../test/encrypted-card.js';
+import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await aPartner(processor);
+  merchant = await aMerchant(processor);
+});
+afterAll(() => processor.stop());
+
+const anInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
+const chargesOf = (references: readonly string[]): string[] =>
+  processor.charged().filter((reference) => references.includes(reference));
+const countOf = async (payable: { payableId: string }): Promise<number> => {
+  const [row] = await processor.dataSource.query<[{ count: number }]>(
+    `SELECT count(*) FROM payments WHERE payable_id = $1`,
+    [payable.payableId],
+  );
+  return row.count;
+};
+
+describe('claims of the partner', () => {
+  const vouchers = [
+    { merchantLiable: true, amount: 2_000 },
+    { merchantLiable: false, amount: 345 },
+  ];
+  const external = (status: string) => ({ paymentMethod: { external: { type: 'EFT', status, reference: 'bank-1' } } });
+  const granted = (vouchersGranted: boolean, externalPayments: boolean) =>
+    aMerchant(processor, {
+      grants: [{ organisationId: partner.organisationId, vouchers: vouchersGranted, externalPayments }],
+    });
+  const ledgerOf = (paymentReference: string) =>
+    processor.dataSource.query<unknown[]>(
+      `SELECT kind, debit_account AS debit, credit_account AS credit, t.amount FROM transfers t JOIN payments USING (payment_id)
+        WHERE payment_reference = $1 ORDER BY t.amount`,
+      [paymentReference],
+    );
+
+  test('without a grant, or by a customer: 403', async () => {
+    const invoice = await anInvoice();
+    for (const claim of [{ vouchers }, external('success')])
+      expect((await partner.pay(invoice, claim)).status).toBe(403);
+    merchant = await granted(true, true);
+    const customer = await partner.customer();
+    for (const claim of [{ vouchers }, external('success')])
+      expect((await customer.pay(await anInvoice(), claim)).status).toBe(403);
+    merchant = await granted(false, true);
+    expect((await partner.pay(await anInvoice(), { vouchers })).status).toBe(403);
+    merchant = await granted(true, false);
+    expect((await partner.pay(await anInvoice(), external('success'))).status).toBe(403);
+    expect(await countOf(invoice)).toBe(0);
+  });
+
+  test('vouchers cover a part: the card pays the rest, and the ledger knows who owes what', async () => {
+    merchant = await granted(true, false);
+    const { body } = await partner.pay(await anInvoice(), { vouchers });
+    expect(body).toMatchObject({ status: 'success', processedAmount: 10_000, paymentMethodType: 'Card' });
+    const payable = `test:merchant:${merchant.merchantId}:payable`;
+    expect(await ledgerOf(body.paymentReference)).toEqual([
+      { kind: 'voucher', debit: 'test:service:vouchers', credit: payable, amount: 345 },
+      {
+        kind: 'voucher',
+        debit: `test:merchant:${merchant.merchantId}:vouchers`,
+        credit: `test:merchant:${merchant.merchantId}:redeemed`,
+        amount: 2_000,
+      },
+      { kind: 'capture', debit: 'test:acquirer:simulated:receivable', credit: payable, amount: 10_000 },
+    ]);
+    expect((await processor.published(PaymentSucceededV1)).at(-1)!.payload).toMatchObject({ vouchers });
+  });
+
+  test('vouchers of a payment that failed move nothing', async () => {
+    merchant = await granted(true, false);
+    const declined = { paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };
+    const { body } = await partner.pay(await anInvoice(), { vouchers, ...declined });
+    expect(body).toMatchObject({ status: 'failed', processedAmount: 0 });
+    expect(await ledgerOf(body.paymentReference)).toEqual([]);
+  });
+
+  test('vouchers cover everything: the acquirer is not asked, and no card is needed', async () => {
+    merchant = await granted(true, false);
+    const invoice = await anInvoice();
+    const all = [{ merchantLiable: false, amount: invoice.amount }];
+    const { status, body } = await partner.pay(invoice, { vouchers: all, paymentMethod: undefined });
+    expect([status, body]).toEqual([
+      201,
+      expect.objectContaining({ status: 'success', processedAmount: 0, paymentMethodType: 'Voucher' }),
+    ]);
+    expect(chargesOf([body.paymentReference])).toEqual([]);
+    expect(await ledgerOf(body.paymentReference)).toHaveLength(1);
+    expect((await partner.pay(invoice)).status).toBe(409);
+  });
+
+  test('an external payment: the partner owes it; one that failed leaves the invoice open', async () => {
+    merchant = await granted(false, true);
+    const invoice = await anInvoice();
+    const failed = await partner.pay(invoice, external('failed'));
+    expect(failed).toMatchObject({
+      status: 201,
+      body: { status: 'failed', paymentMethodType: 'External', errors: [{ errorReference: '10' }] },
+    });
+    expect((await processor.published(PaymentFailedV1)).at(-1)!.payload.payable.state).toBe('open');
+    const { body } = await partner.pay(invoice, external('success'));
+    expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
+    expect(chargesOf([body.paymentReference])).toEqual([]);
+    expect(await ledgerOf(body.paymentReference)).toEqual([
+      {
+        kind: 'external',
+        debit: `test:organisation:${partner.organisationId}:receivable`,
+        credit: `test:merchant:${merchant.merchantId}:payable`,
+        amount: 12345,
+      },
+    ]);
+  });
+});

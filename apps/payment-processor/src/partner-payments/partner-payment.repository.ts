@@ -1,0 +1,267 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AnyPaymentSnapshot,
+  isPartners,
+  type MerchantFeatures,
+  type MerchantGrant,
+  type Mode,
+  type PartnerPayment,
+  type PayableDescriptor,
+  type PayableSource,
+  type PayableState,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  PaymentSucceededV1,
+} from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { DataSource, type EntityManager } from 'typeorm';
+import { nextAskAt } from '../payments/attempt.js';
+import type { Transfer } from '../payments/ledger.js';
+import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
+import { type OpenAttempt, PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+
+/** Whose payment it must be to be found at all. */
+export interface PaymentOwner {
+  /** UUID. */
+  readonly organisationId: string;
+  readonly mode: Mode;
+}
+
+/** A partner's payment as it was committed. */
+export interface StandingPayment {
+  readonly fingerprint: string;
+  readonly payment: PartnerPayment;
+  /** aggregateVersion of the event that says the same. */
+  readonly version: number;
+}
+
+/** What a partner wants to pay, with what its merchant lets payers do. */
+export interface PayableToPay {
+  readonly payable: PayableDescriptor<PayableSource>;
+  readonly state: PayableState;
+  readonly version: number;
+  readonly tries: number;
+  /** Undefined until identity's event has arrived. */
+  readonly merchant: KnownMerchant | undefined;
+  readonly siteReference: string | undefined;
+}
+
+export interface KnownMerchant {
+  readonly name: string;
+  readonly features: MerchantFeatures;
+  readonly grants: readonly MerchantGrant[];
+}
+
+/** A payment that is about to be accepted, and the key under which its partner repeats it. */
+export interface NewPartnerPayment {
+  readonly owner: PaymentOwner;
+  readonly fingerprint: string;
+  /** As {@link acceptedPayment} made it, at the version of the payable that was read. */
+  readonly payment: AnyPaymentSnapshot;
+  readonly triesMax: number;
+}
+
+/**
+ * Payments made through the main API. Accepting one is one statement: the payable is reserved, and payment, idempotency
+ * key, attempt and event are written, or nothing is.
+ */
+@Injectable()
+export class PartnerPaymentRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** The payment that this organisation calls `reference`, in its present state. */
+  async findByReference(owner: PaymentOwner, reference: string): Promise<StandingPayment | undefined> {
+    const [row] = await this.dataSource.query<(PaymentRow & { fingerprint: string })[]>(
+      `SELECT r.fingerprint, ${PAYMENT_COLUMNS}
+         FROM partner_references r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
+         LEFT JOIN verifications v ON v.payment_id = p.payment_id
+        WHERE r.organisation_id = $1 AND r.mode = $2 AND r.reference = $3`,
+      [owner.organisationId, owner.mode, reference],
+    );
+    if (!row) return undefined;
+    const payment = asSnapshot(row);
+    if (!isPartners(payment)) throw new Error('A payment under a reference of a partner is not a partner’s.');
+    return { fingerprint: row.fingerprint, payment, version: row.payment_version };
+  }
+
+  findPayable(mode: Mode, payableId: string): Promise<PayableToPay | undefined> {
+    return this.findOne(`y.payable_id = $2`, mode, payableId);
+  }
+
+  /** By the 20 digits of its code (D5). */
+  findPayableByCode(mode: Mode, code: string): Promise<PayableToPay | undefined> {
+    return this.findOne(`y.source ->> 'code' = $2`, mode, code);
+  }
+
+  /** Undefined when the payable is not as it was read: the caller looks again. */
+  acceptForAcquirer(wanted: NewPartnerPayment, acquirer: string): Promise<OpenAttempt | undefined> {
+    return this.accept(this.dataSource.manager, wanted, acquirer);
+  }
+
+  /**
+   * As {@link acceptForAcquirer}, where nothing is left to take from a card: outcome and ledger are in the same
+   * transaction. False when the payable is not as it was read.
+   */
+  async acceptAsSettled(wanted: NewPartnerPayment, settlement: Settlement, transfers: Transfer[]): Promise<boolean> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const open = await this.accept(tx, wanted, undefined);
+      if (open) await this.settle(tx, open, settlement, transfers);
+      return open !== undefined;
+    });
+  }
+
+  private async findOne(condition: string, mode: Mode, wanted: string): Promise<PayableToPay | undefined> {
+    const [row] = await this.dataSource.query<PayableRow[]>(
+      `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
+              y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
+              y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features, m.grants
+         FROM payables y LEFT JOIN known_merchants m ON m.merchant_id = y.merchant_id
+         LEFT JOIN known_sites s ON s.site_id = y.site_id
+        WHERE y.mode = $1 AND ${condition}`,
+      [mode, wanted],
+    );
+    if (!row) return undefined;
+    const { state, version, tries, siteReference, name, features, grants, ...payable } = row;
+    return {
+      payable: { ...payable, expiresAt: row.expiresAt.toISOString() },
+      ...{ state, version, tries },
+      merchant: name === null ? undefined : { name, features: features ?? {}, grants: grants ?? [] },
+      siteReference: payable.source.kind === 'session' ? (siteReference ?? undefined) : payable.source.siteReference,
+    };
+  }
+
+  private async accept(
+    tx: EntityManager,
+    { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
+    acquirer: string | undefined,
+  ): Promise<OpenAttempt | undefined> {
+    const [paymentId, attemptId, startedAt] = [newUuid(this.clock), newUuid(this.clock), this.clock.now()];
+    const event = this.events.statement('$17', [
+      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
+    ]);
+    const [row] = await tx.query<unknown[]>(
+      `WITH payable AS (
+         UPDATE payables SET state = 'reserved', holder = $2, tries = tries + 1, version = version + 1, modified_at = $3
+          WHERE payable_id = $1 AND state = 'open' AND version = $4 - 1 AND expires_at > $3 AND tries < tries_max
+         RETURNING payable_id
+       ), payment AS (
+         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, voucher_amount,
+                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version)
+         SELECT $2, payable_id, $2, $5, 'processing', $6, $7, $8, 0, $9, $10, $11, '[]', $3, $3, 1 FROM payable
+       ), key AS (
+         INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
+         SELECT $12, $13, $14, $15, $2 FROM payable
+       ), ${acquirer === undefined ? '' : OPEN_ATTEMPT}logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM payable, ${event.rows}
+       )
+       SELECT payable_id, $16::text AS acquirer FROM payable`,
+      [
+        payment.payable.payableId,
+        paymentId,
+        startedAt,
+        payment.payable.version,
+        payment.paymentReference,
+        payment.amount,
+        payment.tipAmount,
+        vouchersTotal(payment.vouchers),
+        payment.paymentMethodType,
+        payment.paymentMethodLabel,
+        JSON.stringify(storedPartnerOf(payment)),
+        owner.organisationId,
+        owner.mode,
+        payment.reference,
+        fingerprint,
+        acquirer ?? '',
+        event.parameter,
+        ...(acquirer === undefined ? [] : [attemptId, nextAskAt(startedAt, 0, startedAt)]),
+      ],
+    );
+    if (!row) return undefined;
+    event.committed();
+    return {
+      paymentId,
+      paymentVersion: 1,
+      attemptId,
+      acquirer: acquirer ?? '',
+      startedAt,
+      asked: 0,
+      triesMax,
+      payment,
+    };
+  }
+
+  private async settle(
+    tx: EntityManager,
+    open: OpenAttempt,
+    settlement: Settlement,
+    transfers: Transfer[],
+  ): Promise<void> {
+    const now = this.clock.now();
+    const settled = settledPayment(open.payment, settlement, open.triesMax, now);
+    const type = settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
+    const event = this.events.statement('$10', [
+      { type, aggregateId: open.paymentId, aggregateVersion: open.paymentVersion + 1, payload: settled },
+    ]);
+    await tx.query(
+      `WITH target AS (
+         UPDATE payments SET state = $2, processed_amount = $3, errors = $4, modified_at = $5, version = version + 1
+          WHERE payment_id = $1 RETURNING payment_id, payable_id
+       ), payable AS (
+         UPDATE payables y SET state = $6, holder = CASE WHEN $6 = 'paid' THEN y.holder END, version = $7, modified_at = $5
+           FROM target WHERE y.payable_id = target.payable_id
+       ), ${recordTransfers('$8', '$9', '$5')}, logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target, ${event.rows}
+       )
+       SELECT payment_id FROM target`,
+      [
+        open.paymentId,
+        settled.state,
+        settled.processedAmount,
+        JSON.stringify(settled.errors),
+        now,
+        settled.payable.state,
+        settled.payable.version,
+        this.payments.transferRows(transfers),
+        settled.currencyISOCode,
+        event.parameter,
+      ],
+    );
+    event.committed();
+  }
+}
+
+const OPEN_ATTEMPT = `attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
+         SELECT $18, $2, $16, 'started', $3, 0, $19 FROM payable
+       ), `;
+
+interface PayableRow extends Omit<PayableDescriptor<PayableSource>, 'expiresAt'> {
+  expiresAt: Date;
+  state: PayableState;
+  version: number;
+  tries: number;
+  siteReference: string | null;
+  name: string | null;
+  features: MerchantFeatures | null;
+  grants: MerchantGrant[] | null;
+}
+
+/** What {@link asSnapshot} gives back of it. */
+function storedPartnerOf(payment: AnyPaymentSnapshot): object {
+  const { reference, partner, merchantName, siteReference, orderReference } = payment;
+  const { invoiceReference, invoiceExternalReference, vouchers } = payment;
+  const references = { orderReference, invoiceReference, invoiceExternalReference };
+  return { reference, partner, merchantName, siteReference, ...references, vouchers };
+}

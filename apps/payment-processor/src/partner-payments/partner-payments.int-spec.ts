@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { PaymentProcessingV1, PaymentSucceededV1, type PayableDescriptor, type InvoiceSource } from '@svc/contracts';
+import { waitUntil } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await aPartner(processor);
+  merchant = await aMerchant(processor);
+});
+afterAll(() => processor.stop());
+
+const anInvoice = (over: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
+  openInvoice(processor, { ...merchant, ...over });
+
+const countOf = async (payable: { payableId: string }): Promise<number> => {
+  const [row] = await processor.dataSource.query<[{ count: number }]>(
+    `SELECT count(*) FROM payments WHERE payable_id = $1`,
+    [payable.payableId],
+  );
+  return row.count;
+};
+const chargesOf = (references: readonly string[]): string[] =>
+  processor.charged().filter((reference) => references.includes(reference));
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('a payment by invoice reference: one charge, the history item as the answer, told to the history first', async () => {
+  const invoice = await anInvoice();
+  const customer = { id: randomUUID(), firstName: 'Ayesha', lastName: 'Khan' };
+  const reference = randomUUID().toUpperCase();
+  const { status, body, headers } = await partner.pay(invoice, { reference, customer, orderReference: 'order-9' });
+
+  expect(status).toBe(201);
+  expect(headers['cache-control']).toBe('no-store');
+  expect(body).toEqual({
+    reference,
+    invoiceReference: invoice.payableId,
+    invoiceExternalReference: 'inv-1',
+    merchantName: 'Karoo Books',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12345,
+    paymentReference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{18}$/),
+    paymentUTCDate: '2026-03-01T10:00:00.000Z',
+    paymentMethodType: 'Card',
+    paymentMethodDescription: '**** 4242',
+    status: 'success',
+    tipAmount: 0,
+    processedAmount: 12345,
+    customer,
+    siteReference: 'TILL-1',
+    errors: null,
+  });
+  expect(chargesOf([body.paymentReference])).toHaveLength(1);
+  expect(processor.shown.at(-1)).toMatchObject({ version: 2, payment: { reference, state: 'success' } });
+
+  const events = [
+    ...(await processor.published(PaymentProcessingV1)),
+    ...(await processor.published(PaymentSucceededV1)),
+  ];
+  const own = events.filter(({ payload }) => payload.paymentReference === body.paymentReference);
+  expect(
+    own.map(({ aggregateVersion, payload }) => [aggregateVersion, payload.state, payload.payable.version]),
+  ).toEqual([
+    [1, 'processing', 2],
+    [2, 'success', 3],
+  ]);
+  for (const { payload } of own)
+    expect(payload).toMatchObject({
+      partner: { organisationId: partner.organisationId, customer },
+      orderReference: 'order-9',
+      reference,
+    });
+});
+
+test.each([
+  ['the address that is scanned', (code: string) => base64(`${CODES_URL}/c/${code}`)],
+  ['its digits, base64url without padding', (code: string) => Buffer.from(` ${code} `).toString('base64url')],
+])('a payment by code: %s', async (_, encode) => {
+  const invoice = await anInvoice();
+  const answer = await partner.pay(invoice, { invoiceReference: undefined, code: encode(invoice.source.code) });
+  expect(answer).toMatchObject({ status: 201, body: { status: 'success', invoiceReference: invoice.payableId } });
+});
+
+test('a card encrypted for this payment opens, and for no other', async () => {
+  const [invoice, reference] = [await anInvoice(), randomUUID()];
+  const bound = (sessionId: string): Promise<string> => encryptedCard(processor.cardKey, { sessionId, try: 1 });
+  const other = { paymentMethod: { card: { encryptedCard: await bound(randomUUID()) } } };
+  expect((await partner.pay(invoice, { reference, ...other })).status).toBe(400);
+  const own = { paymentMethod: { card: { encryptedCard: await bound(reference) } } };
+  expect(await partner.pay(invoice, { reference, ...own })).toMatchObject({ status: 201, body: { status: 'success' } });
+});
+
+test('a declined card is a payment that failed, and the invoice can be paid again', async () => {
+  const invoice = await anInvoice();
+  const failed = await partner.pay(invoice, { paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } });
+  expect(failed).toMatchObject({
+    status: 201,
+    body: { status: 'failed', processedAmount: 0, errors: [{ errorReference: '10' }] },
+  });
+  expect((await partner.pay(invoice)).body.status).toBe('success');
+});
+
+describe('refused before charging, and nothing is recorded', () => {
+  const refused = async (over: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
+    const invoice = payable ?? (await anInvoice());
+    const before = await countOf(invoice);
+    const { status, body } = await partner.pay(invoice, over);
+    expect(await countOf(invoice)).toBe(before);
+    return [status, body.errors[0].errorReference as string, body.errors[0].field as string | undefined];
+  };
+
+  test.each([
+    ['reference', { reference: 'x' }],
+    ['amount', { amount: '12345' }],
+    ['amount', { amount: 1.5 }],
+    ['amount', { amount: 100_000_000_001 }],
+    ['tipAmount', { tipAmount: -1 }],
+    ['customer', { customer: undefined }],
+    ['customer.id', { customer: { id: 'x' } }],
+    ['code', { code: 'aGk=' }],
+    ['code', { invoiceReference: undefined }],
+    ['code', { invoiceReference: undefined, code: '%%%' }],
+    ['paymentMethod', { paymentMethod: undefined }],
+    ['paymentMethod', { paymentMethod: {} }],
+    ['paymentMethod.card.cardNumber', { paymentMethod: { card: aCard({ cardNumber: '4242424242424241' }) } }],
+    ['paymentMethod.card.cvv', { paymentMethod: { card: aCard({ cvv: undefined }) } }],
+    ['paymentMethod.card.expiryDate', { paymentMethod: { card: aCard({ expiryYear: 2020 }) } }],
+    ['vouchers', { vouchers: [{ merchantLiable: true, amount: 20_000 }] }],
+    ['vouchers[0].merchantLiable', { vouchers: [{ amount: 1 }] }],
+    ['returnUrl', { returnUrl: 'http://partner.example/' }],
+    ['orderReference', { orderReference: 'x'.repeat(101) }],
+  ])('400 names %s: %j', async (field, over) => {
+    expect(await refused(over)).toEqual([400, '40', field]);
+  });
+
+  test('by the state of what is to be paid', async () => {
+    expect(await refused({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
+    expect(await refused({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
+      404,
+      '21',
+      undefined,
+    ]);
+    const expired = await anInvoice({ expiresAt: '2026-03-01T09:59:59.000Z' });
+    expect(await refused({}, expired)).toEqual([410, '20', undefined]);
+    const closed = await anInvoice();
+    await processor.close(closed);
+    expect(await refused({}, closed)).toEqual([409, '20', undefined]);
+    const paid = await anInvoice();
+    await partner.pay(paid);
+    expect(await refused({}, paid)).toEqual([409, '20', undefined]);
+    const live = await anInvoice({ mode: 'live' });
+    expect(await refused({}, live)).toEqual([404, '21', undefined]);
+  });
+
+  test('by what the merchant agrees to', async () => {
+    expect(await refused({ amount: 1 })).toEqual([422, '22', undefined]);
+    expect(await refused({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
+    merchant = await aMerchant(processor, { features: { orderReference: { required: true, label: 'Table' } } });
+    expect(await refused({})).toEqual([422, '40', 'orderReference']);
+    expect((await partner.pay(await anInvoice(), { orderReference: '7' })).status).toBe(201);
+  });
+
+  test('of a merchant that is not known yet, until it is', async () => {
+    merchant = { merchantId: 999_999, siteId: 5001 };
+    expect(await refused({})).toEqual([503, '50', undefined]);
+  });
+});
+
+test('the amount where it may be edited, and a tip where one may be given', async () => {
+  merchant = await aMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
+  const { body } = await partner.pay(await anInvoice(), { amount: 10_000, tipAmount: 500 });
+  expect(body).toMatchObject({ invoicedAmount: 12345, tipAmount: 500, processedAmount: 10_500, status: 'success' });
+});
+
+describe('customers and organisations', () => {
+  test('a customer pays as itself, and for nobody else', async () => {
+    const customer = await partner.customer();
+    const { body } = await customer.pay(await anInvoice());
+    expect(body.customer).toEqual({ id: customer.customerReference, firstName: '', lastName: '' });
+    const other = { customer: { id: randomUUID() } };
+    expect((await customer.pay(await anInvoice(), other)).status).toBe(403);
+    const own = { customer: { id: customer.customerReference.toUpperCase(), firstName: 'A' } };
+    expect((await customer.pay(await anInvoice(), own)).status).toBe(201);
+  });
+
+  test('without key or token: 401, empty, before anything is validated', async () => {
+    const { status, body } = await (async () => {
+      const answer = await processor.service.app.inject({ method: 'POST', url: '/v1/payments', payload: {} });
+      return { status: answer.statusCode, body: answer.body };
+    })();
+    expect([status, body]).toEqual([401, '']);
+  });
+
+  test('two organisations may use the same reference, for the same invoice too', async () => {
+    const other = await aPartner(processor);
+    const [invoice, reference] = [await anInvoice(), randomUUID()];
+    const declined = { reference, paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };
+    const [first, second] = [await partner.pay(invoice, declined), await other.pay(invoice, declined)];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(first.body.paymentReference).not.toBe(second.body.paymentReference);
+  });
+});
+
+test('a lost answer of the bank: answered once it is known, which is asked for at once', async () => {
+  const invoice = await anInvoice();
+  const paid = await partner.pay(invoice, { paymentMethod: { card: aCard({ cardNumber: CARDS.dropsTheAnswer }) } });
+  expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
+  expect(chargesOf([paid.body.paymentReference])).toHaveLength(1);
+});
+
+describe('verification', () => {
+  const toVerify = { paymentMethod: { card: aCard({ cardNumber: CARDS.verified }) } };
+
+  test('the answer leads to the bank, whose page leads to ours, which finishes the payment', async () => {
+    const [invoice, reference] = [await anInvoice(), randomUUID()];
+    const customer = { id: randomUUID() };
+    const asked = await partner.pay(invoice, { reference, customer, ...toVerify });
+    expect(asked).toMatchObject({ status: 201, body: { status: 'verificationRequired', processedAmount: 0 } });
+    const back = await fetch(asked.body.verificationUrl as string, {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'confirm' }),
+      redirect: 'manual',
+    });
+    const location = back.headers.get('location')!;
+    expect(location).toBe(`https://api.svc.example/v1/verifications/${asked.body.paymentReference}`);
+    const page = await processor.service.app.inject({ method: 'GET', url: new URL(location).pathname });
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain('Your payment is complete');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    const { status, body } = await partner.pay(invoice, { reference, customer, ...toVerify });
+    expect([status, body.status, body.verificationUrl, body.processedAmount]).toEqual([
+      200,
+      'success',
+      undefined,
+      12345,
+    ]);
+  });
+
+  test('a payer who returns to a page of the partner: the service asks by itself', async () => {
+    const invoice = await anInvoice();
+    const asked = await partner.pay(invoice, { returnUrl: 'https://partner.example/back?x=1', ...toVerify });
+    const back = await fetch(asked.body.verificationUrl as string, {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'confirm' }),
+      redirect: 'manual',
+    });
+    expect(back.headers.get('location')).toBe('https://partner.example/back?x=1');
+    await waitUntil('the payment to be finished', 5_000, async () => {
+      await processor.clearUp();
+      return chargesOf([asked.body.paymentReference as string]).length === 1;
+    });
+  });
+
+  test('the page knows nothing of other references', async () => {
+    for (const text of ['x', '0'.repeat(18), randomUUID()])
+      expect((await processor.service.app.inject({ method: 'GET', url: `/v1/verifications/${text}` })).statusCode).toBe(
+        404,
+      );
+  });
+});
+
+test('a hosted session can be paid by a partner too, and its merchant hears of it as of any payment', async () => {
+  const payable = aPayable({ ...merchant });
+  await processor.close(aPayable({ ...merchant }));
+  await processor.pay(payable, { card: CARDS.declined });
+  const { status, body } = await partner.pay(payable);
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ siteReference: 'WEB', invoiceExternalReference: 'order-1', status: 'success' });
+  await expect(processor.pay(payable, { try: 3 })).rejects.toMatchObject({ code: 'payable.paid' });
+});

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { ModuleRef } from '@nestjs/core';
+import { SessionCreatedV1 } from '@svc/contracts';
+import { anEvent, waitUntil } from '@svc/testing';
+import type { Pool } from 'pg';
+import { PaymentProcessorModule } from '../app.module.js';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { MakePayment } from './make-payment.js';
+import { aPayable } from '../../test/builders.js';
+import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await aPartner(processor);
+  merchant = await aMerchant(processor);
+});
+afterAll(() => processor.stop());
+
+const anInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
+const chargesOf = (references: readonly string[]): string[] =>
+  processor.charged().filter((reference) => references.includes(reference));
+const countOf = async (payable: { payableId: string }): Promise<number> => {
+  const [row] = await processor.dataSource.query<[{ count: number }]>(
+    `SELECT count(*) FROM payments WHERE payable_id = $1`,
+    [payable.payableId],
+  );
+  return row.count;
+};
+
+describe('repeats', () => {
+  test('the same payment in its present state, also with another card and after it was paid', async () => {
+    const [invoice, reference] = [await anInvoice(), randomUUID()];
+    const customer = { id: randomUUID() };
+    const first = await partner.pay(invoice, { reference, customer });
+    const again = await partner.pay(invoice, {
+      reference: reference.toUpperCase(),
+      customer,
+      paymentMethod: { card: aCard({ cardNumber: '5555555555554444' }) },
+    });
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    expect(again.body).toEqual(first.body);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+  });
+
+  test('with another content: 409', async () => {
+    const [invoice, reference] = [await anInvoice(), randomUUID()];
+    await partner.pay(invoice, { reference });
+    for (const over of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
+      const { status, body } = await partner.pay(invoice, { reference, ...over });
+      expect([status, body.errors[0].errorReference]).toEqual([409, '40']);
+    }
+    const elsewhere = await partner.pay(await anInvoice(), { reference });
+    expect(elsewhere.status).toBe(409);
+  });
+
+  test('of what was refused: the reference is free', async () => {
+    const [invoice, reference] = [await anInvoice(), randomUUID()];
+    expect((await partner.pay(invoice, { reference, amount: 1 })).status).toBe(422);
+    expect((await partner.pay(invoice, { reference })).status).toBe(201);
+  });
+});
+
+test('a thousand repeats at once: one charge, one payment, and the waiting ones hold no database connection', async () => {
+  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
+  // Whose key and token it is, is known from then on, and looked up for none of the thousand.
+  expect((await partner.pay(await anInvoice())).status).toBe(201);
+  const acquirer = processor.service.app.get(Acquirer);
+  const charge = acquirer.charge.bind(acquirer);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const calls = jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
+    await released;
+    return charge(...given);
+  });
+  const pool = (processor.dataSource.driver as unknown as { master: Pool }).master;
+  let acquired = 0;
+  const count = (): void => void acquired++;
+  pool.on('acquire', count);
+  let arrived = 0;
+  const all = Promise.all(
+    Array.from({ length: 1_000 }, () => {
+      arrived++;
+      return partner.pay(invoice, { reference, customer });
+    }),
+  );
+  await waitUntil('the first to be at the bank, and the others to wait', 20_000, () =>
+    Promise.resolve(calls.mock.calls.length === 1 && arrived === 1_000 && pool.idleCount === pool.totalCount),
+  );
+  expect([pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]);
+  release();
+  const answers = await all;
+  pool.off('acquire', count);
+  calls.mockRestore();
+
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ status, headers }) => status === 200 && headers['idempotency-replayed'])).toHaveLength(999);
+  const references = new Set(answers.map(({ body }) => body.paymentReference as string));
+  expect(references.size).toBe(1);
+  expect(chargesOf([...references])).toHaveLength(1);
+  expect(await countOf(invoice)).toBe(1);
+  // What the first one and the jobs in the background need; a connection for each that waits would be a thousand.
+  expect(acquired).toBeLessThan(100);
+}, 60_000);
+
+test('two replicas and the same reference: one payment, the second sees what the first made', async () => {
+  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
+  const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
+  // Each use case is a process of its own: they share the tables and nothing else.
+  const replicas = await Promise.all([1, 2, 3].map(() => app.create(MakePayment)));
+  const caller = { ...partner, mode: 'test', tokenType: 'service', customerReference: undefined, tokenId: '' } as const;
+  const made = await Promise.all(
+    replicas.map((replica) =>
+      replica.execute(caller, {
+        reference,
+        invoiceReference: invoice.payableId,
+        amount: invoice.amount,
+        customer,
+        paymentMethod: { card: aCard() },
+      }),
+    ),
+  );
+  expect(new Set(made.map(({ payment }) => payment.paymentReference)).size).toBe(1);
+  expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(made.map(({ payment }) => payment.state)).toEqual(['success', 'success', 'success']);
+  expect(chargesOf([made[0]!.payment.paymentReference])).toHaveLength(1);
+});
+
+test('the page, a phone and a partner at once, two hundred times: one charge each', async () => {
+  let lost = 0;
+  for (let batch = 0; batch < 10; batch++) {
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const payable = aPayable({ ...merchant });
+        // The page has opened it: the session is known, and everybody may pay.
+        await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+        const results = await Promise.allSettled([
+          processor.pay(payable),
+          processor.pay(payable),
+          partner.pay(payable).then(({ status, body }) => {
+            if (status === 201) return body as { paymentReference: string };
+            throw new Error(body.errors[0].errorReference as string);
+          }),
+        ]);
+        const paid = results.flatMap((result) =>
+          result.status === 'fulfilled' ? [result.value.paymentReference] : [],
+        );
+        expect(paid).toHaveLength(1);
+        expect(chargesOf(paid)).toHaveLength(1);
+        expect(await countOf(payable)).toBe(1);
+        const partners = results[2]!;
+        if (partners.status === 'rejected') {
+          lost++;
+          expect((partners.reason as Error).message).toMatch(/^2[03]$/);
+        }
+      }),
+    );
+  }
+  // Neither side always wins, or this would be no race.
+  expect(lost).toBeGreaterThan(0);
+  expect(lost).toBeLessThan(200);
+}, 120_000);
+
+test('an outcome that stays unknown is answered as processing after 20 seconds, and known later', async () => {
+  const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
+  const acquirer = processor.service.app.get(Acquirer);
+  const silent = { kind: 'unknown' } as const;
+  const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(silent);
+  const ask = jest.spyOn(acquirer, 'ask').mockResolvedValue(silent);
+  const answer = partner.pay(invoice, { reference, customer });
+  await waitUntil('the bank to be asked', 5_000, () => Promise.resolve(ask.mock.calls.length > 0));
+  processor.clock.advance(20_000);
+  expect(await answer).toMatchObject({ status: 202, body: { status: 'processing', processedAmount: 0 } });
+
+  charge.mockRestore();
+  ask.mockRestore();
+  // Nothing had arrived at the bank: barred there, failed, payable again.
+  await processor.recover();
+  const again = await partner.pay(invoice, { reference, customer });
+  expect(again).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });
+  expect((await partner.pay(invoice)).body.status).toBe('success');
+});

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import {
+  type InvoiceSource,
+  type MerchantChanged,
+  MerchantChangedV1,
+  type Mode,
+  PartnerKeyChangedV1,
+  type PayableDescriptor,
+  type PayableSource,
+  SCOPES_OF,
+  SiteChangedV1,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  TOKEN_SECONDS,
+  TokenKeyChangedV1,
+  type TokenType,
+} from '@svc/contracts';
+import { anEvent, type HttpAnswer, httpClient } from '@svc/testing';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { anInvoicePayable } from './builders.js';
+import { CARDS } from './encrypted-card.js';
+import type { Processor } from './processor.js';
+
+type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpAnswer>;
+
+/** A caller of the main API: a partner's server, or one of its customers. */
+export interface Caller {
+  readonly call: Call;
+  /** `POST /v1/payments` of this payable with an approved card, a fresh reference and customer, unless told otherwise. */
+  pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpAnswer>;
+}
+
+export interface PartnerUnderTest extends Caller {
+  readonly organisationId: string;
+  customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
+}
+
+/** A partner as identity has told the processor of it. */
+export async function aPartner(processor: Processor, mode: Mode = 'test'): Promise<PartnerUnderTest> {
+  const [kid, organisationId, keyId] = [randomUUID(), randomUUID(), randomUUID()];
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const { x, y } = await exportJWK(publicKey);
+  const apiKey = newApiKey('partner', mode);
+  await processor.deliver(
+    anEvent(TokenKeyChangedV1, kid, 1, {
+      publicJwk: { kty: 'EC', crv: 'P-256', x: x!, y: y!, kid, use: 'sig', alg: 'ES256' },
+      withdrawn: false,
+    }),
+    anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
+  );
+  const callerWith = async (typ: TokenType, sub: string): Promise<Caller> => {
+    const iat = Math.floor(processor.clock.now().getTime() / 1000);
+    const scope = SCOPES_OF[typ].join(' ');
+    const claims = { iss: TOKEN_ISSUER, aud: TOKEN_AUDIENCE, sub, org: organisationId, typ, mode, scope, iat };
+    const token = await new SignJWT({ ...claims, exp: iat + TOKEN_SECONDS, jti: randomUUID() })
+      .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
+      .sign(privateKey);
+    const call: Call = httpClient(processor.service, { 'x-api-key': apiKey, authorization: `Bearer ${token}` });
+    const customer = typ === 'service' ? { customer: { id: randomUUID() } } : {};
+    return {
+      call,
+      pay: (payable, over = {}) =>
+        call('POST', '/v1/payments', {
+          reference: randomUUID(),
+          invoiceReference: payable.payableId,
+          amount: payable.amount,
+          ...customer,
+          paymentMethod: { card: aCard() },
+          ...over,
+        }),
+    };
+  };
+  return {
+    organisationId,
+    ...(await callerWith('service', randomUUID())),
+    customer: async (customerReference = randomUUID()) => ({
+      customerReference,
+      ...(await callerWith('customer', customerReference)),
+    }),
+  };
+}
+
+/** A card in clear, as a partner sends it inside TLS. */
+export function aCard(over: Record<string, unknown> = {}): Record<string, unknown> {
+  return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
+}
+
+let nextCode = 0;
+
+/** An open invoice of R 123.45 with a code of its own. */
+export async function openInvoice(
+  processor: Processor,
+  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+): Promise<PayableDescriptor<InvoiceSource>> {
+  const payableId = randomUUID();
+  const code = String(++nextCode).padStart(20, '7');
+  const payable = anInvoicePayable({
+    payableId,
+    source: { kind: 'invoice', invoiceReference: payableId, externalReference: 'inv-1', siteReference: 'TILL-1', code },
+    ...over,
+  });
+  await processor.open({ payable });
+  return payable;
+}
+
+let merchantId = 20_000;
+let version = 0;
+
+/** A merchant with a site, fresh for each test, as identity would publish it. */
+export async function aMerchant(
+  processor: Processor,
+  over: Partial<MerchantChanged> = {},
+): Promise<{ merchantId: number; siteId: number }> {
+  const ids = { merchantId: over.merchantId ?? ++merchantId, siteId: 5001 };
+  await processor.deliver(
+    anEvent(MerchantChangedV1, String(ids.merchantId), ++version, {
+      merchantId: ids.merchantId,
+      name: 'Karoo Books',
+      features: {},
+      grants: [],
+      ...over,
+    }),
+    anEvent(SiteChangedV1, String(ids.siteId), ++version, {
+      merchantId: ids.merchantId,
+      merchantName: 'Karoo Books',
+      siteId: ids.siteId,
+      siteReference: 'WEB',
+      name: 'Shop',
+      requireApiKey: true,
+      allowedHosts: [],
+      keylessMode: 'test',
+    }),
+  );
+  return ids;
+}
