@@ -142,7 +142,7 @@ export class PartnerSession {
   private async encryptionKey(): Promise<CardEncryptionKey> {
     if (this.key && this.now() < this.key.until) return this.key.value;
     const answer = await this.call('GET', '/v1/cards/encryption-key', undefined, true);
-    const value = this.read(answer, (body) => ({ ...body, kid: readText(body, 'kid') }) as CardEncryptionKey);
+    const value = this.read(answer, (body) => ({ ...body, kid: readText(body, 'kid') }));
     this.key = { until: this.now() + KEY_KEPT_MS, value };
     return value;
   }

@@ -153,7 +153,7 @@ test('the page, a phone and a partner at once, two hundred times: one charge eac
         expect(paid).toHaveLength(1);
         expect(chargesOf(paid)).toHaveLength(1);
         expect(await countOf(payable)).toBe(1);
-        const partners = results[2]!;
+        const partners = results[2];
         if (partners.status === 'rejected') {
           lost++;
           expect((partners.reason as Error).message).toMatch(/^2[03]$/);
