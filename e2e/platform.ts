@@ -114,9 +114,10 @@ export class Platform {
     const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
     // The last line may be under way.
     const complete = lines.slice(0, -1).filter((line) => line !== '');
-    return [
-      ...new Map(complete.map((line) => JSON.parse(line) as ChargeLine).map((line) => [line.key, line])).values(),
-    ];
+    const parsed = complete.map((line) => JSON.parse(line) as Partial<ChargeLine>);
+    // Stored cards have lines there too, without a key.
+    const charges = parsed.filter((line): line is ChargeLine => line.key !== undefined);
+    return [...new Map(charges.map((line) => [line.key, line])).values()];
   }
 
   get servicesPid(): number {

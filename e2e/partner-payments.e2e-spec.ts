@@ -1,0 +1,136 @@
+/** Partners pay as the README and the example say it, and each as it is written. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PartnerClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { listTables, scanFiles, scanTables } from './card-scan.js';
+import { Platform, ROOT, run } from './platform.js';
+
+jest.setTimeout(240_000);
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await Platform.start('partner-payments');
+});
+afterAll(() => platform?.stop());
+
+it('does what the README says with curl, word for word, again and again', async () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, block] = /<!-- tested: partner -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+  for (let times = 0; times < 2; times++) {
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+    const [decoded, repeated, single, history] = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(decoded).toMatchObject({ invoice: { amount: 8_950, state: 'open' } });
+    expect(repeated).toMatchObject({ status: 'success', processedAmount: 8_950, errors: null });
+    const { paymentReference, reference } = repeated as { paymentReference: string; reference: string };
+    expect(single).toMatchObject({ reference, paymentReference, status: 1, paymentMethodLabel: '**** 4242' });
+    expect(history).toMatchObject({ payments: [{ paymentReference, status: 'success' }] });
+    const charged = platform.charges().filter((charge) => charge.paymentReference === paymentReference);
+    expect(charged.map(({ outcome, amount }) => [outcome, amount])).toEqual([['approved', 8_950]]);
+  }
+});
+
+it('runs the example of a partner’s server', async () => {
+  const { code, output } = await run(process.execPath, ['examples/partner/pay-an-invoice.ts'], platform.env());
+  expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+  const lines = output.trim().split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'scanned: Karoo Roastery, 8950 cents, open',
+      'stored: **** 4242 (visa)',
+      'paid: success, 8950 cents',
+      'repeated: the same payment',
+      'declined: failed, error 10',
+      expect.stringMatching(/^history: failed, \*{4} 0002, /),
+      expect.stringMatching(/^history: success, \*{4} 4242, /),
+      'deleted',
+    ]),
+  );
+});
+
+it('a payer who was verified by the bank: the payment goes on by itself, and the history has it', async () => {
+  const { apiUrl, partner } = platform.demo;
+  const client = new PartnerClient({ apiUrl, ...partner });
+  const card = { cardNumber: '4000000000003220', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
+  const request = { reference: randomUUID(), customer: { id: randomUUID() }, amount: 4_500, card };
+  const asked = await client.service.pay({ ...request, code: await newCode(4_500) });
+  expect(asked.status).toBe('verificationRequired');
+  const back = await fetch(asked.verificationUrl!, {
+    method: 'POST',
+    body: new URLSearchParams({ answer: 'confirm' }),
+  });
+  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${asked.paymentReference}`]);
+  expect(await back.text()).toContain('Your payment is complete');
+  await waitUntil('the history to know', 10_000, async () => {
+    for await (const { reference, status } of client.service.history({ customerReference: request.customer.id }))
+      if (reference === request.reference) return status === 'success';
+    return false;
+  });
+});
+
+it('keeps the number of no card in a table, a log, or the books of the bank', async () => {
+  const planted = '5105105105105100';
+  const { apiUrl, partner } = platform.demo;
+  const headers = await loggedIn();
+  const card = { cardNumber: planted, cvv: '971', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
+  const pay = async (amount: number, method: object) =>
+    fetch(`${apiUrl}/v1/payments`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        reference: randomUUID(),
+        code: Buffer.from(await newCode(amount)).toString('base64'),
+        amount,
+        customer: { id: randomUUID() },
+        paymentMethod: { card: method },
+      }),
+    });
+  expect((await pay(1_100, card)).status).toBe(201);
+  expect((await pay(1_200, { ...card, cvv: 'x' })).status).toBe(400);
+  const { token } = await new PartnerClient({ apiUrl, ...partner }).service.storeCard(card);
+  expect((await pay(1_300, { token })).status).toBe(201);
+
+  const client = await platform.sqlClient();
+  try {
+    expect(await scanTables(client, await listTables(client), [planted])).toEqual([]);
+  } finally {
+    await client.end();
+  }
+  for (const folder of ['log', 'acquirer', 'env'])
+    expect(scanFiles(join(platform.dataDir, folder), [planted])).toEqual([]);
+});
+
+async function loggedIn(): Promise<Record<string, string>> {
+  const { apiUrl, partner } = platform.demo;
+  const { apiKey, apiToken, organisationId } = partner;
+  const answer = await fetch(`${apiUrl}/v1/auth/service/login`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ organisationId, apiToken }),
+  });
+  const { identityToken } = (await answer.json()) as { identityToken: string };
+  return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
+}
+
+async function newCode(amount: number): Promise<string> {
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  const path = `/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}/invoices`;
+  const answer = await fetch(`${platform.demo.apiUrl}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, accept: 'text/plain', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      siteReference: 'TILL-1',
+      currencyISOCode: 'ZAR',
+      amount,
+      origin: 'Till',
+      createdUTCDate: new Date().toISOString(),
+    }),
+  });
+  expect(answer.status).toBe(201);
+  return answer.text();
+}
