@@ -36,6 +36,9 @@ export interface CardData {
   expiryYear: number;
 }
 
+/** A card that is only stored: its CVV is asked for by nobody, and kept nowhere. */
+export type CardToStore = Omit<CardData, 'cvv'>;
+
 /** What the encrypted card is good for, and nothing else. */
 export interface CardBinding {
   /** The session it pays, 1 to 100 characters. */
@@ -48,7 +51,7 @@ export interface CardBinding {
 
 /** The plaintext inside the JWE, as JSON in UTF-8. */
 export interface CardPlaintext {
-  card: CardData;
+  card: CardData | CardToStore;
   binding: CardBinding;
 }
 
@@ -78,7 +81,7 @@ export class CardDataError extends Error {
  * @throws CardDataError when a field is malformed. Whether the card is real is for the bank to say
  */
 export async function encryptCard(input: {
-  card: CardData;
+  card: CardData | CardToStore;
   binding: CardBinding;
   publicJwk: CardEncryptionKey;
 }): Promise<string> {
@@ -92,15 +95,17 @@ export async function encryptCard(input: {
     .encrypt({ kty, crv, x, y } as JWK);
 }
 
-function checkedCard(card: CardData): CardData {
-  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
+function checkedCard(card: CardData | CardToStore): CardData | CardToStore {
+  const { cardNumber, holderName, expiryMonth, expiryYear } = card;
+  const cvv: unknown = 'cvv' in card ? card.cvv : undefined;
   const numberLength = typeof cardNumber === 'string' && /^\d+$/.test(cardNumber) ? cardNumber.length : 0;
   must(
     numberLength >= CARD_NUMBER_MIN_DIGITS && numberLength <= CARD_NUMBER_MAX_DIGITS,
     'card.cardNumber',
     'must be 12 to 19 digits',
   );
-  must(typeof cvv === 'string' && /^\d{3,4}$/.test(cvv), 'card.cvv', 'must be 3 or 4 digits');
+  // A card that is stored is encrypted without one; a payment without it is refused where the card is opened.
+  must(!('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'card.cvv', 'must be 3 or 4 digits');
   must(
     typeof holderName === 'string' && holderName.trim() !== '' && holderName.length <= HOLDER_NAME_MAX_LENGTH,
     'card.holderName',
@@ -108,7 +113,8 @@ function checkedCard(card: CardData): CardData {
   );
   must(isWithin(expiryMonth, 1, 12), 'card.expiryMonth', 'must be a number from 1 to 12');
   must(isWithin(expiryYear, 2000, 2099), 'card.expiryYear', 'must be a year of four digits');
-  return { cardNumber, cvv, holderName: holderName.trim(), expiryMonth, expiryYear };
+  const rest = { cardNumber, holderName: holderName.trim(), expiryMonth, expiryYear };
+  return 'cvv' in card ? { ...rest, cvv: card.cvv } : rest;
 }
 
 function checkedBinding(binding: CardBinding): CardBinding {

@@ -12,6 +12,10 @@ export type ResponseStatus = 'Success' | 'BadRequest' | 'NotFound' | 'Unauthoriz
 export interface ApiErrorItem {
   /** Human-readable. Branch on statuses, never on this text. */
   message: string;
+  /** Identifier to quote to support, e.g. `22`; from the main API. */
+  errorReference?: string;
+  /** Which field it is about; from the main API. */
+  field?: string;
 }
 
 /** One final payment of a hosted session ("webhook model" of the interface specification, without its signature). */
@@ -90,13 +94,19 @@ export function readHostedPaymentNotification(value: unknown): HostedPaymentNoti
   return { ...readHostedPayment(value), signature: readText(readObject(value, 'notification'), 'signature') };
 }
 
-/** The `errors` of an envelope; entries that are not `{message}` are left out. */
+/** The `errors` of an envelope or a problem; entries without a message are left out. */
 export function readErrors(value: unknown): ApiErrorItem[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item: unknown) => {
-    const message =
-      typeof item === 'object' && item !== null ? (item as Record<string, unknown>)['message'] : undefined;
-    return typeof message === 'string' ? [{ message }] : [];
+    const { message, errorReference, field } = (item ?? {}) as Record<string, unknown>;
+    if (typeof message !== 'string') return [];
+    return [
+      {
+        message,
+        ...(typeof errorReference === 'string' ? { errorReference } : {}),
+        ...(typeof field === 'string' ? { field } : {}),
+      },
+    ];
   });
 }
 

@@ -1,10 +1,16 @@
-/** What a merchant's server needs: a typed client of the hosted gateway and the verification of its webhooks. */
+/**
+ * What a merchant's server needs: a typed client of the hosted gateway and the verification of its webhooks. What a
+ * partner's needs: payments, stored cards and the history, for itself and its customers.
+ */
 export {
   HostedGatewayClient,
   type CreatedSession,
   type CreateSessionRequest,
   type HostedGatewayClientOptions,
 } from './hosted-gateway-client.js';
+export { PartnerClient, type PartnerClientOptions } from './partner-client.js';
+export { type HistoryQuery, type PartnerSession, type PayRequest } from './partner-session.js';
+export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner-payment.js';
 export { SvcApiError } from './svc-api-error.js';
 export {
   assertExpectedPayment,
