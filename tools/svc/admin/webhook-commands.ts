@@ -38,7 +38,11 @@ export const webhookCommands: readonly AdminCommand[] = [
     name: 'webhooks replay',
     parameters: ['id'],
     summary: 'sends one again, now, under its id',
-    run: (api, input) => api.call('POST', `/notifications/${segment(parameter(input, 0))}/replay`),
+    run: async (api, input) => {
+      const id = parameter(input, 0);
+      const answer = (await api.call('POST', `/notifications/${segment(id)}/replay`)) as object;
+      return { 'webhook-id': id, ...answer };
+    },
   },
   {
     name: 'webhooks replay-all',

@@ -143,7 +143,9 @@ export class PartnerPaymentRepository {
     { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
     acquirer: string | undefined,
   ): Promise<OpenAttempt | undefined> {
-    const [paymentId, attemptId, startedAt] = [newUuid(this.clock), newUuid(this.clock), this.clock.now()];
+    const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
+    // One time for row and event: a moment later the two would tell of different paymentUTCDates.
+    const startedAt = new Date(payment.paymentUTCDate);
     const event = this.events.statement('$17', [
       { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
     ]);

@@ -53,7 +53,8 @@ export class PaymentRepository {
     acquirer: string,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    const startedAt = this.clock.now();
+    // One time for row and event: a moment later the two would tell of different paymentUTCDates.
+    const startedAt = new Date(payment.paymentUTCDate);
     const event = this.events.statement('$18', [
       { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
     ]);

@@ -1,0 +1,119 @@
+/** A partner's customer pays an invoice, and the payment is in the history when the answer is there; every service a process. */
+import { randomUUID } from 'node:crypto';
+import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
+import { onboardPartner, type PartnerHeaders } from './partner.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(240_000);
+
+let platform: Platform;
+let partner: PartnerHeaders;
+
+beforeAll(async () => {
+  platform = await Platform.start('history', {}, 'distributed');
+  partner = await onboardPartner(platform);
+});
+afterAll(() => platform?.stop());
+
+async function call<T>(
+  method: 'GET' | 'POST',
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: object,
+): Promise<{ status: number; body: T | undefined }> {
+  const answer = await fetch(`${platform.demo.apiUrl}${path}`, {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
+}
+
+/** The reference of a new invoice of a till. */
+async function newInvoice(amount: number): Promise<string> {
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  const path = `/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}/invoices`;
+  const { status, body } = await call<{ reference: string }>(
+    'POST',
+    path,
+    { 'x-api-key': apiKey },
+    {
+      externalReference: randomUUID(),
+      siteReference: 'TILL-1',
+      currencyISOCode: 'ZAR',
+      amount,
+      origin: 'Karoo POS',
+      createdUTCDate: new Date().toISOString(),
+    },
+  );
+  expect(status).toBe(201);
+  return body!.reference;
+}
+
+async function pay(invoiceReference: string, amount: number, customerId: string, cardNumber: string) {
+  return call<PaymentHistoryItem>('POST', '/v1/payments', partner, {
+    reference: randomUUID(),
+    invoiceReference,
+    amount,
+    customer: { id: customerId, firstName: 'Thandi', lastName: 'Nkosi' },
+    paymentMethod: {
+      card: {
+        cardNumber,
+        cvv: '123',
+        holderName: 'T Nkosi',
+        expiryMonth: 12,
+        expiryYear: new Date().getFullYear() + 2,
+      },
+    },
+  });
+}
+
+test('thirty payments, each read back by its reference and at the top of both histories the moment its POST has answered', async () => {
+  const customers = [randomUUID(), randomUUID()] as const;
+  const made: PaymentHistoryItem[] = [];
+  for (let count = 0; count < 30; count++) {
+    const declined = count % 5 === 4;
+    const amount = 1_000 + count;
+    const customer = customers[count % 2]!;
+    const invoice = await newInvoice(amount);
+    const { status, body: item } = await pay(
+      invoice,
+      amount,
+      customer,
+      declined ? '4000000000000002' : '4242424242424242',
+    );
+    // At once: nothing here waits for anything.
+    const one = await call<SinglePayment>('GET', `/v1/payments/${item!.paymentReference}`, partner);
+    const page = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1`, partner);
+    const own = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1&customerReference=${customer}`, partner);
+    expect([status, item?.status, one.status]).toEqual([201, declined ? 'failed' : 'success', 200]);
+    expect(one.body).toMatchObject({
+      status: declined ? 2 : 1,
+      amount,
+      reference: item!.reference,
+      errors: item!.errors ?? [],
+    });
+    expect(page.body?.payments).toEqual([item]);
+    expect(own.body?.payments).toEqual([item]);
+    made.unshift(item!);
+  }
+
+  const all = await call<PaymentHistory>('GET', '/v1/payments', partner);
+  expect(all.body).toEqual({ payments: made });
+  const stranger = await onboardPartner(platform);
+  expect((await call('GET', '/v1/payments', stranger)).status).toBe(204);
+  expect(await call('GET', `/v1/payments/${made[0]!.paymentReference}`, stranger)).toEqual({
+    status: 404,
+    body: undefined,
+  });
+
+  // Built anew over RabbitMQ by the command that an administrator has.
+  const rebuilt = await platform.svc('admin', 'history', 'rebuild', '--print', 'serving');
+  expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
+  expect((await call<PaymentHistory>('GET', '/v1/payments', partner)).body).toEqual(all.body);
+  // What comes after it is there as before.
+  const later = await pay(await newInvoice(500), 500, customers[0], '4242424242424242');
+  expect((await call<PaymentHistory>('GET', '/v1/payments?pageSize=1', partner)).body?.payments).toEqual([later.body]);
+});
