@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decode, logIn, type PartnerHeaders } from './partner.js';
 import { Platform, ROOT, run } from './platform.js';
+import { anInvoice, newInvoice, till } from './till.js';
 
 jest.setTimeout(240_000);
 
@@ -34,34 +35,8 @@ function freeze(app: 'identity' | 'payment-processor'): void {
   stopped.push(pid);
 }
 
-/** What a till sends; the answer as it came. */
-async function till(method: 'POST' | 'DELETE', path: string, accept: string, body?: object): Promise<Response> {
-  const { merchant, siteId, apiKey } = platform.site(0, 0);
-  return fetch(`${platform.demo.apiUrl}/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}${path}`, {
-    method,
-    headers: { 'x-api-key': apiKey, accept, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(25_000),
-  });
-}
-
-function anInvoice(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    externalReference: randomUUID(),
-    siteReference: 'TILL-1',
-    currencyISOCode: 'ZAR',
-    amount: 8_950,
-    origin: 'Karoo POS',
-    createdUTCDate: new Date().toISOString(),
-    lineItems: [{ name: 'Rooibos cappuccino', sku: 'RC', unitPrice: '4475', quantity: 2 }],
-    ...changes,
-  };
-}
-
 async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
-  const answer = await till('POST', '/invoices', 'text/plain', anInvoice(changes));
-  expect([answer.status, answer.headers.get('reference')]).toEqual([201, expect.any(String)]);
-  return answer.text();
+  return (await newInvoice(platform, changes)).code;
 }
 
 test('it does what the README says, word for word, twice', async () => {
@@ -94,7 +69,7 @@ test('replacing and closing reach the payable and whoever decodes', async () => 
   expect((await decode(platform, old, partner)).body?.invoice['state']).toBe('closed');
   expect((await decode(platform, young, partner)).body?.invoice).toMatchObject({ state: 'open', amount: 1 });
 
-  const closed = await till('DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+  const closed = await till(platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
   expect(closed.status).toBe(204);
   expect((await decode(platform, young, partner)).body?.invoice['state']).toBe('closed');
   const payables = await platform.sql<{ state: string }>(
@@ -140,7 +115,7 @@ test('decoding goes on, and starts, with identity and payment-processor stopped;
   expect([exit, output]).toEqual([0, expect.stringContaining('code-decoder: ready again')]);
   expect((await decode(platform, code, partner)).status).toBe(200);
 
-  const refused = await till('POST', '/invoices', 'application/json', anInvoice());
+  const refused = await till(platform, 'POST', '/invoices', 'application/json', anInvoice());
   expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
   goOn();
   expect((await decode(platform, await newCode(), partner)).status).toBe(200);

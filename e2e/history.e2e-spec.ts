@@ -1,8 +1,9 @@
 /** A partner's customer pays an invoice, and the payment is in the history when the answer is there; every service a process. */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
-import { onboardPartner, type PartnerHeaders } from './partner.js';
+import { logIn, onboardPartner, type PartnerHeaders } from './partner.js';
 import { Platform } from './platform.js';
+import { newInvoice } from './till.js';
 
 jest.setTimeout(240_000);
 
@@ -11,7 +12,7 @@ let partner: PartnerHeaders;
 
 beforeAll(async () => {
   platform = await Platform.start('history', {}, 'distributed');
-  partner = await onboardPartner(platform);
+  partner = await logIn(platform);
 });
 afterAll(() => platform?.stop());
 
@@ -29,27 +30,6 @@ async function call<T>(
   });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
-}
-
-/** The reference of a new invoice of a till. */
-async function newInvoice(amount: number): Promise<string> {
-  const { merchant, siteId, apiKey } = platform.site(0, 0);
-  const path = `/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}/invoices`;
-  const { status, body } = await call<{ reference: string }>(
-    'POST',
-    path,
-    { 'x-api-key': apiKey },
-    {
-      externalReference: randomUUID(),
-      siteReference: 'TILL-1',
-      currencyISOCode: 'ZAR',
-      amount,
-      origin: 'Karoo POS',
-      createdUTCDate: new Date().toISOString(),
-    },
-  );
-  expect(status).toBe(201);
-  return body!.reference;
 }
 
 async function pay(invoiceReference: string, amount: number, customerId: string, cardNumber: string) {
@@ -77,7 +57,7 @@ test('thirty payments, each read back by its reference and at the top of both hi
     const declined = count % 5 === 4;
     const amount = 1_000 + count;
     const customer = customers[count % 2]!;
-    const invoice = await newInvoice(amount);
+    const { reference: invoice } = await newInvoice(platform, { amount });
     const { status, body: item } = await pay(
       invoice,
       amount,
@@ -102,7 +82,7 @@ test('thirty payments, each read back by its reference and at the top of both hi
 
   const all = await call<PaymentHistory>('GET', '/v1/payments', partner);
   expect(all.body).toEqual({ payments: made });
-  const stranger = await onboardPartner(platform);
+  const stranger = await logIn(platform, await onboardPartner(platform));
   expect((await call('GET', '/v1/payments', stranger)).status).toBe(204);
   expect(await call('GET', `/v1/payments/${made[0]!.paymentReference}`, stranger)).toEqual({
     status: 404,
@@ -114,6 +94,11 @@ test('thirty payments, each read back by its reference and at the top of both hi
   expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
   expect((await call<PaymentHistory>('GET', '/v1/payments', partner)).body).toEqual(all.body);
   // What comes after it is there as before.
-  const later = await pay(await newInvoice(500), 500, customers[0], '4242424242424242');
+  const later = await pay(
+    (await newInvoice(platform, { amount: 500 })).reference,
+    500,
+    customers[0],
+    '4242424242424242',
+  );
   expect((await call<PaymentHistory>('GET', '/v1/payments?pageSize=1', partner)).body?.payments).toEqual([later.body]);
 });

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { listTables, scanFiles, scanTables } from './card-scan.js';
+import { logIn } from './partner.js';
 import { Platform, ROOT, run } from './platform.js';
+import { newInvoice } from './till.js';
 
 jest.setTimeout(240_000);
 
@@ -58,7 +60,7 @@ it('a payer who was verified by the bank: the payment goes on by itself, and the
   const client = new PartnerClient({ apiUrl, ...partner });
   const card = { cardNumber: '4000000000003220', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const request = { reference: randomUUID(), customer: { id: randomUUID() }, amount: 4_500, card };
-  const asked = await client.service.pay({ ...request, code: await newCode(4_500) });
+  const asked = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
   expect(asked.status).toBe('verificationRequired');
   const back = await fetch(asked.verificationUrl!, {
     method: 'POST',
@@ -76,7 +78,7 @@ it('a payer who was verified by the bank: the payment goes on by itself, and the
 it('keeps the number of no card in a table, a log, or the books of the bank', async () => {
   const planted = '5105105105105100';
   const { apiUrl, partner } = platform.demo;
-  const headers = await loggedIn();
+  const headers = await logIn(platform);
   const card = { cardNumber: planted, cvv: '971', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const pay = async (amount: number, method: object) =>
     fetch(`${apiUrl}/v1/payments`, {
@@ -84,7 +86,7 @@ it('keeps the number of no card in a table, a log, or the books of the bank', as
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({
         reference: randomUUID(),
-        code: Buffer.from(await newCode(amount)).toString('base64'),
+        code: Buffer.from((await newInvoice(platform, { amount: amount })).code).toString('base64'),
         amount,
         customer: { id: randomUUID() },
         paymentMethod: { card: method },
@@ -104,33 +106,3 @@ it('keeps the number of no card in a table, a log, or the books of the bank', as
   for (const folder of ['log', 'acquirer', 'env'])
     expect(scanFiles(join(platform.dataDir, folder), [planted])).toEqual([]);
 });
-
-async function loggedIn(): Promise<Record<string, string>> {
-  const { apiUrl, partner } = platform.demo;
-  const { apiKey, apiToken, organisationId } = partner;
-  const answer = await fetch(`${apiUrl}/v1/auth/service/login`, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ organisationId, apiToken }),
-  });
-  const { identityToken } = (await answer.json()) as { identityToken: string };
-  return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
-}
-
-async function newCode(amount: number): Promise<string> {
-  const { merchant, siteId, apiKey } = platform.site(0, 0);
-  const path = `/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}/invoices`;
-  const answer = await fetch(`${platform.demo.apiUrl}${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey, accept: 'text/plain', 'content-type': 'application/json' },
-    body: JSON.stringify({
-      siteReference: 'TILL-1',
-      currencyISOCode: 'ZAR',
-      amount,
-      origin: 'Till',
-      createdUTCDate: new Date().toISOString(),
-    }),
-  });
-  expect(answer.status).toBe(201);
-  return answer.text();
-}

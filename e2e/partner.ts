@@ -1,16 +1,24 @@
 /** The demo partner's server, logged in as partners do. */
+import { waitUntil } from '@svc/testing';
 import type { Platform } from './platform.js';
 
 /** What it sends with every call. */
 export type PartnerHeaders = Readonly<Record<'x-api-key' | 'authorization', string>>;
+
+/** What an organisation logs in with. */
+export type PartnerCredentials = Readonly<Record<'organisationId' | 'apiKey' | 'apiToken', string>>;
 
 export interface DecodedBody {
   readonly merchant: Readonly<Record<string, unknown>>;
   readonly invoice: Readonly<Record<string, unknown>>;
 }
 
-export async function logIn(platform: Platform): Promise<PartnerHeaders> {
-  const { apiUrl, partner } = platform.demo;
+/** @param partner the demo's, unless told otherwise */
+export async function logIn(
+  platform: Platform,
+  partner: PartnerCredentials = platform.demo.partner,
+): Promise<PartnerHeaders> {
+  const { apiUrl } = platform.demo;
   const { apiKey, organisationId, apiToken } = partner;
   const answer = await fetch(`${apiUrl}/v1/auth/service/login`, {
     method: 'POST',
@@ -20,6 +28,24 @@ export async function logIn(platform: Platform): Promise<PartnerHeaders> {
   if (!answer.ok) throw new Error(`The partner cannot log in: ${answer.status}`);
   const { identityToken } = (await answer.json()) as { identityToken: string };
   return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
+}
+
+/** An organisation of its own, whose key and tokens every service knows. */
+export async function onboardPartner(platform: Platform): Promise<PartnerCredentials> {
+  const { adminUrl, adminKey } = platform.demo;
+  const administer = async (path: string, body: object): Promise<Record<string, string>> => {
+    const headers = { 'content-type': 'application/json', 'x-admin-key': adminKey };
+    const answer = await fetch(`${adminUrl}/admin/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path} is refused: ${answer.status}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const { organisationId = '' } = await administer('/organisations', { name: 'Braai Pay' });
+  const { apiKey = '' } = await administer(`/organisations/${organisationId}/keys`, { mode: 'test' });
+  const { apiToken = '' } = await administer(`/organisations/${organisationId}/api-tokens`, { mode: 'test' });
+  const partner = { organisationId, apiKey, apiToken };
+  const headers = await logIn(platform, partner);
+  await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', headers)).status !== 401);
+  return partner;
 }
 
 export async function decode(
