@@ -35,22 +35,13 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   history: measureHistory,
 };
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '8' } },
-});
-const unknown = positionals.filter((name) => !(name in PARTS));
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-if (unknown.length > 0 || !(rounds >= 1 && rounds <= 20) || !(seconds >= 1 && seconds <= 120)) {
-  console.error(`usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)]`);
-  process.exit(2);
-}
+const { parts, rounds, seconds } = readArguments();
 
 const startedAt = performance.now();
 const say = (line: string): void =>
   console.log(`  ${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 const sections: Section[] = [];
-for (const name of positionals.length > 0 ? positionals : Object.keys(PARTS)) {
+for (const name of parts) {
   console.log(`\n${name}`);
   const section = await PARTS[name]!({ rounds, seconds, say });
   console.log(`\n${asText(section)}`);
@@ -71,3 +62,32 @@ writeFileSync(join(folder, 'report.md'), asMarkdown(report));
 console.log(`\nreport: ${join(folder, 'report.md')}`);
 const isVoid = sections.some(({ problems }) => problems.length > 0);
 process.exit(isVoid ? 1 : 0);
+
+function readArguments(): { parts: readonly string[]; rounds: number; seconds: number } {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string', default: '3' },
+        seconds: { type: 'string', default: '8' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) return quit(0);
+    const unknown = positionals.find((name) => !(name in PARTS));
+    if (unknown !== undefined) return quit(2, `There is no part "${unknown}".`);
+    const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+    if (!(rounds >= 1 && rounds <= 20)) return quit(2, `"${values.rounds}" rounds are not possible.`);
+    if (!(seconds >= 1 && seconds <= 120)) return quit(2, `Steps of "${values.seconds}" seconds are not possible.`);
+    return { parts: positionals.length > 0 ? positionals : Object.keys(PARTS), rounds, seconds };
+  } catch (error) {
+    return quit(2, (error as Error).message);
+  }
+}
+
+function quit(code: 0 | 2, problem?: string): never {
+  if (problem !== undefined) console.error(problem);
+  const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)]`;
+  (code === 0 ? console.log : console.error)(usage);
+  process.exit(code);
+}

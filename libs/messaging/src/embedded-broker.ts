@@ -2,8 +2,9 @@ import { DomainError } from '@svc/kernel';
 import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
- * All services in one process: a relay hands its batches straight to the consumers and a command is a call. What
- * crosses is copied through JSON, so that nothing works here that would not work between processes.
+ * All services in one process: a relay hands its batches straight to the consumers and a command is a call. Nothing works
+ * here that would not work between processes: a command is copied through JSON, and events, which were read from JSON,
+ * are frozen, since all consumers are given the same ones.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
@@ -55,7 +56,7 @@ export class EmbeddedBroker implements Broker {
       gatherMs: subscriber.gatherMs ?? 0,
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
-        const delivery = subscriber.deliver(copy(events));
+        const delivery = subscriber.deliver(events.map(frozen));
         underWay.add(delivery);
         await delivery.finally(() => underWay.delete(delivery));
       },
@@ -125,4 +126,12 @@ interface Publisher {
 
 function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
+}
+
+/** To its depth, once: whoever is given it next finds it frozen. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const part of Object.values(value)) frozen(part);
+  return value;
 }
