@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped } from './api-key.js';
 
@@ -34,20 +34,19 @@ interface SiteRow {
   key_mode: Mode | null;
 }
 
-/** A revoked key is refused after this at the latest (A6 allows 5 s; the rest is for the event to arrive). */
-const KEPT_MS = 1_000;
-const KEPT_MAX = 10_000;
 const ID = /^[1-9]\d{0,14}$/;
 
 /** Answers who a hosted gateway call speaks for, from this service's own copy of what identity published. */
 @Injectable()
 export class SiteCredentials {
-  private readonly kept = new Map<string, { site: AuthenticatedSite; until: number }>();
+  private readonly kept: KeptForASecond<AuthenticatedSite>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Clock) private readonly clock: Clock,
-  ) {}
+    @Inject(Clock) clock: Clock,
+  ) {
+    this.kept = new KeptForASecond(clock);
+  }
 
   /** Throws `credentials.invalid` whatever is wrong, so that nobody learns which merchants and sites exist. */
   async authenticate({ merchantId, merchantSiteId, apiKey }: SiteClaim): Promise<AuthenticatedSite> {
@@ -56,18 +55,14 @@ export class SiteCredentials {
     if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
 
-    const claim = `${merchantId} ${merchantSiteId} ${hash}`;
-    const now = this.clock.now().getTime();
-    const kept = this.kept.get(claim);
-    if (kept && now < kept.until) return kept.site;
-
-    const site = await this.lookUp(Number(merchantId), Number(merchantSiteId), hash);
-    if (this.kept.size >= KEPT_MAX) this.kept.clear();
-    this.kept.set(claim, { site, until: now + KEPT_MS });
+    const site = await this.kept.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
+      this.lookUp(Number(merchantId), Number(merchantSiteId), hash),
+    );
+    if (!site) throw new DomainError('credentials.invalid');
     return site;
   }
 
-  private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite> {
+  private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
     const [row] = await this.dataSource.query<SiteRow[]>(
       `SELECT s.merchant_name, s.name, s.site_reference, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
          FROM known_sites s
@@ -77,7 +72,7 @@ export class SiteCredentials {
       [merchantId, siteId, hash],
     );
     const keyless = hash === '';
-    if (!row || (keyless ? row.require_api_key : row.key_mode === null)) throw new DomainError('credentials.invalid');
+    if (!row || (keyless ? row.require_api_key : row.key_mode === null)) return undefined;
     return {
       merchantId,
       siteId,

@@ -1,30 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PublicKeyJwk } from '@svc/contracts';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { DataSource } from 'typeorm';
 
-/** Every page and every poll of one asks; a newer key may be shown this much later, since the older still opens. */
-const KEPT_MS = 1_000;
-
-/** The key that pages encrypt card data to. Without it no page can be shown, so the service is not ready. */
+/**
+ * The key that pages encrypt card data to. Without it no page can be shown, so the service is not ready. Every page and
+ * every poll of one asks; a newer key may be shown a second later, since the older still opens.
+ */
 @Injectable()
 export class CardKey extends ReadinessCheck {
-  private kept: { readonly key: PublicKeyJwk; readonly until: number } | undefined;
+  private readonly kept: KeptForASecond<PublicKeyJwk>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(Clock) clock: Clock,
   ) {
     super();
+    this.kept = new KeptForASecond(clock, 1);
   }
 
   async get(): Promise<PublicKeyJwk> {
-    const now = this.clock.now().getTime();
-    if (this.kept && now < this.kept.until) return this.kept.key;
-    const key = await this.find();
+    const key = await this.kept.find('card-key', () => this.find());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    this.kept = { key, until: now + KEPT_MS };
     return key;
   }
 

@@ -12,15 +12,12 @@ import {
   type TokenClaims,
   type TokenType,
 } from '@svc/contracts';
-import { Clock, DomainError, newUuid } from '@svc/kernel';
+import { Clock, DomainError, KeptForASecond, newUuid } from '@svc/kernel';
 import { SignJWT } from 'jose';
 import { DataSource } from 'typeorm';
 import { IdentityConfig } from '../config.js';
 import { signingKeyAt } from './token-key.js';
 import { findTokenKeys, type SealedTokenKey } from './token-key.repository.js';
-
-/** The keys are read anew after this: a withdrawn one signs no longer. */
-const KEPT_MS = 1_000;
 
 /** Whom a new token is for. */
 export interface TokenSubject {
@@ -34,14 +31,17 @@ export interface TokenSubject {
 /** Signs identity tokens with the key whose time it is (A2). */
 @Injectable()
 export class SignToken {
-  private kept: { keys: readonly SealedTokenKey[]; until: number } = { keys: [], until: 0 };
+  /** A withdrawn key signs no longer. */
+  private readonly kept: KeptForASecond<readonly SealedTokenKey[]>;
   private opened: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(IdentityConfig) private readonly config: IdentityConfig,
-  ) {}
+  ) {
+    this.kept = new KeptForASecond(clock, 1);
+  }
 
   async execute({ tokenType, subject, organisationId, mode }: TokenSubject): Promise<ServiceLoginAnswer> {
     const { kid, privateKey } = await this.getSigningKey();
@@ -65,10 +65,8 @@ export class SignToken {
   }
 
   private async getSigningKey(): Promise<{ kid: string; privateKey: KeyObject }> {
-    const now = this.clock.now();
-    if (now.getTime() >= this.kept.until)
-      this.kept = { keys: await findTokenKeys(this.dataSource.manager), until: now.getTime() + KEPT_MS };
-    const key = signingKeyAt(this.kept.keys, now);
+    const keys = await this.kept.find('token-keys', () => findTokenKeys(this.dataSource.manager));
+    const key = signingKeyAt(keys ?? [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     if (this.opened?.kid !== key.kid) {
       const privateKey = openPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { HostedApiVersion, Mode } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
+import { Clock, KeptForASecond } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
@@ -29,7 +29,6 @@ interface SecretRow {
 
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 const OPENED_MAX = 1_000;
-const FOUND_MS = 1_000;
 /** More secrets of one site at a time than any rotation has; each is a signature in a header. */
 const WEBHOOK_SECRETS_MAX = 5;
 
@@ -40,31 +39,21 @@ const WEBHOOK_SECRETS_MAX = 5;
 @Injectable()
 export class SigningSecrets {
   private readonly opened = new Map<string, string>();
-  private readonly found = new Map<
-    string,
-    { readonly keys: Promise<SigningKeys | undefined>; readonly until: number }
-  >();
+  private readonly found: KeptForASecond<SigningKeys>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(SealingKey) private readonly sealingKey: SealingKey,
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(Clock) clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
-  ) {}
+  ) {
+    this.found = new KeptForASecond(clock, OPENED_MAX);
+  }
 
   /** The keys of this owner now, or undefined when one of the two kinds has not arrived or cannot be opened. */
-  async findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
+  findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
-    const now = this.clock.now().getTime();
-    const found = this.found.get(name);
-    if (found && now < found.until) return found.keys;
-    const keys = this.find(owner);
-    if (this.found.size >= OPENED_MAX) this.found.clear();
-    this.found.set(name, { keys, until: now + FOUND_MS });
-    // Neither a failure nor that there are none yet is worth keeping.
-    const usable = await keys.catch(() => undefined);
-    if (!usable) this.found.delete(name);
-    return keys;
+    return this.found.find(name, () => this.find(owner));
   }
 
   private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<SigningKeys | undefined> {

@@ -1,0 +1,57 @@
+import { Clock } from './clock.js';
+import { KeptForASecond } from './kept-for-a-second.js';
+
+const clock = new (class extends Clock {
+  private milliseconds = 1_767_225_600_000;
+
+  override now(): Date {
+    return new Date(this.milliseconds);
+  }
+
+  advance(milliseconds: number): void {
+    this.milliseconds += milliseconds;
+  }
+})();
+let asked: string[];
+let kept: KeptForASecond<string>;
+beforeEach(() => {
+  asked = [];
+  kept = new KeptForASecond(clock, 2);
+});
+
+function ask(name: string, lookUp: () => Promise<string | undefined> = () => Promise.resolve(name)) {
+  return kept.find(name, () => {
+    asked.push(name);
+    return lookUp();
+  });
+}
+
+const other = () => Promise.resolve('other');
+
+it('is asked once in a second, and anew after it', async () => {
+  expect([await ask('a'), await ask('a', other)]).toEqual(['a', 'a']);
+  clock.advance(999);
+  expect(await ask('a', other)).toBe('a');
+  clock.advance(1);
+  expect(await ask('a', other)).toBe('other');
+  expect(asked).toEqual(['a', 'a']);
+});
+
+it('is asked once for all who wait', async () => {
+  expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a', 'a', 'b']);
+  expect(asked).toEqual(['a', 'b']);
+});
+
+it('keeps neither a failure nor that there was nothing', async () => {
+  await expect(ask('a', () => Promise.reject(new Error('The database is away.')))).rejects.toThrow(
+    'The database is away.',
+  );
+  expect(await ask('a', () => Promise.resolve(undefined))).toBeUndefined();
+  expect(await ask('a')).toBe('a');
+  expect(asked).toEqual(['a', 'a', 'a']);
+});
+
+it('is bounded', async () => {
+  for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await ask(name);
+  expect(asked).toEqual(['a', 'b', 'c', 'a']);
+});
