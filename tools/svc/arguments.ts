@@ -4,7 +4,7 @@ import { SvcError } from './svc-error.ts';
 /** One call of ./svc, understood. */
 export type Command =
   | { name: 'help' }
-  | { name: 'up'; detach: boolean; mode: Mode }
+  | { name: 'up'; detach: boolean; mode: Mode; lan?: string | true }
   | { name: 'restart'; app: string | undefined }
   | { name: 'down' }
   | { name: 'status' }
@@ -21,6 +21,9 @@ export const HELP = `usage: ./svc <command>
                        -d: returns when everything is ready
      --distributed     a process for each service, over RabbitMQ, behind a front; on the same data, when the other is down
      --rabbitmq        all services in one process, but over RabbitMQ
+     --lan[=address]   also over HTTPS on this machine's address in the network, for a phone on the same one, and prints
+                       the shop's QR code; administration stays here. The certificate is self-made: the phone warns, and
+                       once "visit this website anyway" is chosen, it can pay. Anybody on that network can open the shop
   restart [app]        of --distributed: starts each service anew, one after the other, while the others answer
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
@@ -76,13 +79,20 @@ export function parseCommand(args: readonly string[]): Command {
 }
 
 function parseUp(rest: readonly string[]): Command {
-  const given = flags('up', rest, ['-d', '--detach', '--distributed', '--rabbitmq']);
+  const isLan = (argument: string): boolean => argument === '--lan' || argument.startsWith('--lan=');
+  const lan = rest.findLast(isLan);
+  const given = flags(
+    'up',
+    rest.filter((argument) => !isLan(argument)),
+    ['-d', '--detach', '--distributed', '--rabbitmq'],
+  );
   if (given.has('--distributed') && given.has('--rabbitmq'))
     throw usageError('"up" takes --distributed or --rabbitmq, not both: a process for each service, or one for all');
   return {
     name: 'up',
     detach: given.has('-d') || given.has('--detach'),
     mode: given.has('--distributed') ? 'distributed' : given.has('--rabbitmq') ? 'rabbitmq' : 'embedded',
+    ...(lan === undefined ? {} : { lan: lan === '--lan' ? true : lan.slice('--lan='.length) }),
   };
 }
 

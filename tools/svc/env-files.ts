@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from './files.ts';
 import type { Secrets } from './secrets.ts';
-import { PASSED_ON, SERVICES, pathsOf, urlOf } from './settings.ts';
+import { PASSED_ON, SERVICES, pathsOf, publicUrlOf, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverR
 
 /** Every app's variables. */
 export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
-  const { ports, passedOn } = settings;
+  const { ports, passedOn, lan } = settings;
   const paths = pathsOf(settings);
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
   const service = (name: Service) => ({
@@ -45,6 +45,20 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
+  const tls: Variables =
+    lan === undefined
+      ? {}
+      : {
+          SVC_TLS_LISTEN_ADDRESS: lan,
+          SVC_TLS_CERTIFICATE_FILE: paths.tls.certificate,
+          SVC_TLS_KEY_FILE: paths.tls.key,
+        };
+  const publicUrl = {
+    api: publicUrlOf(lan, ports.api),
+    gateway: publicUrlOf(lan, ports.gateway),
+    shop: publicUrlOf(lan, ports.shop),
+    acquirer: publicUrlOf(lan, ports.acquirer),
+  };
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
     identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
@@ -53,10 +67,10 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
       SVC_ACQUIRER_URL: urlOf(ports.acquirer),
-      SVC_API_URL: urlOf(ports.api),
-      SVC_CODES_URL: urlOf(ports.gateway),
+      SVC_API_URL: publicUrl.api,
+      SVC_CODES_URL: publicUrl.gateway,
     },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: publicUrl.gateway },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,
@@ -64,8 +78,12 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     },
     'demo-shop': {
       ...service('demo-shop'),
+      // Its own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
+      // notifications to a private network are refused, as they must be.
       SVC_GATEWAY_URL: urlOf(ports.gateway),
-      SVC_SHOP_URL: urlOf(ports.shop),
+      SVC_PAYMENT_PAGES_URL: publicUrl.gateway,
+      SVC_SHOP_URL: publicUrl.shop,
+      SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
       SVC_SHOP_CREDENTIALS_FILE: paths.demo,
     },
     'code-decoder': {
@@ -73,19 +91,22 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...service('code-decoder'),
       ...admin,
       // Payers' phones open codes, so they begin with the address that the page has.
-      SVC_CODES_URL: urlOf(ports.gateway),
+      SVC_CODES_URL: publicUrl.gateway,
     },
     'payment-history': { ...service('payment-history'), ...admin },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
+      SVC_ACQUIRER_PUBLIC_URL: publicUrl.acquirer,
+      ...tls,
       ...passedOnTo('simulated-acquirer', passedOn),
     },
-    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners },
+    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: {
       ...base,
       ...listeners,
+      ...tls,
       ...Object.fromEntries(
         SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]),
       ),
