@@ -74,11 +74,12 @@ describe.each([
   };
   const portOf = (url: string): number => Number(new URL(url).port);
 
-  it('has an address of this machine that others can reach, in everything it gives out', () => {
+  it('has an address of this machine that others can reach, in everything it gives out', async () => {
     const own = Object.values(networkInterfaces()).flatMap((infos) => infos ?? []);
     expect(own.find((info) => info.address === address)?.internal).toBe(false);
     const { apiUrl, gatewayUrl, shopUrl, adminUrl } = platform.demo;
     for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(new RegExp(`^https://${address}:\\d+$`));
+    for (const url of [apiUrl, gatewayUrl]) expect(await asked(`${url}/health/live`)).toBe(200);
     expect(new URL(adminUrl).hostname).toBe('127.0.0.1');
     expect(certificate.checkIP(address)).toBe(address);
     expect(statSync(join(platform.dataDir, 'tls', 'key.pem')).mode & 0o777).toBe(0o600);

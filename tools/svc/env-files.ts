@@ -28,7 +28,7 @@ export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverR
 
 /** Every app's variables. */
 export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
-  const { ports, passedOn, lan } = settings;
+  const { ports, passedOn } = settings;
   const paths = pathsOf(settings);
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
   const service = (name: Service) => ({
@@ -45,20 +45,8 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
-  const tls: Variables =
-    lan === undefined
-      ? {}
-      : {
-          SVC_TLS_LISTEN_ADDRESS: lan,
-          SVC_TLS_CERTIFICATE_FILE: paths.tls.certificate,
-          SVC_TLS_KEY_FILE: paths.tls.key,
-        };
-  const publicUrl = {
-    api: publicUrlOf(lan, ports.api),
-    gateway: publicUrlOf(lan, ports.gateway),
-    shop: publicUrlOf(lan, ports.shop),
-    acquirer: publicUrlOf(lan, ports.acquirer),
-  };
+  const tls = tlsOf(settings);
+  const addresses = addressesFor(settings);
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
     identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
@@ -66,11 +54,9 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...service('payment-processor'),
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
-      SVC_ACQUIRER_URL: urlOf(ports.acquirer),
-      SVC_API_URL: publicUrl.api,
-      SVC_CODES_URL: publicUrl.gateway,
+      ...addresses['payment-processor'],
     },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: publicUrl.gateway },
+    'hosted-gateway': { ...service('hosted-gateway'), ...admin, ...addresses['hosted-gateway'] },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,
@@ -78,27 +64,21 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     },
     'demo-shop': {
       ...service('demo-shop'),
-      // Its own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
-      // notifications to a private network are refused, as they must be.
-      SVC_GATEWAY_URL: urlOf(ports.gateway),
-      SVC_PAYMENT_PAGES_URL: publicUrl.gateway,
-      SVC_SHOP_URL: publicUrl.shop,
-      SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
+      ...addresses['demo-shop'],
       SVC_SHOP_CREDENTIALS_FILE: paths.demo,
     },
     'code-decoder': {
       SVC_SIMULATED_PROVIDER: 'on',
       ...service('code-decoder'),
       ...admin,
-      // Payers' phones open codes, so they begin with the address that the page has.
-      SVC_CODES_URL: publicUrl.gateway,
+      ...addresses['code-decoder'],
     },
     'payment-history': { ...service('payment-history'), ...admin },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
-      SVC_ACQUIRER_PUBLIC_URL: publicUrl.acquirer,
+      ...addresses['simulated-acquirer'],
       ...tls,
       ...passedOnTo('simulated-acquirer', passedOn),
     },
@@ -112,6 +92,37 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ),
     },
   };
+}
+
+/** What each app is told of where others are: payers and partners are sent to the network, programs stay here. */
+function addressesFor({ ports, lan }: Settings) {
+  const gateway = publicUrlOf(lan, ports.gateway);
+  return {
+    'payment-processor': {
+      SVC_ACQUIRER_URL: urlOf(ports.acquirer),
+      SVC_API_URL: publicUrlOf(lan, ports.api),
+      SVC_CODES_URL: gateway,
+    },
+    'hosted-gateway': { SVC_GATEWAY_URL: gateway },
+    // The shop's own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
+    // notifications to a private network are refused, as they must be.
+    'demo-shop': {
+      SVC_GATEWAY_URL: urlOf(ports.gateway),
+      SVC_PAYMENT_PAGES_URL: gateway,
+      SVC_SHOP_URL: publicUrlOf(lan, ports.shop),
+      SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
+    },
+    // Payers' phones open codes, so they begin with the address that the page has.
+    'code-decoder': { SVC_CODES_URL: gateway },
+    'simulated-acquirer': { SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(lan, ports.acquirer) },
+  };
+}
+
+/** For the programs that listen on the network, where they do. */
+function tlsOf(settings: Settings): Variables {
+  if (settings.lan === undefined) return {};
+  const { certificate, key } = pathsOf(settings).tls;
+  return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
 function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {

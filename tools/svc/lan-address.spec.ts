@@ -39,7 +39,7 @@ describe('the address on the network', () => {
     ['127.0.0.1', /is not an address of this machine on a network/],
     ['0.0.0.0', /is not an address of this machine on a network/],
     ['laptop.local', /laptop\.local is not an IPv4 address; --lan takes/],
-    ['', /nothing is not an IPv4 address/],
+    ['', /--lan= names no address; --lan takes/],
   ])('is not %j', (wanted, message) => {
     const interfaces = { lo: [loopback], eth0: [anInfo('192.168.1.5'), anInfo('10.0.0.7')] };
     const choosing = () => chooseLanAddress(interfaces, wanted);

@@ -33,7 +33,7 @@ export function chooseLanAddress(interfaces: Interfaces, wanted: string | true):
   }
   if (wanted === true || wanted === first || others.includes(wanted)) return wanted === true ? first : wanted;
   const what = isIPv4(wanted) ? 'is not an address of this machine on a network' : 'is not an IPv4 address';
-  throw new SvcError(`${wanted || 'nothing'} ${what}`, {
+  throw new SvcError(wanted === '' ? '--lan= names no address' : `${wanted} ${what}`, {
     hint: `--lan takes ${[first, ...others].join(' or ')}; without =, the first of them`,
     exitCode: 2,
   });

@@ -49,11 +49,15 @@ export async function status(settings: Settings): Promise<boolean> {
   return isReady && server !== undefined && (broker !== undefined || !needsBroker);
 }
 
-async function describeNetwork(settings: Settings, { shop, gateway, api }: Ports, lan: string): Promise<void> {
+async function describeNetwork(
+  settings: Settings,
+  { shop, gateway, api, acquirer }: Ports,
+  lan: string,
+): Promise<void> {
   const { certificate } = pathsOf(settings).tls;
   const ca = existsSync(certificate) ? readFileSync(certificate) : undefined;
   console.log('  on the network');
-  for (const [name, port] of Object.entries({ shop, gateway, API: api })) {
+  for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
     const url = publicUrlOf(lan, port);
     console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeAnswer(askWithTls(url, ca))}`);
   }

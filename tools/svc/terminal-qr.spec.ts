@@ -13,7 +13,6 @@ test.each(['https://192.168.1.5:7302', 'https://255.255.255.255:65504'])(
 
 /** As it looks: each character is two modules, one above the other, light where the block is drawn. */
 function photographOf(shown: string): { width: number; height: number; data: Uint8Array } {
-  // eslint-disable-next-line no-control-regex -- it is the colours that are taken off
   const lines = shown.split('\n').map((line) => [...line.replaceAll(/\x1b\[[\d;]*m/g, '')]);
   const isLight = (x: number, y: number): boolean =>
     (y % 2 === 0 ? '█▀' : '█▄').includes(lines[Math.floor(y / 2)]?.[x] ?? ' ');

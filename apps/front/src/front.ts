@@ -95,8 +95,7 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
-  // Its type names another server of Node.js, which has all that the plain one has.
-  return Fastify({ ...options, https: { ...limits, ...tls } }) as unknown as FastifyInstance;
+  return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
 /** A stream of events has no end that anybody could wait for; a browser opens it again by itself. */
