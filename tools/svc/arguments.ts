@@ -47,9 +47,15 @@ settings, from the environment
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
+/** What is written after these goes to another program, its --help too. */
+const PASSING_ON = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
+const COMMANDS = ['up', 'restart', 'down', 'status', 'logs', ...PASSING_ON, 'help'] as const;
+
 /** Understands the command line, or says in one line what it does not know (exit code 2). */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
+  const asksForHelp = rest.includes('--help') || rest.includes('-h');
+  if (asksForHelp && !PASSING_ON.some((passing) => passing === name)) return { name: 'help' };
   switch (name) {
     case undefined:
     case 'help':
@@ -59,7 +65,8 @@ export function parseCommand(args: readonly string[]): Command {
     case 'up':
       return parseUp(rest);
     case 'restart':
-      if (rest.length > 1 || rest[0]?.startsWith('-') === true) throw usageError('"restart" takes one app, or none');
+      if (rest.length > 1 || rest[0]?.startsWith('-') === true)
+        throw usageError('"restart" takes one app, or none: ./svc restart identity');
       return { name, app: rest[0] };
     case 'down':
     case 'status':
@@ -74,17 +81,20 @@ export function parseCommand(args: readonly string[]): Command {
     case 'npm':
       return { name, args: rest };
     default:
-      throw usageError(`there is no command "${name}"`);
+      throw new SvcError(`there is no command "${name}"`, { hint: `there are ${COMMANDS.join(', ')}`, exitCode: 2 });
   }
 }
 
 function parseUp(rest: readonly string[]): Command {
   const isLan = (argument: string): boolean => argument === '--lan' || argument.startsWith('--lan=');
   const lan = rest.findLast(isLan);
+  const address = rest.find((argument, at) => !argument.startsWith('-') && rest[at - 1] === '--lan');
+  if (address !== undefined) throw usageError(`an address of --lan is written --lan=${address}`);
   const given = flags(
     'up',
     rest.filter((argument) => !isLan(argument)),
     ['-d', '--detach', '--distributed', '--rabbitmq'],
+    ['--lan', '--lan=<address>'],
   );
   if (given.has('--distributed') && given.has('--rabbitmq'))
     throw usageError('"up" takes --distributed or --rabbitmq, not both: a process for each service, or one for all');
@@ -107,12 +117,20 @@ function parseLogs(rest: readonly string[]): Command {
   return { name: 'logs', follow: given.size > 0, service: services[0] };
 }
 
-function flags(command: string, given: readonly string[], known: readonly string[]): Set<string> {
+/** @param further options that are known and were looked at already; named to whoever mistypes one */
+function flags(
+  command: string,
+  given: readonly string[],
+  known: readonly string[],
+  further: readonly string[] = [],
+): Set<string> {
   const unknown = given.find((argument) => !known.includes(argument));
-  if (unknown !== undefined) throw usageError(`"${command}" does not know "${unknown}"`);
-  return new Set(given);
+  if (unknown === undefined) return new Set(given);
+  const all = [...known, ...further];
+  const takes = all.length === 0 ? 'it takes nothing' : `it takes ${all.join(', ')}`;
+  throw usageError(`"${command}" does not know "${unknown}", ${takes}`);
 }
 
 function usageError(message: string): SvcError {
-  return new SvcError(message, { hint: './svc help lists the commands', exitCode: 2 });
+  return new SvcError(message, { hint: './svc help says more', exitCode: 2 });
 }

@@ -19,7 +19,7 @@ export async function status(settings: Settings): Promise<boolean> {
   const isAway = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
   const isReady = services !== undefined && !isAway && (await isHealthy(services.ports));
   if (services === undefined) {
-    console.log('services    down');
+    console.log('services    down       ./svc up starts them');
   } else {
     console.log(
       `services    ${isReady ? 'ready' : 'not ready'}  ${describe(services.pid)}, since ${services.startedAt}`,
