@@ -7,7 +7,8 @@ import { waitUntil } from '@svc/testing';
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 
-export async function startBrowser(): Promise<Browser> {
+/** @param more switches of Chromium */
+export async function startBrowser(...more: string[]): Promise<Browser> {
   const executablePath = process.env['SVC_CHROMIUM'];
   if (!executablePath) throw new Error('No browser: run the tests with ./svc test, or set SVC_CHROMIUM.');
   return chromium.launch({
@@ -21,6 +22,7 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }

@@ -40,38 +40,42 @@ export class Platform {
     private readonly portBase: number,
     private readonly settings: Readonly<Record<string, string>>,
     private mode: Mode,
+    private options: readonly string[],
   ) {}
 
   /**
    * @param name of the data folder below .data/e2e, made anew
    * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
    * @param mode as `./svc up` without options, unless it says otherwise
+   * @param options further ones of `./svc up`, for example --lan
    */
   static async start(
     name: string,
     settings: Readonly<Record<string, string>> = {},
     mode: Mode = 'embedded',
+    options: readonly string[] = [],
   ): Promise<Platform> {
     const dataDir = join(ROOT, '.data', 'e2e', name);
-    const left = new Platform(dataDir, PORT_BASES.first, settings, mode);
+    const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
     await left.svc('down'); // of a run that was killed
     rmSync(dataDir, { recursive: true, force: true });
-    const platform = new Platform(dataDir, await findFreePortBase(), settings, mode);
+    const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
     await platform.up();
     return platform;
   }
 
   async up(): Promise<void> {
-    const args = ['up', ...(this.mode === 'embedded' ? [] : [`--${this.mode}`]), '-d'];
+    const args = ['up', ...(this.mode === 'embedded' ? [] : [`--${this.mode}`]), ...this.options, '-d'];
     const { code, output } = await this.svc(...args);
     if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
   }
 
   /** Stops it, and starts it again on the same data in another way. */
-  async switchTo(mode: Mode): Promise<void> {
+  async switchTo(mode: Mode, options = this.options): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
     this.mode = mode;
+    this.options = options;
     await this.up();
   }
 

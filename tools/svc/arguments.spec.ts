@@ -5,10 +5,17 @@ describe('the command line', () => {
   it.each([
     [[], { name: 'help' }],
     [['--help'], { name: 'help' }],
+    [['up', '--help'], { name: 'help' }],
+    [['down', '-h'], { name: 'help' }],
     [['up'], { name: 'up', detach: false, mode: 'embedded' }],
     [['up', '-d'], { name: 'up', detach: true, mode: 'embedded' }],
     [['up', '--distributed', '--detach'], { name: 'up', detach: true, mode: 'distributed' }],
     [['up', '--rabbitmq'], { name: 'up', detach: false, mode: 'rabbitmq' }],
+    [['up', '--lan'], { name: 'up', detach: false, mode: 'embedded', lan: true }],
+    [
+      ['up', '-d', '--lan=192.168.1.5', '--distributed'],
+      { name: 'up', detach: true, mode: 'distributed', lan: '192.168.1.5' },
+    ],
     [['restart'], { name: 'restart', app: undefined }],
     [['restart', 'identity'], { name: 'restart', app: 'identity' }],
     [['down'], { name: 'down' }],
@@ -19,16 +26,19 @@ describe('the command line', () => {
       { name: 'test', args: ['--selectProjects', 'unit', 'libs/kernel'] },
     ],
     [['admin', 'keys', 'list', '1001'], { name: 'admin', args: ['keys', 'list', '1001'] }],
+    [['nx', 'serve', '--help'], { name: 'nx', args: ['serve', '--help'] }],
     [['nx', 'serve', 'hosted-gateway'], { name: 'nx', args: ['serve', 'hosted-gateway'] }],
   ])('understands %j', (args, command) => {
     expect(parseCommand(args)).toEqual(command);
   });
 
   it.each([
-    [['start'], /no command "start"/],
-    [['up', '-x'], /"up" does not know "-x"/],
+    [['start'], /no command "start"; there are up, restart, down, status/],
+    [['up', '-x'], /"up" does not know "-x", it takes -d, --detach, --distributed, --rabbitmq, --lan, --lan=<address>/],
     [['up', '--distributed', '--rabbitmq'], /not both/],
-    [['down', 'everything'], /"down" does not know "everything"/],
+    [['up', '--lan', '192.168.1.5'], /--lan is written --lan=192\.168\.1\.5/],
+    [['up', '--lands'], /"up" does not know "--lands"/],
+    [['down', 'everything'], /"down" does not know "everything", it takes nothing/],
     [['logs', 'identity', 'demo-shop'], /one service/],
     [['restart', 'identity', 'demo-shop'], /one app/],
   ])('refuses %j with exit code 2', (args, message) => {

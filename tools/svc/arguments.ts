@@ -4,7 +4,7 @@ import { SvcError } from './svc-error.ts';
 /** One call of ./svc, understood. */
 export type Command =
   | { name: 'help' }
-  | { name: 'up'; detach: boolean; mode: Mode }
+  | { name: 'up'; detach: boolean; mode: Mode; lan?: string | true }
   | { name: 'restart'; app: string | undefined }
   | { name: 'down' }
   | { name: 'status' }
@@ -21,6 +21,9 @@ export const HELP = `usage: ./svc <command>
                        -d: returns when everything is ready
      --distributed     a process for each service, over RabbitMQ, behind a front; on the same data, when the other is down
      --rabbitmq        all services in one process, but over RabbitMQ
+     --lan[=address]   also over HTTPS on this machine's address in the network, for a phone on the same one, and prints
+                       the shop's QR code; administration stays here. The certificate is self-made: the phone warns, and
+                       once "visit this website anyway" is chosen, it can pay. Anybody on that network can open the shop
   restart [app]        of --distributed: starts each service anew, one after the other, while the others answer
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
@@ -44,9 +47,15 @@ settings, from the environment
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
+/** What is written after these goes to another program, its --help too. */
+const PASSING_ON = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
+const COMMANDS = ['up', 'restart', 'down', 'status', 'logs', ...PASSING_ON, 'help'] as const;
+
 /** Understands the command line, or says in one line what it does not know (exit code 2). */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
+  const asksForHelp = rest.includes('--help') || rest.includes('-h');
+  if (asksForHelp && !PASSING_ON.some((passing) => passing === name)) return { name: 'help' };
   switch (name) {
     case undefined:
     case 'help':
@@ -56,7 +65,8 @@ export function parseCommand(args: readonly string[]): Command {
     case 'up':
       return parseUp(rest);
     case 'restart':
-      if (rest.length > 1 || rest[0]?.startsWith('-') === true) throw usageError('"restart" takes one app, or none');
+      if (rest.length > 1 || rest[0]?.startsWith('-') === true)
+        throw usageError('"restart" takes one app, or none: ./svc restart identity');
       return { name, app: rest[0] };
     case 'down':
     case 'status':
@@ -71,18 +81,28 @@ export function parseCommand(args: readonly string[]): Command {
     case 'npm':
       return { name, args: rest };
     default:
-      throw usageError(`there is no command "${name}"`);
+      throw new SvcError(`there is no command "${name}"`, { hint: `there are ${COMMANDS.join(', ')}`, exitCode: 2 });
   }
 }
 
 function parseUp(rest: readonly string[]): Command {
-  const given = flags('up', rest, ['-d', '--detach', '--distributed', '--rabbitmq']);
+  const isLan = (argument: string): boolean => argument === '--lan' || argument.startsWith('--lan=');
+  const lan = rest.findLast(isLan);
+  const address = rest.find((argument, at) => !argument.startsWith('-') && rest[at - 1] === '--lan');
+  if (address !== undefined) throw usageError(`an address of --lan is written --lan=${address}`);
+  const given = flags(
+    'up',
+    rest.filter((argument) => !isLan(argument)),
+    ['-d', '--detach', '--distributed', '--rabbitmq'],
+    ['--lan', '--lan=<address>'],
+  );
   if (given.has('--distributed') && given.has('--rabbitmq'))
     throw usageError('"up" takes --distributed or --rabbitmq, not both: a process for each service, or one for all');
   return {
     name: 'up',
     detach: given.has('-d') || given.has('--detach'),
     mode: given.has('--distributed') ? 'distributed' : given.has('--rabbitmq') ? 'rabbitmq' : 'embedded',
+    ...(lan === undefined ? {} : { lan: lan === '--lan' ? true : lan.slice('--lan='.length) }),
   };
 }
 
@@ -97,12 +117,20 @@ function parseLogs(rest: readonly string[]): Command {
   return { name: 'logs', follow: given.size > 0, service: services[0] };
 }
 
-function flags(command: string, given: readonly string[], known: readonly string[]): Set<string> {
+/** @param further options that are known and were looked at already; named to whoever mistypes one */
+function flags(
+  command: string,
+  given: readonly string[],
+  known: readonly string[],
+  further: readonly string[] = [],
+): Set<string> {
   const unknown = given.find((argument) => !known.includes(argument));
-  if (unknown !== undefined) throw usageError(`"${command}" does not know "${unknown}"`);
-  return new Set(given);
+  if (unknown === undefined) return new Set(given);
+  const all = [...known, ...further];
+  const takes = all.length === 0 ? 'it takes nothing' : `it takes ${all.join(', ')}`;
+  throw usageError(`"${command}" does not know "${unknown}", ${takes}`);
 }
 
 function usageError(message: string): SvcError {
-  return new SvcError(message, { hint: './svc help lists the commands', exitCode: 2 });
+  return new SvcError(message, { hint: './svc help says more', exitCode: 2 });
 }

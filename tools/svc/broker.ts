@@ -31,10 +31,12 @@ export async function startBroker(wish: BrokerWish): Promise<StartedRabbitMq> {
   return startRabbitMq(wish, await install(wish));
 }
 
+const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; or leave it out to have a RabbitMQ started here';
+
 async function useGiven(url: string): Promise<StartedRabbitMq> {
   const { protocol, host } = asUrl(url);
   if (protocol !== 'amqp:' && protocol !== 'amqps:')
-    throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// address');
+    throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// address', { hint: AMQP_HINT });
   const answer = await tryLogin(url);
   if (answer === 'accepted') return { url, description: `given: ${host}` };
   const what = answer === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
@@ -48,7 +50,7 @@ function asUrl(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    throw new SvcError('SVC_AMQP_URL is not an address');
+    throw new SvcError('SVC_AMQP_URL is not an address', { hint: AMQP_HINT });
   }
 }
 

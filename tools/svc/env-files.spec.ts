@@ -70,6 +70,41 @@ describe('the environment files', () => {
     expect(having('SVC_TRUSTED_PROXIES', { amqpUrl, behindFront: false })).toEqual([]);
   });
 
+  describe('of a platform that is served on the network', () => {
+    const { lan, alone } = {
+      lan: variablesOf({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets),
+      alone: variablesOf(readSettings('/repo', {}, '/'), secrets),
+    };
+
+    it('name its address in whatever payers and partners are sent to', () => {
+      expect(lan['hosted-gateway']['SVC_GATEWAY_URL']).toBe('https://192.168.1.5:7301');
+      expect(lan['code-decoder']['SVC_CODES_URL']).toBe('https://192.168.1.5:7301');
+      expect(lan['payment-processor']).toMatchObject({
+        SVC_API_URL: 'https://192.168.1.5:7300',
+        SVC_CODES_URL: 'https://192.168.1.5:7301',
+      });
+      expect(lan['demo-shop']).toMatchObject({
+        SVC_SHOP_URL: 'https://192.168.1.5:7302',
+        SVC_PAYMENT_PAGES_URL: 'https://192.168.1.5:7301',
+      });
+      expect(lan['simulated-acquirer']['SVC_ACQUIRER_PUBLIC_URL']).toBe('https://192.168.1.5:7304');
+    });
+
+    it('keep what programs ask of each other on this machine', () => {
+      expect(lan['payment-processor']['SVC_ACQUIRER_URL']).toBe('http://127.0.0.1:7304');
+      expect(lan['demo-shop']).toMatchObject({
+        SVC_GATEWAY_URL: 'http://127.0.0.1:7301',
+        SVC_SHOP_NOTIFICATIONS_URL: 'http://127.0.0.1:7302',
+      });
+    });
+
+    it('have nobody else listen there than the fronts and the page of the bank', () => {
+      const having = Object.entries(lan).flatMap(([app, values]) => ('SVC_TLS_KEY_FILE' in values ? [app] : []));
+      expect(having.sort()).toEqual(['all-in-one', 'front', 'simulated-acquirer']);
+      expect(JSON.stringify(alone)).not.toMatch(/SVC_TLS|https:/);
+    });
+  });
+
   it('tell the front where every service listens', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     for (const service of SERVICES)

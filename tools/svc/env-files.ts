@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from './files.ts';
 import type { Secrets } from './secrets.ts';
-import { PASSED_ON, SERVICES, pathsOf, urlOf } from './settings.ts';
+import { PASSED_ON, SERVICES, pathsOf, publicUrlOf, urlOf } from './settings.ts';
 import type { Service, Settings } from './settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -45,6 +45,8 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
+  const tls = tlsOf(settings);
+  const addresses = addressesFor(settings);
   const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
     identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
@@ -52,11 +54,9 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...service('payment-processor'),
       ...admin,
       SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
-      SVC_ACQUIRER_URL: urlOf(ports.acquirer),
-      SVC_API_URL: urlOf(ports.api),
-      SVC_CODES_URL: urlOf(ports.gateway),
+      ...addresses['payment-processor'],
     },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'hosted-gateway': { ...service('hosted-gateway'), ...admin, ...addresses['hosted-gateway'] },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,
@@ -64,33 +64,65 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     },
     'demo-shop': {
       ...service('demo-shop'),
-      SVC_GATEWAY_URL: urlOf(ports.gateway),
-      SVC_SHOP_URL: urlOf(ports.shop),
+      ...addresses['demo-shop'],
       SVC_SHOP_CREDENTIALS_FILE: paths.demo,
     },
     'code-decoder': {
       SVC_SIMULATED_PROVIDER: 'on',
       ...service('code-decoder'),
       ...admin,
-      // Payers' phones open codes, so they begin with the address that the page has.
-      SVC_CODES_URL: urlOf(ports.gateway),
+      ...addresses['code-decoder'],
     },
     'payment-history': { ...service('payment-history'), ...admin },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
+      ...addresses['simulated-acquirer'],
+      ...tls,
       ...passedOnTo('simulated-acquirer', passedOn),
     },
-    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners },
+    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: {
       ...base,
       ...listeners,
+      ...tls,
       ...Object.fromEntries(
         SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]),
       ),
     },
   };
+}
+
+/** What each app is told of where others are: payers and partners are sent to the network, programs stay here. */
+function addressesFor({ ports, lan }: Settings) {
+  const gateway = publicUrlOf(lan, ports.gateway);
+  return {
+    'payment-processor': {
+      SVC_ACQUIRER_URL: urlOf(ports.acquirer),
+      SVC_API_URL: publicUrlOf(lan, ports.api),
+      SVC_CODES_URL: gateway,
+    },
+    'hosted-gateway': { SVC_GATEWAY_URL: gateway },
+    // The shop's own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
+    // notifications to a private network are refused, as they must be.
+    'demo-shop': {
+      SVC_GATEWAY_URL: urlOf(ports.gateway),
+      SVC_PAYMENT_PAGES_URL: gateway,
+      SVC_SHOP_URL: publicUrlOf(lan, ports.shop),
+      SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
+    },
+    // Payers' phones open codes, so they begin with the address that the page has.
+    'code-decoder': { SVC_CODES_URL: gateway },
+    'simulated-acquirer': { SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(lan, ports.acquirer) },
+  };
+}
+
+/** For the programs that listen on the network, where they do. */
+function tlsOf(settings: Settings): Variables {
+  if (settings.lan === undefined) return {};
+  const { certificate, key } = pathsOf(settings).tls;
+  return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
 function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {

@@ -41,6 +41,8 @@ export interface Demo {
   readonly gatewayUrl: string;
   readonly shopUrl: string;
   readonly adminUrl: string;
+  /** PEM file of the self-signed certificate that the addresses with https have: `curl --cacert`, NODE_EXTRA_CA_CERTS. */
+  readonly certificateFile?: string;
   readonly adminKey: string;
   readonly merchants: readonly DemoMerchant[];
   readonly partner: DemoPartner;

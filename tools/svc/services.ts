@@ -24,6 +24,8 @@ export interface RunningServices {
   readonly startedAt: string;
   readonly ports: Ports;
   readonly mode: Mode;
+  /** Its address on the network, where it is served there. */
+  readonly lan?: string;
   /** Whether the broker is one of our own: it is then started and stopped with the services. */
   readonly ownsBroker: boolean;
 }
@@ -93,6 +95,7 @@ export async function startServices(
       ports: settings.ports,
       mode,
       ownsBroker,
+      ...(settings.lan === undefined ? {} : { lan: settings.lan }),
     };
     writeAtomically(paths.services, `${JSON.stringify(running)}\n`, OWNER_ONLY);
     const isReady = await waitUntil(

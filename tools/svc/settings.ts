@@ -33,6 +33,8 @@ export interface Settings {
   /** Data, logs, secrets and process files: two copies with two folders and two port bases run side by side. */
   readonly dataDir: string;
   readonly ports: Ports;
+  /** This machine's address on a network, where the public hosts are served over HTTPS as well (`./svc up --lan`). */
+  readonly lan?: string;
   /** A RabbitMQ that the caller runs (SVC_AMQP_URL, or AMQP_URL as many know it); a secret. */
   readonly givenAmqpUrl: string | undefined;
   /** What the caller set for the apps themselves (PASSED_ON). */
@@ -114,6 +116,11 @@ export function urlOf(port: number): string {
   return `http://${HOST}:${port}`;
 }
 
+/** Under which payers and partners reach a public host: on the network, where it is served there. */
+export function publicUrlOf(lan: string | undefined, port: number): string {
+  return lan === undefined ? urlOf(port) : `https://${lan}:${port}`;
+}
+
 /** Where everything below the data folder is; one place, because up, down, status, logs and serve share it. */
 export function pathsOf(settings: Settings) {
   const { dataDir } = settings;
@@ -132,6 +139,7 @@ export function pathsOf(settings: Settings) {
     restartOutcome: join(dataDir, 'run', 'restart-outcome.json'),
     lock: join(dataDir, 'run', 'svc.lock'),
     env: join(dataDir, 'env'),
+    tls: { certificate: join(dataDir, 'tls', 'certificate.pem'), key: join(dataDir, 'tls', 'key.pem') },
     secrets: join(dataDir, 'secrets.json'),
     demo: join(dataDir, 'demo.json'),
     acquirerStore: join(dataDir, 'acquirer', 'charges.jsonl'),

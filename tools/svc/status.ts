@@ -1,26 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { networkInterfaces } from 'node:os';
+import { addressesOf } from './lan-address.ts';
 import { findPostgres } from './postgres-process.ts';
 import { readMemoryMegabytes } from './process-identity.ts';
 import { SUPERVISED, isRunning, readProcesses } from './processes.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, urlOf } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { pathsOf, publicUrlOf, urlOf } from './settings.ts';
+import type { Ports, Settings } from './settings.ts';
 
 /** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
   const server = findPostgres(pathsOf(settings).postgres);
-  const isReady = services !== undefined && (await isHealthy(services.ports));
+  const lan = services?.lan;
+  // A laptop that was carried elsewhere has another address, and everything that was given out names the old one.
+  const isAway = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
+  const isReady = services !== undefined && !isAway && (await isHealthy(services.ports));
   if (services === undefined) {
-    console.log('services    down');
+    console.log('services    down       ./svc up starts them');
   } else {
     console.log(
       `services    ${isReady ? 'ready' : 'not ready'}  ${describe(services.pid)}, since ${services.startedAt}`,
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
-      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeAnswer(urlOf(port))}`);
+      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeAnswer(askPlainly(urlOf(port)))}`);
     }
+    if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
+    if (isAway) console.log(`  this machine no longer has the address ${lan}: ./svc down, then ./svc up --lan`);
     if (services.mode === 'distributed') describeProcesses(settings);
   }
   const broker = findRabbitMq(pathsOf(settings).rabbitMq);
@@ -40,6 +49,20 @@ export async function status(settings: Settings): Promise<boolean> {
   return isReady && server !== undefined && (broker !== undefined || !needsBroker);
 }
 
+async function describeNetwork(
+  settings: Settings,
+  { shop, gateway, api, acquirer }: Ports,
+  lan: string,
+): Promise<void> {
+  const { certificate } = pathsOf(settings).tls;
+  const ca = existsSync(certificate) ? readFileSync(certificate) : undefined;
+  console.log('  on the network');
+  for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
+    const url = publicUrlOf(lan, port);
+    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeAnswer(askWithTls(url, ca))}`);
+  }
+}
+
 function describeProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
   for (const app of SUPERVISED) {
@@ -54,14 +77,32 @@ function describe(pid: number): string {
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }
 
-async function describeAnswer(url: string): Promise<string> {
+async function describeAnswer(answer: Promise<void>): Promise<string> {
   const started = performance.now();
   try {
-    // Any answer will do: what is asked is whether somebody is there. This path renders no page.
-    const response = await fetch(`${url}/health/live`, { redirect: 'manual', signal: AbortSignal.timeout(2000) });
-    await response.body?.cancel();
+    await answer;
     return `answers (${Math.round(performance.now() - started)} ms)`;
   } catch {
     return 'does not answer';
   }
+}
+
+/** Any answer will do: what is asked is whether somebody is there. This path renders no page. */
+const LIVE = '/health/live';
+const ANSWER_MILLISECONDS = 2000;
+
+async function askPlainly(url: string): Promise<void> {
+  const response = await fetch(url + LIVE, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MILLISECONDS) });
+  await response.body?.cancel();
+}
+
+/** With the certificate of our own, which fetch has no way to be given. */
+function askWithTls(url: string, ca: Buffer | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
+    get(url + LIVE, { ca, signal }, (response) => {
+      response.destroy();
+      resolve();
+    }).once('error', reject);
+  });
 }

@@ -4,18 +4,18 @@ import { connect, createServer } from 'node:net';
 import { readCommandLine } from './process-identity.ts';
 import { SvcError } from './svc-error.ts';
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 
 /** Refuses to go on when somebody listens on one of these ports: said before anything is started. */
-export async function requireFreePorts(ports: Readonly<Record<string, number>>): Promise<void> {
+export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
-    if (!(await isTaken(port))) continue;
+    if (!(await isTaken(host, port))) continue;
     const holder = findHolder(port);
     const who =
       holder === undefined
         ? 'another process'
         : `process ${holder} (${readCommandLine(holder).join(' ').slice(0, 80)})`;
-    throw new SvcError(`port ${port} for ${use} (${HOST}:${port}) is taken by ${who}`, {
+    throw new SvcError(`port ${port} for ${use} (${host}:${port}) is taken by ${who}`, {
       hint: 'stop it, or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up',
     });
   }
@@ -26,7 +26,7 @@ export async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, HOST, resolve);
+    server.listen(0, LOOPBACK, resolve);
   });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
@@ -35,13 +35,13 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Binding alone is not proof: beside a listener on all interfaces, some systems let a loopback one bind. */
-async function isTaken(port: number): Promise<boolean> {
-  return (await answers(port)) || !(await canBind(port));
+async function isTaken(host: string, port: number): Promise<boolean> {
+  return (await answers(host, port)) || !(await canBind(host, port));
 }
 
-function answers(port: number): Promise<boolean> {
+function answers(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: HOST, port, timeout: 1000 });
+    const socket = connect({ host, port, timeout: 1000 });
     const finish = (answered: boolean) => {
       socket.destroy();
       resolve(answered);
@@ -52,11 +52,11 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-function canBind(port: number): Promise<boolean> {
+function canBind(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen(port, HOST, () => server.close(() => resolve(true)));
+    server.listen(port, host, () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { createAdministrationApi } from './administration-api.ts';
+import { addresses, forPhones, nextSteps } from './announcement.ts';
 import { variablesOf } from './env-files.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
+import { addressesOf, chooseLanAddress } from './lan-address.ts';
 import { takeLock } from './lock.ts';
 import { formatLogLine } from './log-lines.ts';
 import { followLog } from './logs.ts';
@@ -16,15 +19,24 @@ import type { Demo, DemoMerchant } from './seed.ts';
 import { loadSecrets } from './secrets.ts';
 import { findServices, isHealthy, startServices, stopServices } from './services.ts';
 import type { Mode, RunningServices } from './services.ts';
-import { pathsOf, urlOf } from './settings.ts';
-import type { Ports, Settings } from './settings.ts';
+import { pathsOf, publicUrlOf, urlOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
+import type { Steps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
 import { requireFreePorts } from './taken-ports.ts';
 import { waitUntil } from './wait-until.ts';
 
+export interface UpOptions {
+  readonly detach: boolean;
+  readonly mode: Mode;
+  /** To be served on the network too: under this address of the machine; true: under the first there is. */
+  readonly lan?: string | true;
+}
+
 /** Brings the platform up. Returns the exit code. */
-export async function up(settings: Settings, { detach, mode }: { detach: boolean; mode: Mode }): Promise<number> {
+export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
+  const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
   const paths = pathsOf(settings);
   const lock = takeLock(paths.lock);
   if (!('release' in lock)) {
@@ -34,13 +46,14 @@ export async function up(settings: Settings, { detach, mode }: { detach: boolean
   }
   try {
     const running = findServices(settings);
-    if (running !== undefined && running.mode !== mode) throw otherMode(running.mode);
+    if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherWay(running);
     if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
       await startBrokerAgain(settings, running);
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
-      console.log(`Svc Payments is ${state}\n${addresses(running.ports)}`);
+      console.log(`Svc Payments is ${state}\n${addresses(running.ports, running.lan)}`);
+      await tellPhones({ ...settings, ports: running.ports });
       return 0;
     }
     await stopServices(settings); // left over, without their database
@@ -48,7 +61,8 @@ export async function up(settings: Settings, { detach, mode }: { detach: boolean
   } finally {
     lock.release();
   }
-  console.log(`\nSvc Payments is running\n${addresses(settings.ports)}\n\n${nextSteps(paths.demo)}`);
+  console.log(`\nSvc Payments is running\n${addresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
+  await tellPhones(settings);
   return detach ? 0 : stayInForeground(settings);
 }
 
@@ -58,9 +72,22 @@ const HOW: Readonly<Record<Mode, string>> = {
   distributed: 'distributed, with a process for each service',
 };
 
+/** Where nothing else is asked for, the one under which it runs already; a machine may have several. */
+function lanAddress(settings: Settings, wanted: string | true): string {
+  const running = findServices(settings)?.lan;
+  if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
+  return chooseLanAddress(networkInterfaces(), wanted);
+}
+
+async function tellPhones(settings: Settings): Promise<void> {
+  if (settings.lan === undefined) return;
+  console.log(await forPhones(settings, settings.lan, process.stdout.isTTY));
+}
+
 /** One data folder is one platform: two of them would relay the same event logs. */
-function otherMode(mode: Mode): SvcError {
-  return new SvcError(`this copy already runs ${HOW[mode]}`, {
+function otherWay({ mode, lan }: RunningServices): SvcError {
+  const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
+  return new SvcError(`this copy already runs ${HOW[mode]}, ${where}`, {
     hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
   });
 }
@@ -99,9 +126,15 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     ...(isDistributed ? alone : {}),
     ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: rabbitMq } : {}),
   });
+  if (settings.lan !== undefined)
+    await requireFreePorts(
+      { 'the API': api, 'the gateway': gateway, 'the shop': shop, 'the bank': acquirer },
+      settings.lan,
+    );
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
+  if (settings.lan !== undefined) await makeCertificate(settings, settings.lan, steps);
   // Needs a package (pg), which the step before has brought; so it is loaded only now.
   const { startDatabase, startOwnOrGivenBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
@@ -119,6 +152,15 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
+}
+
+async function makeCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
+  const { keepCertificate } = await import('./certificate.ts');
+  await steps.run('certificate', async () => {
+    const { madeBecause, validUntil } = await keepCertificate(pathsOf(settings).tls, lan, new Date());
+    const until = `for ${lan}, until ${validUntil.toISOString().slice(0, 10)}`;
+    return madeBecause === undefined ? `kept ${until}` : `made ${until}: ${madeBecause}`;
+  });
 }
 
 /** A start that fails, or is interrupted, leaves nothing running that did not run before. */
@@ -139,7 +181,8 @@ async function orUndo(work: (undo: Undo) => Promise<void>): Promise<void> {
 }
 
 async function writeDemo(settings: Settings, adminKey: string): Promise<string> {
-  const { demo: file } = pathsOf(settings);
+  const { demo: file, tls } = pathsOf(settings);
+  const { lan } = settings;
   const { api, gateway, shop, admin } = settings.ports;
   const known = readJson(file) as Partial<Demo> | undefined;
   const administration = createAdministrationApi(urlOf(admin), adminKey);
@@ -150,10 +193,11 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   );
   const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
   const demo: Demo = {
-    apiUrl: urlOf(api),
-    gatewayUrl: urlOf(gateway),
-    shopUrl: urlOf(shop),
+    apiUrl: publicUrlOf(lan, api),
+    gatewayUrl: publicUrlOf(lan, gateway),
+    shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
+    ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,
     partner,
@@ -191,23 +235,4 @@ function waitForSignal(): { signal: Promise<NodeJS.Signals>; release: () => void
   const signal = new Promise<NodeJS.Signals>((resolve) => (listener = resolve));
   for (const name of signals) process.on(name, listener);
   return { signal, release: () => signals.forEach((name) => process.off(name, listener)) };
-}
-
-/** The addresses of one copy, a line for each. */
-export function addresses(ports: Ports): string {
-  return [
-    `  shop            ${urlOf(ports.shop)}`,
-    `  gateway         ${urlOf(ports.gateway)}`,
-    `  API             ${urlOf(ports.api)}`,
-    `  administration  ${urlOf(ports.admin)}`,
-    `  PostgreSQL      127.0.0.1:${ports.postgres}`,
-  ].join('\n');
-}
-
-function nextSteps(demoFile: string): string {
-  return [
-    'Next: open the shop, and pay with 4242 4242 4242 4242, any expiry date ahead and any CVV.',
-    `Keys and secrets of the demo merchants and partner: ${demoFile}`,
-    './svc logs -f shows the logs, ./svc status what runs, ./svc down stops it.',
-  ].join('\n');
 }

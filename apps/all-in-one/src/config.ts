@@ -1,7 +1,8 @@
+import { TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 /** What the process that runs all services is told; each service has a file of its own in SVC_ENV_DIR. */
-export class AllInOneConfig {
+export class AllInOneConfig extends TlsListenerConfig {
   /** Folder with one `<app>.env` for each service. */
   @IsString()
   @MinLength(1)

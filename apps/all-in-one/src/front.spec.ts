@@ -56,7 +56,7 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
 describe('newFront', () => {
   let front: Server;
   beforeAll(async () => {
-    front = newFront('gateway', [readsBodies], { head: 100, request: 200, checkedEvery: 20 });
+    front = newFront('gateway', [readsBodies], { timeoutsMs: { head: 100, request: 200, checkedEvery: 20 } });
     front.listen(0, '127.0.0.1');
     await once(front, 'listening');
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { appFor, type Host } from '@svc/contracts';
-import type { RunningService } from '@svc/service';
+import type { RunningService, TlsOptions } from '@svc/service';
 
 /**
  * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few
@@ -10,11 +11,17 @@ export const FRONT_TIMEOUTS_MS = { head: 10_000, request: 30_000, checkedEvery: 
 /** Most connections of one listener; those beyond are closed at once, and the other hosts keep answering. */
 const CONNECTIONS_MAX = 5_000;
 
+export interface FrontOptions {
+  /** Speaks TLS with these; without, plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
+  readonly timeoutsMs?: Record<keyof typeof FRONT_TIMEOUTS_MS, number>;
+}
+
 /** One listener for a host: hands each request to the service that the route table names, within the process. */
 export function newFront(
   host: Host,
   services: readonly RunningService[],
-  timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS, number> = FRONT_TIMEOUTS_MS,
+  { tls, timeoutsMs = FRONT_TIMEOUTS_MS }: FrontOptions = {},
 ): Server {
   const handlers = new Map(services.map((service) => [service.name, handlerOf(service)]));
   const limits = {
@@ -22,7 +29,7 @@ export function newFront(
     requestTimeout: timeoutsMs.request,
     connectionsCheckingInterval: timeoutsMs.checkedEvery,
   };
-  const front = createServer(limits, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = (request.url ?? '/').split('?', 1)[0]!;
     if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
     const handle = handlers.get(appFor(host, path, request.method ?? 'GET') ?? '');
@@ -30,7 +37,8 @@ export function newFront(
     if (handle) return handle(request, response);
     response.writeHead(404, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({ type: 'about:blank', title: 'Nothing was found here.', status: 404 }));
-  });
+  };
+  const front = tls ? createTlsServer({ ...limits, ...tls }, answer) : createServer(limits, answer);
   front.maxConnections = CONNECTIONS_MAX;
   return front;
 }

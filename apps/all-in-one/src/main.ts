@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Host } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
-import { loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
+import { listenersOf, loadConfig, newLog, runUntilStopped, startService } from '@svc/service';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { AllInOneConfig } from './config.js';
 import { newFront, stopListening } from './front.js';
@@ -32,9 +32,9 @@ await runUntilStopped(async () => {
     admin: config.SVC_ADMIN_PORT,
   };
   const fronts: Server[] = [];
-  for (const [host, port] of Object.entries(ports) as [Host, number][]) {
-    const front = newFront(host, services);
-    front.listen(port, config.SVC_LISTEN_ADDRESS);
+  for (const { host, port, address, tls } of listenersOf(ports, config)) {
+    const front = newFront(host, services, { tls });
+    front.listen(port, address);
     await once(front, 'listening');
     fronts.push(front);
   }

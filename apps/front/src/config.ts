@@ -1,9 +1,10 @@
+import { TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator';
 
 const UPSTREAM = { protocols: ['http'], require_tld: false, require_protocol: true };
 
 /** What the front is told. An upstream's variable is `SVC_UPSTREAM_` and the app's folder name, in capitals. */
-export class FrontConfig {
+export class FrontConfig extends TlsListenerConfig {
   /** Address to listen on; another than loopback shows the platform to the network. */
   @IsOptional()
   @IsIP()

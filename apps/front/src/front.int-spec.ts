@@ -1,8 +1,11 @@
+import 'reflect-metadata'; // first: the certificates' library needs it
 import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { request as sendWithTls } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import type { Host } from '@svc/contracts';
-import { newLog } from '@svc/service';
+import { newLog, type TlsOptions } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import type { FastifyInstance } from 'fastify';
 import { newFront } from './front.js';
@@ -55,12 +58,12 @@ describe('the front', () => {
     if (app.listening) await new Promise((resolve) => app.close(resolve));
   }
 
-  async function frontOf(host: Host): Promise<string> {
+  async function frontOf(host: Host, tls?: TlsOptions): Promise<string> {
     const upstreams = new Map([
       ['hosted-gateway', `http://127.0.0.1:${port}`],
       ['identity', `http://127.0.0.1:${port}`],
     ]);
-    const front = newFront({ host, upstreams, gates, log: newLog('front', 'silent') });
+    const front = newFront({ host, upstreams, gates, log: newLog('front', 'silent'), tls });
     fronts.push(front);
     return front.listen({ port: 0, host: '127.0.0.1' });
   }
@@ -84,6 +87,28 @@ describe('the front', () => {
       host: new URL(url).host,
       traceparent,
     });
+  });
+
+  it('speaks TLS where it is told to, and still says who sent a request', async () => {
+    const tls = await newCertificate();
+    const url = await frontOf('gateway', tls);
+    const request = sendWithTls(`${url}/api/v3.1/sessions`, { ca: tls.cert, method: 'POST', agent: false });
+    request.end('{"amount":  1}');
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+    expect(seen).toMatchObject([{ method: 'POST', url: '/api/v3.1/sessions', body: '{"amount":  1}' }]);
+    expect(seen[0]!.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' });
+
+    const plainly = fetch(url.replace('https:', 'http:'));
+    await expect(plainly).rejects.toThrow();
+  });
+
+  it('lets go of a client that begins TLS and says no more', async () => {
+    const { port: tlsPort } = new URL(await frontOf('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }));
+    const socket = connect(Number(tlsPort), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'close');
   });
 
   it('passes an answer on while it is being written', async () => {
@@ -239,3 +264,18 @@ describe('the front', () => {
     ]);
   });
 });
+
+/** Self-signed, for loopback, for an hour. */
+async function newCertificate(): Promise<TlsOptions> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await globalThis.crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=front',
+    notAfter: new Date(Date.now() + 3_600_000),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+  });
+  const key = PemConverter.encode(await globalThis.crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
+  return { cert: certificate.toString('pem'), key, handshakeTimeout: 10_000 };
+}

@@ -6,7 +6,7 @@
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
-import type { ServiceLog } from '@svc/service';
+import type { ServiceLog, TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Gates } from './gates.js';
 import { answerItself, answerTo, appForAddress, NOT_FOUND, wasNeverSent } from './own-answers.js';
@@ -18,6 +18,8 @@ export interface Front {
   readonly upstreams: ReadonlyMap<string, string>;
   readonly gates: Gates;
   readonly log: ServiceLog;
+  /** Speaks TLS with these; without, plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 /** As the embedded listener: a client that sends a byte now and then holds no file descriptor for long. */
@@ -55,15 +57,7 @@ const NOT_FORWARDED = [
 
 /** One listener for a host, not yet listening. */
 export function newFront(front: Front): FastifyInstance {
-  const fastify = Fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS_MAX,
-    http: { headersTimeout: HEAD_MS_MAX, connectionsCheckingInterval: 5_000 },
-    return503OnClosing: false,
-    // The route table decides, with the path as it was sent; Fastify's router would have opinions about it.
-    rewriteUrl: () => '/',
-  });
+  const fastify = newServer(front.tls);
   fastify.server.maxConnections = CONNECTIONS_MAX;
   closeInOrder(fastify);
   fastify.removeAllContentTypeParsers();
@@ -88,6 +82,20 @@ export function newFront(front: Front): FastifyInstance {
   });
   fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOT_FOUND));
   return fastify;
+}
+
+function newServer(tls: TlsOptions | undefined): FastifyInstance {
+  const limits = { headersTimeout: HEAD_MS_MAX, connectionsCheckingInterval: 5_000 };
+  const options = {
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    return503OnClosing: false,
+    // The route table decides, with the path as it was sent; Fastify's router would have opinions about it.
+    rewriteUrl: () => '/',
+  };
+  if (tls === undefined) return Fastify({ ...options, http: limits });
+  return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
 /** A stream of events has no end that anybody could wait for; a browser opens it again by itself. */
@@ -136,7 +144,7 @@ async function answer(front: Front, request: FastifyRequest, reply: FastifyReply
 }
 
 function forward(
-  { host, log }: Front,
+  { host, log, tls }: Front,
   app: string,
   upstream: string,
   request: FastifyRequest,
@@ -149,7 +157,8 @@ function forward(
     queryString: () => query.join('?'),
     // With a type of its own the library takes the bytes as they are; the caller's is put back below.
     ...(body ? { body, contentType: 'application/octet-stream' } : {}),
-    rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request, headers, body),
+    rewriteRequestHeaders: (_request, headers) =>
+      forwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
     rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }) => headers,
     retriesCount: TRIES_MAX,
     retryDelay: ({ err, attempt }) => {
@@ -167,7 +176,11 @@ function forward(
   });
 }
 
-function forwardedHeaders(request: FastifyRequest, given: object, body: Buffer | undefined): Record<string, string> {
+function forwardedHeaders(
+  request: FastifyRequest,
+  given: object,
+  { body, isTls }: { body: Buffer | undefined; isTls: boolean },
+): Record<string, string> {
   const headers = { ...given } as Record<string, string>;
   for (const name of NOT_FORWARDED) delete headers[name];
   if (body) {
@@ -183,6 +196,6 @@ function forwardedHeaders(request: FastifyRequest, given: object, body: Buffer |
   // The app is told of our own span, which hangs on the caller's. With both the header would be no longer readable.
   if (trace.getActiveSpan()) for (const name of ['traceparent', 'tracestate']) delete headers[name];
   headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
-  headers['x-forwarded-proto'] = 'http';
+  headers['x-forwarded-proto'] = isTls ? 'https' : 'http';
   return headers;
 }

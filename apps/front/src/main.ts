@@ -1,5 +1,5 @@
 import type { Host } from '@svc/contracts';
-import { loadConfig, newLog, runUntilStopped } from '@svc/service';
+import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
 import { FrontConfig, upstreamsOf } from './config.js';
 import { newFront } from './front.js';
 import { Gates } from './gates.js';
@@ -19,9 +19,9 @@ await runUntilStopped(async () => {
   };
   const upstreams = upstreamsOf(config);
   const fronts = await Promise.all(
-    (Object.entries(ports) as [Host, number][]).map(async ([host, port]) => {
-      const front = newFront({ host, upstreams, gates, log });
-      await front.listen({ port, host: config.SVC_LISTEN_ADDRESS });
+    listenersOf(ports, config).map(async ({ host, port, address, tls }) => {
+      const front = newFront({ host, upstreams, gates, log, tls });
+      await front.listen({ port, host: address });
       return front;
     }),
   );

@@ -1,6 +1,7 @@
+import { TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
-export class SimulatedAcquirerConfig {
+export class SimulatedAcquirerConfig extends TlsListenerConfig {
   /** File in which the bank keeps what it charged. */
   @IsString()
   @MinLength(1)

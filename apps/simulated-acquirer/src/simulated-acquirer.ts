@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fastify, type FastifyInstance } from 'fastify';
-import { loadConfig } from '@svc/service';
+import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { type ChargeRecord, ChargeStore } from './charge-store.js';
 import { SimulatedAcquirerConfig } from './config.js';
@@ -71,13 +71,38 @@ export async function startSimulatedAcquirer(
   );
 
   serveVault(app, bank);
-  serveChallenges(app, bank);
+  answerForChallenges(app, bank);
+  serveChallengePage(app, bank);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());
 
   const url = await app.listen({ host: config.SVC_LISTEN_ADDRESS, port: config.SVC_PORT });
-  publicUrl ||= url;
+  const page = await listenForPayers(config, bank);
+  publicUrl ||= page?.url ?? url;
+  return {
+    url,
+    close: async () => {
+      await page?.close();
+      await app.close();
+    },
+  };
+}
+
+/** With TLS, for browsers on a network: the payer's page and nothing else, since whoever reaches the rest can charge. */
+async function listenForPayers(
+  config: SimulatedAcquirerConfig,
+  bank: SimulatedBank,
+): Promise<RunningAcquirer | undefined> {
+  const listener = tlsListenerOf(config);
+  if (listener === undefined) return undefined;
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    https: listener.tls,
+  }) as unknown as FastifyInstance;
+  serveChallengePage(app, bank);
+  const url = await app.listen({ host: listener.address, port: config.SVC_PORT });
   return { url, close: () => app.close() };
 }
 
@@ -98,16 +123,20 @@ function serveVault(app: FastifyInstance, bank: SimulatedBank): void {
   });
 }
 
-/** The page on which the payer says who he is, and what the platform asks about it. */
-function serveChallenges(app: FastifyInstance, bank: SimulatedBank): void {
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
-    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-  );
+/** What the platform asks about a payer's verification. */
+function answerForChallenges(app: FastifyInstance, bank: SimulatedBank): void {
   app.get<{ Params: { reference: string } }>('/challenges/:reference/state', async (request, reply) => {
     const record = bank.findChallenge(request.params.reference);
     if (!record?.challenge) return reply.status(404).send({ message: 'There is no such challenge.' });
     return { state: record.outcome === 'challenged' ? record.challenge.state : 'failed' };
   });
+}
+
+/** The page on which the payer says who he is. */
+function serveChallengePage(app: FastifyInstance, bank: SimulatedBank): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  );
   app.get<{ Params: { reference: string } }>('/challenges/:reference', async (request, reply) => {
     const record = bank.findChallenge(request.params.reference);
     return reply

@@ -30,13 +30,16 @@ export const acceptRequests = {
     },
   }),
 
-  configure(fastify: FastifyInstance, log: ServiceLog): void {
+  configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
     // The payment page brings a policy of its own; an API answer needs none of its own but must not be framed.
     void fastify.register(helmet, {
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
+      // A browser keeps to it for half a year, on every port of the name: under that of a machine with a self-signed
+      // certificate (`./svc up --lan`) it would lock its owner out of everything else that runs there.
+      strictTransportSecurity: environment === 'production',
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);

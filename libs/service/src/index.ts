@@ -5,3 +5,4 @@ export * from './logging.js';
 export * from './request-validation.js';
 export * from './run.js';
 export * from './service.js';
+export * from './tls-listener.js';

@@ -95,7 +95,7 @@ export async function startService<C extends ServiceConfig>(
     new FastifyAdapter(acceptRequests.options(definition, log, config.SVC_TRUSTED_PROXIES)),
     { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
-  acceptRequests.configure(app.getHttpAdapter().getInstance(), log);
+  acceptRequests.configure(app.getHttpAdapter().getInstance(), log, config.SVC_ENVIRONMENT);
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
   await app.init();
   // After the modules' own start: the first message may need what they load there (keys).

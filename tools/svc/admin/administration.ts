@@ -20,18 +20,21 @@ const REQUEST_MILLISECONDS = 10_000;
 export function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
   const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
   if (url !== undefined && url !== '') {
-    if (key === undefined || key === '') throw new SvcError('SVC_ADMIN_URL is set: set SVC_ADMIN_KEY too');
+    if (key === undefined || key === '')
+      throw new SvcError('SVC_ADMIN_URL is set: set SVC_ADMIN_KEY too', { hint: 'it is the key of that platform' });
     if (!URL.canParse(url)) throw new SvcError(`SVC_ADMIN_URL is no address: ${url}`);
-    return createAdministration(url.replace(/\/$/, ''), key);
+    return createAdministration(url.replace(/\/$/, ''), key, 'it is the one that SVC_ADMIN_URL names');
   }
   const secrets = readJson(pathsOf(settings).secrets) as Partial<Secrets> | undefined;
   if (secrets?.adminKey === undefined)
     throw new SvcError('there is no platform here yet', { hint: './svc up makes one' });
-  const ports = findServices(settings)?.ports ?? settings.ports;
-  return createAdministration(urlOf(ports.admin), secrets.adminKey);
+  const running = findServices(settings);
+  const hint = running === undefined ? 'nothing runs here: ./svc up starts it' : './svc status says what runs';
+  return createAdministration(urlOf((running ?? settings).ports.admin), secrets.adminKey, hint);
 }
 
-export function createAdministration(url: string, adminKey: string): Administration {
+/** @param hint what to do where it does not answer */
+export function createAdministration(url: string, adminKey: string, hint: string): Administration {
   return {
     call: async (method, path, body) => {
       const response = await fetch(`${url}/admin/v1${path}`, {
@@ -41,7 +44,7 @@ export function createAdministration(url: string, adminKey: string): Administrat
         signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
       }).catch((cause: unknown) => {
         throw new SvcError(`the administration API at ${url} does not answer`, {
-          hint: './svc status says what runs',
+          hint,
           cause,
         });
       });

@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
-import { formatZar, isSessionUsable, orderNumberFrom, readCheckout, type Order } from './order.js';
+import { formatZar, isSessionUsable, sessionRequestFor, orderNumberFrom, readCheckout, type Order } from './order.js';
 import { PRODUCTS } from './products.js';
 
 const CHECKOUT_ID = '0d0a4f0e-5d0c-4a3e-9d2a-0c6f2b7a1e11';
@@ -107,5 +107,14 @@ describe('the products', () => {
       expect(productId).toMatch(/^[a-z-]{1,40}$/);
       expect(Number.isSafeInteger(unitPriceCents) && unitPriceCents > 0).toBe(true);
     }
+  });
+});
+
+describe('sessionRequestFor', () => {
+  it('has the customer come back to where they came from, and the platform tell the shop where it is', () => {
+    const request = sessionRequestFor(anOrder, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
+    expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${anOrder.orderId}`);
+    expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${anOrder.orderId}`);
+    expect(request.notificationUrl).toBe('http://127.0.0.1:7302/webhooks/svc');
   });
 });

@@ -100,14 +100,14 @@ export function isSessionUsable(order: Order, failedTries: readonly FailedTry[],
 }
 
 /** The session to ask the platform for. Depends on the order alone: asked twice, it is the same session (C7). */
-export function sessionRequestFor(order: Order, shopUrl: string): CreateSessionRequest {
+export function sessionRequestFor(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
   const backTo = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
   return {
     requestId: `${order.orderId}:${order.sessionNumber}`,
     merchantOrderId: merchantOrderIdOf(order),
     amount: order.totalCents,
     currencyISOCode: CURRENCY,
-    notificationUrl: `${shopUrl}/webhooks/svc`,
+    notificationUrl: `${notificationsUrl}/webhooks/svc`,
     returnUrl: backTo('/return'),
     cancelUrl: backTo('/cancelled'),
     origin: new URL(shopUrl).host,

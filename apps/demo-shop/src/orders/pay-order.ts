@@ -43,8 +43,9 @@ export class PayOrder {
       apiKey,
       timeoutMs: GATEWAY_TIMEOUT_MS,
     });
+    const { SVC_SHOP_URL: shopUrl, SVC_SHOP_NOTIFICATIONS_URL: notificationsUrl = shopUrl } = this.config;
     try {
-      return await gateway.createSession(sessionRequestFor(order, this.config.SVC_SHOP_URL));
+      return await gateway.createSession(sessionRequestFor(order, shopUrl, notificationsUrl));
     } catch (cause) {
       if (!(cause instanceof SvcApiError)) throw cause;
       throw new DomainError(cause.retryable ? 'service.not-ready' : 'internal', {

@@ -13,7 +13,7 @@ export class SendPage {
       "style-src 'self'",
       "img-src 'self' data:",
       // Checking out posts here and is led on to the payment page; browsers hold both against this list.
-      `form-action 'self' ${new URL(config.SVC_GATEWAY_URL).origin}`,
+      `form-action 'self' ${new URL(config.SVC_PAYMENT_PAGES_URL ?? config.SVC_GATEWAY_URL).origin}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; ');

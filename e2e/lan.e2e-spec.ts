@@ -1,0 +1,190 @@
+/**
+ * `./svc up --lan` as a phone meets it: over HTTPS on the address that this machine has on its network, with a
+ * certificate that nobody but its owner has been told of. In both ways to run.
+ */
+import { X509Certificate, createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, type Page, devices } from 'playwright-core';
+import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { Platform } from './platform.js';
+
+jest.setTimeout(240_000);
+
+describe.each([
+  ['all services in one process', { name: 'lan', mode: 'embedded' }],
+  ['a process for each service, over RabbitMQ', { name: 'lan-distributed', mode: 'distributed' }],
+] as const)('on the network: %s', (_, { name, mode }) => {
+  let platform: Platform;
+  let browser: Browser;
+  let context: BrowserContext;
+  let complaints: string[] = [];
+  let page: Page;
+  let address: string;
+  let certificate: X509Certificate;
+
+  beforeAll(async () => {
+    platform = await Platform.start(name, {}, mode, ['--lan']);
+    certificate = new X509Certificate(readFileSync(platform.demo.certificateFile!));
+    address = new URL(platform.demo.shopUrl).hostname;
+    // This key and no other: the browser is told of it as a payer is who compares the fingerprint.
+    const key = createHash('sha256').update(certificate.publicKey.export({ type: 'spki', format: 'der' }));
+    browser = await startBrowser(`--ignore-certificate-errors-spki-list=${key.digest('base64')}`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext({ ...devices['Pixel 7'], locale: 'en-ZA' });
+    complaints = complaintsOf(context);
+    page = await context.newPage();
+  });
+  afterEach(async () => {
+    await context?.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const checkOut = async (): Promise<void> => {
+    await page.goto(platform.demo.shopUrl);
+    await page.getByRole('button', { name: 'Check out' }).click();
+    await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
+    await seesHeading(page, 'Pay by card');
+  };
+  const seesOrderPaid = async (): Promise<void> => {
+    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+  };
+  /** The status of an answer to who trusts the certificate (or nobody), or why there is none. */
+  const asked = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
+    const request = get(url, { ca });
+    try {
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      answer.destroy();
+      return answer.statusCode ?? 0;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? String(error);
+    }
+  };
+  const portOf = (url: string): number => Number(new URL(url).port);
+
+  it('has an address of this machine that others can reach, in everything it gives out', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((infos) => infos ?? []);
+    expect(own.find((info) => info.address === address)?.internal).toBe(false);
+    const { apiUrl, gatewayUrl, shopUrl, adminUrl } = platform.demo;
+    for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(new RegExp(`^https://${address}:\\d+$`));
+    for (const url of [apiUrl, gatewayUrl]) expect(await asked(`${url}/health/live`)).toBe(200);
+    expect(new URL(adminUrl).hostname).toBe('127.0.0.1');
+    expect(certificate.checkIP(address)).toBe(address);
+    expect(statSync(join(platform.dataDir, 'tls', 'key.pem')).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes a payment from a phone: encrypted, because the context is secure, and the order turns paid', async () => {
+    await checkOut();
+    expect(await page.evaluate(() => window.isSecureContext)).toBe(true);
+    await fillCard(page, '4242 4242 4242 4242');
+    await screenshot(page, `${name}-1-payment-page`);
+    await payButton(page).click();
+    await seesHeading(page, 'Payment successful');
+    // The shop hears of it from the platform's notification, not from the page.
+    await seesOrderPaid();
+    await screenshot(page, `${name}-2-order-paid`);
+  });
+
+  it("leads over the bank's page, and back", async () => {
+    await checkOut();
+    await fillCard(page, '4000 0000 0000 3220');
+    await payButton(page).click();
+    await seesHeading(page, 'Is this payment yours?');
+    expect(new URL(page.url()).hostname).toBe(address);
+    expect(new URL(page.url()).protocol).toBe('https:');
+    await page.getByRole('button', { name: 'Confirm the payment' }).click();
+    await seesOrderPaid();
+  });
+
+  it('is trusted by nobody who was not told, and binds no browser to it', async () => {
+    expect(await asked(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    const stranger = await startBrowser();
+    try {
+      const strangersPage = await stranger.newPage();
+      await expect(strangersPage.goto(platform.demo.shopUrl)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    } finally {
+      await stranger.close();
+    }
+    const answer = await page.request.get(`${platform.demo.gatewayUrl}/health/live`, { ignoreHTTPSErrors: true });
+    expect(answer.status()).toBe(200);
+    expect(answer.headers()).not.toHaveProperty('strict-transport-security');
+  });
+
+  it('opens neither administration nor the inside to the network', async () => {
+    const { adminUrl, apiUrl } = platform.demo;
+    const first = portOf(apiUrl);
+    for (const port of [
+      portOf(adminUrl),
+      first + 32,
+      ...[10, 11, 12, 13, 14, 15, 16].map((offset) => first + offset),
+    ]) {
+      const socket = connect(port, address);
+      await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    }
+    for (const path of ['/admin/v1/merchants', '/admin/v1/organisations'])
+      expect(await asked(`${apiUrl}${path}`)).toBe(404);
+    // Whoever reaches the bank can charge: of it, the payer's page alone is there.
+    const bank = `https://${address}:${first + 4}`;
+    expect(await asked(`${bank}/challenges/nobody`)).toBe(404);
+    expect(await asked(`${bank}/charges/nobody`)).toBe(404);
+    const posted = await context.request.post(`${bank}/cards`, {
+      data: { cardNumber: '4242424242424242' },
+      ignoreHTTPSErrors: true,
+    });
+    expect(posted.status()).toBe(404);
+  });
+
+  it('says where it is, and refuses to run in another way beside it', async () => {
+    const status = await platform.svc('status');
+    expect(status.code).toBe(0);
+    for (const url of [platform.demo.shopUrl, platform.demo.gatewayUrl, platform.demo.apiUrl])
+      expect(status.output).toMatch(new RegExp(`${url} +answers`));
+
+    const options = mode === 'distributed' ? ['-d', '--distributed'] : ['-d'];
+    const again = await platform.svc('up', ...options, '--lan');
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('already running') });
+    expect(again.output).toContain(certificate.fingerprint256);
+    const alone = await platform.svc('up', ...options);
+    expect(alone).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(`on the network as well, at ${address}; ./svc down first`),
+    });
+    const elsewhere = await platform.svc('up', ...options, '--lan=192.0.2.254');
+    expect(elsewhere).toMatchObject({ code: 2, output: expect.stringContaining(`--lan takes ${address}`) });
+  });
+});
+
+describe('off the network again', () => {
+  it('everything is on this machine alone, as before, and the certificate waits for the next time', async () => {
+    const platform = await Platform.start('lan-and-back', {}, 'embedded', ['--lan']);
+    try {
+      const onNetwork = platform.demo;
+      const keyFile = join(platform.dataDir, 'tls', 'key.pem');
+      const key = readFileSync(keyFile, 'utf8');
+      await platform.switchTo('embedded', []);
+      const { apiUrl, gatewayUrl, shopUrl, certificateFile } = platform.demo;
+      for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(certificateFile).toBeUndefined();
+      const socket = connect(Number(new URL(shopUrl).port), new URL(onNetwork.shopUrl).hostname);
+      await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+
+      await platform.switchTo('embedded', ['--lan']);
+      expect(platform.demo).toEqual(onNetwork);
+      expect(readFileSync(keyFile, 'utf8')).toBe(key);
+    } finally {
+      await platform.stop();
+    }
+  });
+});

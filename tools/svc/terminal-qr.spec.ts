@@ -1,0 +1,28 @@
+import decodeQR from 'qr/decode.js';
+import { terminalQr } from './terminal-qr.ts';
+
+/** Pixels of one module, each way: what a camera sees is larger than a dot. */
+const SCALE = 4;
+
+test.each(['https://192.168.1.5:7302', 'https://255.255.255.255:65504'])(
+  '%s is read back from the terminal',
+  (text) => {
+    expect(decodeQR(photographOf(terminalQr(text)))).toBe(text);
+  },
+);
+
+/** As it looks: each character is two modules, one above the other, light where the block is drawn. */
+function photographOf(shown: string): { width: number; height: number; data: Uint8Array } {
+  const lines = shown.split('\n').map((line) => [...line.replaceAll(/\x1b\[[\d;]*m/g, '')]);
+  const isLight = (x: number, y: number): boolean =>
+    (y % 2 === 0 ? '█▀' : '█▄').includes(lines[Math.floor(y / 2)]?.[x] ?? ' ');
+  const width = (lines[0]?.length ?? 0) * SCALE;
+  const height = lines.length * 2 * SCALE;
+  const data = new Uint8Array(width * height * 4).fill(255);
+  for (let pixel = 0; pixel < width * height; pixel++) {
+    const x = Math.floor((pixel % width) / SCALE);
+    const y = Math.floor(pixel / width / SCALE);
+    if (!isLight(x, y)) data.fill(0, pixel * 4, pixel * 4 + 3);
+  }
+  return { width, height, data };
+}
