@@ -56,7 +56,12 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       SVC_API_URL: urlOf(ports.api),
       SVC_CODES_URL: urlOf(ports.gateway),
     },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, SVC_GATEWAY_URL: urlOf(ports.gateway) },
+    'hosted-gateway': {
+      ...service('hosted-gateway'),
+      ...admin,
+      SVC_GATEWAY_URL: urlOf(ports.gateway),
+      SVC_CODES_URL: urlOf(ports.gateway),
+    },
     'webhook-dispatcher': {
       ...service('webhook-dispatcher'),
       ...admin,

@@ -235,6 +235,7 @@ describe('the stream of states', () => {
         SVC_LOG_LEVEL: 'silent',
         SVC_DATABASE_URL: (gateway.dataSource.options as { url: string }).url,
         SVC_GATEWAY_URL: 'https://pay.example',
+        SVC_CODES_URL: 'https://codes.example',
         SVC_ADMIN_KEY: ADMIN_KEY,
       },
       broker: new EmbeddedBroker(),
