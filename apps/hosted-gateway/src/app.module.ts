@@ -10,6 +10,7 @@ import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { PressesUnderWay } from './pay/presses-under-way.js';
+import { ScannedCodeController } from './pay/scanned-code.controller.js';
 import { ShowPage } from './pay/show-page.js';
 import { WatchStates } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
@@ -34,6 +35,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
     PaymentsController,
     NotificationFeedController,
     PayController,
+    ScannedCodeController,
     SessionsConsumer,
     CredentialsConsumer,
     deadLettersOf('hosted-gateway'),

@@ -11,10 +11,11 @@ import { formatAmount } from './format-amount.js';
 import { LockIcon } from './icons.js';
 import { OrderSummary } from './order-summary.js';
 import { ClosedView, PaidView, ProcessingView, VerificationView } from './outcome-views.js';
+import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
 import type { ClosedPage, NotFoundPage, PageAssets, PayablePage, PayPageModel } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing, verification } from './strings.js';
+import { closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
 /** Sent with every page. No inline script or style, no other origin, no frame around it, no native form post. */
 export const PAY_PAGE_CONTENT_SECURITY_POLICY = [
@@ -57,7 +58,7 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
       </head>
       <body>
         {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-        {isClosed(model) ? null : (
+        {isClosed(model) || model.backToStoreUrl === undefined ? null : (
           <nav>
             <a class="back" {...linkTo(model.backToStoreUrl)}>
               <span aria-hidden="true">← </span>
@@ -93,6 +94,7 @@ function viewOf(model: PayPageModel): JSX.Element {
       return (
         <>
           <PayForm model={model} />
+          {model.code === undefined ? null : <PayByCode code={model.code} />}
           <ProcessingView hidden />
         </>
       );
@@ -125,7 +127,7 @@ function titleOf(model: PayPageModel): string {
     case 'already-paid':
       return page.stateTitle(paid.alreadyHeading, model.merchantName);
     case 'not-found':
-      return closed['not-found'].heading;
+      return (model.isScanned ? unknownCode : closed['not-found']).heading;
     default:
       return page.stateTitle(closed[model.state].heading, model.merchantName);
   }
@@ -136,6 +138,7 @@ function scriptData(model: PayPageModel): Record<`data-${string}`, string | unde
   const common = {
     'data-state': model.state,
     'data-session-id': model.sessionId,
+    'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
     'data-locale': model.locale,
   };

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { Clock, DomainError } from '@svc/kernel';
+import { HostedGatewayConfig } from '../config.js';
 import type { PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
+import { isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { SessionRepository, type SessionWithPayments } from '../sessions/session.repository.js';
 import { AskForNews } from './ask-for-news.js';
 import { CardKey } from './card-key.js';
@@ -32,32 +34,48 @@ export class ShowPage {
     @Inject(PressesUnderWay) private readonly pressesUnderWay: PressesUnderWay,
     @Inject(CardKey) private readonly cardKey: CardKey,
     @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  async model(sessionId: string, payer: Payer): Promise<PayPageModel> {
-    const session = await this.sessions.findWithPayments(sessionId);
-    return session ? this.modelOf(await this.askForNews.about(session), payer) : { state: 'not-found' };
+  async model(address: PayerAddress, payer: Payer): Promise<PayPageModel> {
+    const session = await this.sessions.findAt(address);
+    if (!session) return { state: 'not-found', isScanned: isScanned(address) };
+    return this.modelOf(await this.askForNews.about(session), address, payer);
   }
 
-  async state(sessionId: string): Promise<PageState> {
-    const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
+  async state(address: PayerAddress): Promise<PageState> {
+    return (await this.look(address)).state;
+  }
+
+  /** The state, and which session it is of. Throws `resource.not-found`. */
+  async look(address: PayerAddress): Promise<{ sessionId: string; state: PageState }> {
+    const session = await this.sessions.findAt(address);
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    return this.stateOf(await this.askForNews.about(session));
-  }
-
-  async stateOf(session: SessionWithPayments): Promise<PageState> {
-    const model = await this.modelOf(session, { locale: 'en', wantsAnotherCard: false });
     return {
-      state: model.state,
-      version: model.sessionVersion,
-      ...('returnUrl' in model ? { redirectUrl: model.returnUrl } : {}),
-      ...('verificationUrl' in model ? { redirectUrl: model.verificationUrl } : {}),
+      sessionId: session.sessionId,
+      state: await this.stateOf(await this.askForNews.about(session), address),
     };
   }
 
-  private async modelOf(session: SessionWithPayments, payer: Payer): Promise<SessionPage> {
+  async stateOf(session: SessionWithPayments, address: PayerAddress): Promise<PageState> {
+    const model = await this.modelOf(session, address, { locale: 'en', wantsAnotherCard: false });
+    return {
+      state: model.state,
+      version: model.sessionVersion,
+      ...redirectOf(model),
+    };
+  }
+
+  private async modelOf(session: SessionWithPayments, address: PayerAddress, payer: Payer): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
     const isPressed = this.pressesUnderWay.has(session.sessionId, session.tries);
-    return decidePage({ session, isPressed, encryptionKey, now: this.clock.now(), ...payer });
+    const codesUrl = this.config.SVC_CODES_URL;
+    return decidePage({ session, address, codesUrl, isPressed, encryptionKey, now: this.clock.now(), ...payer });
   }
+}
+
+/** Back to the shop once paid, from the browser that it sent; to the bank for a verification. */
+function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
+  if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
+  return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};
 }
