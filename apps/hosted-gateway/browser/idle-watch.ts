@@ -5,8 +5,8 @@
  */
 import type { SessionState } from './payment-flow.js';
 
-/** A payer who pays at once needs no stream, and nobody scans a code and pays in less. */
-export const WATCH_AFTER_MS = 2_000;
+/** The page comes first; nobody scans its code and pays in less. */
+export const WATCH_AFTER_MS = 1_000;
 /** When another stream is tried, where the server has no room for one; the state is asked for as often. */
 export const TRY_AGAIN_MS = 10_000;
 

@@ -35,7 +35,7 @@ export const form = {
 
 /** Beside the form: for a payer who would rather use a phone. */
 export const byCode = {
-  heading: 'Or pay with your phone',
+  heading: 'Or scan to pay',
   fold: 'Pay with another device',
   alternative: 'QR code that opens this payment on a phone',
   note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
