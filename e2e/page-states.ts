@@ -1,9 +1,11 @@
 /** Every state of the payer's page, brought about on the real platform, and the address at which it is seen. */
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
 import { clientOf, aSessionRequest } from './merchant.js';
 import { fillIn, press } from './payer.js';
 import type { Platform } from './platform.js';
+import { newInvoice } from './till.js';
 
 const NOBODY = 'http://127.0.0.1:9/hook';
 
@@ -48,6 +50,13 @@ export class PageStates {
 
   unknownCode(code = '0'.repeat(20)): string {
     return `${this.platform.demo.gatewayUrl}/c/${code}`;
+  }
+
+  /** The code of an invoice, opened with a camera, as soon as the gateway has heard of it. */
+  async till(): Promise<string> {
+    const { code } = await newInvoice(this.platform);
+    await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
+    return code;
   }
 
   async cancelled(): Promise<string> {
@@ -144,6 +153,7 @@ export const PAGE_STATES: readonly PageState[] = [
     heading: 'This payment page has expired',
     reach: async (at) => at.scanned(await at.expired()),
   },
+  { name: 'till', heading: 'Scan this code with a payment app', reach: (at) => at.till() },
   { name: 'unknown-code', heading: 'This code cannot be paid here', reach: async (at) => at.unknownCode() },
 ];
 

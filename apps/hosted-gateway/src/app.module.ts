@@ -19,6 +19,8 @@ import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { SessionsController } from './sessions/sessions.controller.js';
+import { KnownTillCodes } from './till-codes/known-till-codes.js';
+import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
 @Module({
   imports: [
@@ -37,6 +39,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
     PayController,
     ScannedCodeController,
     SessionsConsumer,
+    TillCodesConsumer,
     CredentialsConsumer,
     deadLettersOf('hosted-gateway'),
   ],
@@ -45,6 +48,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
     CancelSession,
     CardKey,
     CreateSession,
+    KnownTillCodes,
     PayOnPage,
     PressesUnderWay,
     SessionRepository,

@@ -1,10 +1,10 @@
 /** Every state in which there is no card to type. */
-import { formatTime } from './format-amount.js';
+import { formatAmount, formatTime } from './format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import type { ClosedPage, NotFoundPage, PaidPage, VerificationPage } from './pay-page-model.js';
+import type { ClosedPage, NotFoundPage, PaidPage, TillPage, VerificationPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing, unknownCode, verification } from './strings.js';
+import { atTill, closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
 /**
  * Shown by the server while a payment is on its way, and, hidden at first, beside the form: the script swaps the two
@@ -111,6 +111,25 @@ export function ClosedView({ model }: { model: ClosedPage | NotFoundPage }) {
           {page.backToStore}
         </a>
       )}
+    </section>
+  );
+}
+
+export function TillView({ model }: { model: TillPage }) {
+  const { merchantName, amountCents, currencyISOCode, locale } = model;
+  return (
+    <section class="method outcome">
+      <StateIcon kind="closed" />
+      <h1>{atTill.heading}</h1>
+      {amountCents === null || currencyISOCode === null ? null : (
+        <p class="amount">
+          <bdi class="money">{formatAmount(amountCents, currencyISOCode, locale)}</bdi>
+        </p>
+      )}
+      <p>
+        {atTill.of} <bdi>{merchantName}</bdi>
+      </p>
+      <p>{atTill.note}</p>
     </section>
   );
 }

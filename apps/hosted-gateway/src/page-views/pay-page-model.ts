@@ -84,6 +84,18 @@ export interface ClosedPage extends OrderShown {
   state: 'refused' | 'expired' | 'cancelled';
 }
 
+/** The code of a till that a camera opened. It is paid with an app that has scanned it, not here. */
+export interface TillPage {
+  state: 'till';
+  merchantName: string;
+  /** Integer cents; null where the till's code is asked at the moment of paying what it stands for. */
+  amountCents: number | null;
+  /** With the amount. */
+  currencyISOCode: string | null;
+  /** BCP 47. */
+  locale: string;
+}
+
 /** No such session: nothing is known, and nothing is told. */
 export interface NotFoundPage {
   state: 'not-found';
@@ -92,7 +104,7 @@ export interface NotFoundPage {
 }
 
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
-export type PayPageModel = SessionPage | NotFoundPage;
+export type PayPageModel = SessionPage | TillPage | NotFoundPage;
 export type PayPageState = PayPageModel['state'];
 
 /** `manifest.json` of the page's build; the files are served under `/pay/assets/`. */

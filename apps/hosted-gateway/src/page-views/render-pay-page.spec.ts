@@ -66,8 +66,11 @@ const everyState: PayPageModel[] = [
   succeeded,
   { ...succeeded, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),
+  { state: 'till', merchantName: 'Karoo Coffee', amountCents: 8950, currencyISOCode: 'ZAR', locale: 'en-ZA' },
   { state: 'not-found' },
 ];
+
+const ofSessions = everyState.filter(({ state }) => state !== 'not-found' && state !== 'till');
 
 const render = (model: PayPageModel) => renderPayPage(model, assets);
 /** What a person reads: the document without its tags. */
@@ -91,7 +94,7 @@ describe('every page', () => {
     expect(html.match(/<h1\b/g)?.length).toBeGreaterThanOrEqual(1);
   });
 
-  it.each(everyState.filter((model) => model.state !== 'not-found').map((model) => [model.state, model] as const))(
+  it.each(ofSessions.map((model) => [model.state, model] as const))(
     '%s shows the order and the way back to the store',
     (_state, model) => {
       const html = render(model);
@@ -217,6 +220,14 @@ describe('another device', () => {
     expect(text).toContain('This code cannot be paid here');
     expect(text).toContain('scan it with a payment app');
   });
+
+  it('is told of the code of a till that it is for another reader', () => {
+    const till = { state: 'till', amountCents: null, currencyISOCode: null, locale: 'en-ZA' } as const;
+    const html = render({ ...till, merchantName: '<b>Karoo</b>' });
+    expect(textOf(html)).toContain('Nothing can be paid on this page.');
+    expect(html).toContain('&lt;b>Karoo');
+    expect(html).not.toMatch(/<form|<a |class="amount"/);
+  });
 });
 
 describe('the other states', () => {
@@ -244,7 +255,7 @@ describe('the other states', () => {
   });
 
   it('every state tells of a charge that was given back', () => {
-    for (const model of everyState.filter(({ state }) => state !== 'not-found'))
+    for (const model of ofSessions)
       expect(textOf(render({ ...model, hasGivenBack: true } as PayPageModel))).toContain('was given back to your card');
     expect(render(open)).not.toContain('given back');
   });

@@ -115,10 +115,17 @@ export const closed = {
   },
 } as const;
 
-/** Somebody scanned a code that no page is there for; the codes of tills are among them. */
+/** A camera opened what is meant for a payment app. */
+export const atTill = {
+  heading: 'Scan this code with a payment app',
+  of: 'To be paid to',
+  note: 'The code belongs to a till. Open your payment app and scan it there. Nothing can be paid on this page.',
+} as const;
+
+/** Somebody scanned a code that nothing is known of. */
 export const unknownCode = {
   heading: 'This code cannot be paid here',
-  note: 'If it is the code of a till, scan it with a payment app. Otherwise go back to where it was shown and scan it again.',
+  note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
 } as const;
 
 /** By errorReference (P4): what happened, and what to do next. Fraud is not named: the payer may be its victim. */

@@ -25,7 +25,8 @@ import { WatchStates } from './watch-states.js';
 
 /**
  * What a phone's camera opens when it reads a code of ours (D5): the page of the session, as at its own address
- * (pay.controller.ts), without the ways to the shop. A payment app does not come here: it decodes and pays through the API.
+ * (pay.controller.ts), without the ways to the shop. A payment app does not come here: it decodes and pays through the API,
+ * which is also how the codes of tills are paid; a camera that opens one of those is told so.
  */
 @Controller('c')
 export class ScannedCodeController {

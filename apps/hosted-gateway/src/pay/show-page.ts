@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock, DomainError, isOwnCode } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
 import type { PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
 import { isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { SessionRepository, type SessionWithPayments } from '../sessions/session.repository.js';
+import { KnownTillCodes } from '../till-codes/known-till-codes.js';
 import { AskForNews } from './ask-for-news.js';
 import { CardKey } from './card-key.js';
 import { decidePage } from './decide-page.js';
@@ -30,6 +31,7 @@ export interface Payer {
 export class ShowPage {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(KnownTillCodes) private readonly tillCodes: KnownTillCodes,
     @Inject(AskForNews) private readonly askForNews: AskForNews,
     @Inject(PressesUnderWay) private readonly pressesUnderWay: PressesUnderWay,
     @Inject(CardKey) private readonly cardKey: CardKey,
@@ -39,7 +41,7 @@ export class ShowPage {
 
   async model(address: PayerAddress, payer: Payer): Promise<PayPageModel> {
     const session = await this.sessions.findAt(address);
-    if (!session) return { state: 'not-found', isScanned: isScanned(address) };
+    if (!session) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
     return this.modelOf(await this.askForNews.about(session), address, payer);
   }
 
@@ -64,6 +66,12 @@ export class ShowPage {
       version: model.sessionVersion,
       ...redirectOf(model),
     };
+  }
+
+  /** No session's: perhaps it is a till's, which is for another reader. */
+  private async modelOfCode(code: string, { locale }: Payer): Promise<PayPageModel> {
+    const till = isOwnCode(code) ? await this.tillCodes.find(code) : undefined;
+    return till ? { state: 'till', ...till, locale } : { state: 'not-found', isScanned: true };
   }
 
   private async modelOf(session: SessionWithPayments, address: PayerAddress, payer: Payer): Promise<SessionPage> {
