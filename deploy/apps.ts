@@ -87,7 +87,11 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     name: 'hosted-gateway',
     part: 'platform',
     schema: 'hosted_gateway',
-    variables: { ...production, SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}` },
+    variables: {
+      ...production,
+      SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}`,
+      SVC_CODES_URL: `https://${HOSTNAMES.gateway}`,
+    },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
     replicas: { min: 2, max: 10 },
     resources: { cpuMillis: 250, memoryMi: 384 },

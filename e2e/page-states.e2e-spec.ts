@@ -18,6 +18,7 @@ import {
 } from './browser.js';
 import { PAGE_STATES, PageStates } from './page-states.js';
 import { Platform, ROOT } from './platform.js';
+import { readQr } from './qr-scanner.js';
 
 jest.setTimeout(180_000);
 
@@ -31,6 +32,7 @@ const LOOKS = [
 const ENLARGED = { width: 320, height: 400 };
 /** Where nobody listens: what leads back to the shop stays on its way there. */
 const SHOP = 'http://127.0.0.1:9';
+const NOT_THERE = ['not-found', 'unknown-code'];
 const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
 
 describe('the page', () => {
@@ -85,7 +87,7 @@ describe('the page', () => {
         await screenshot(page, `page-${name}-enlarged`);
       }
       // One that is not there is a 404, as it should be.
-      if (name === 'not-found') complaints.length = 0;
+      if (NOT_THERE.includes(name)) complaints.length = 0;
       expect(complaints).toEqual([]);
       await page.context().close();
     }
@@ -113,6 +115,31 @@ describe('the page', () => {
       }
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('card-number');
     });
+  });
+
+  it('has its code beside the form where there is room, and folded below it on a phone, without script too', async () => {
+    const url = await states.open();
+    const code = (page: Page) => page.getByRole('img', { name: 'QR code that opens this payment on a phone' });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const desktop = await newPage({ viewport: LOOKS[2].viewport, colorScheme });
+      await desktop.goto(url);
+      const [form, image] = [await desktop.locator('#pay-form').boundingBox(), await code(desktop).boundingBox()];
+      // Beside it, seen without scrolling, and large enough for a camera.
+      expect(image!.x).toBeGreaterThan(form!.x + form!.width);
+      expect(image!.y + image!.height).toBeLessThan(LOOKS[2].viewport.height);
+      expect(image!.width).toBeGreaterThan(180);
+      expect(await readQr(browser, await desktop.screenshot())).toBe(await states.scanned(url));
+      if (DOCS && colorScheme === 'light') await desktop.screenshot({ path: join(DOCS, 'code.png') });
+    }
+    for (const javaScriptEnabled of [true, false]) {
+      const phone = await newPage({ viewport: LOOKS[0].viewport, javaScriptEnabled });
+      await phone.goto(url);
+      expect(await code(phone).isVisible()).toBe(false);
+      await phone.getByText('Pay with another device').click();
+      expect(await code(phone).isVisible()).toBe(true);
+      if (javaScriptEnabled) expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+      await screenshot(phone, `page-code-unfolded-${javaScriptEnabled ? 'with' : 'no'}-script`);
+    }
   });
 
   it('shows the number in groups and its brand as it is typed, also when it is corrected in the middle', async () => {

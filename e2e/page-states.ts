@@ -1,9 +1,11 @@
 /** Every state of the payer's page, brought about on the real platform, and the address at which it is seen. */
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
 import { clientOf, aSessionRequest } from './merchant.js';
 import { fillIn, press } from './payer.js';
 import type { Platform } from './platform.js';
+import { newInvoice } from './till.js';
 
 const NOBODY = 'http://127.0.0.1:9/hook';
 
@@ -37,10 +39,37 @@ export class PageStates {
     return url;
   }
 
+  /** Where a phone comes to that scans the session's code. */
+  async scanned(url: string): Promise<string> {
+    const [session] = await this.platform.sql<{ code: string }>(
+      `SELECT code FROM hosted_gateway.sessions WHERE session_id = $1`,
+      [sessionIdOf(url)],
+    );
+    return this.unknownCode(session?.code);
+  }
+
+  unknownCode(code = '0'.repeat(20)): string {
+    return `${this.platform.demo.gatewayUrl}/c/${code}`;
+  }
+
+  /** The code of an invoice, opened with a camera, as soon as the gateway has heard of it. */
+  async till(): Promise<string> {
+    const { code } = await newInvoice(this.platform);
+    await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
+    return code;
+  }
+
   async cancelled(): Promise<string> {
     const url = await this.open();
     await this.client.cancelSession(sessionIdOf(url));
     return url;
+  }
+
+  async expired(): Promise<string> {
+    return this.changed(
+      await this.open(),
+      `UPDATE hosted_gateway.sessions SET expires_at = created_at WHERE session_id = $1`,
+    );
   }
 
   /** As the database would have it; for states that pass by themselves on a bank that works. */
@@ -113,11 +142,19 @@ export const PAGE_STATES: readonly PageState[] = [
   {
     name: 'expired',
     heading: 'This payment page has expired',
-    reach: async (at) =>
-      at.changed(await at.open(), `UPDATE hosted_gateway.sessions SET expires_at = created_at WHERE session_id = $1`),
+    reach: (at) => at.expired(),
   },
   { name: 'cancelled', heading: 'This payment was cancelled', reach: (at) => at.cancelled() },
   { name: 'not-found', heading: 'This payment page does not exist', reach: async (at) => at.notFound() },
+  { name: 'scanned', heading: 'Pay by card', reach: async (at) => at.scanned(await at.open()) },
+  { name: 'scanned-paid', heading: 'Payment successful', reach: async (at) => at.scanned(await at.paidWith(APPROVED)) },
+  {
+    name: 'scanned-expired',
+    heading: 'This payment page has expired',
+    reach: async (at) => at.scanned(await at.expired()),
+  },
+  { name: 'till', heading: 'Scan this code with a payment app', reach: (at) => at.till() },
+  { name: 'unknown-code', heading: 'This code cannot be paid here', reach: async (at) => at.unknownCode() },
 ];
 
 function sessionIdOf(url: string): string {

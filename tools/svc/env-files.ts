@@ -103,7 +103,7 @@ function addressesFor({ ports, lan }: Settings) {
       SVC_API_URL: publicUrlOf(lan, ports.api),
       SVC_CODES_URL: gateway,
     },
-    'hosted-gateway': { SVC_GATEWAY_URL: gateway },
+    'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
     // The shop's own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
     // notifications to a private network are refused, as they must be.
     'demo-shop': {

@@ -61,7 +61,7 @@ async function serve(name: string | undefined): Promise<void> {
 
 /** A service that puts its own address into links must name the port it has here. */
 function ownAddress(app: Service, port: number): Record<string, string> {
-  if (app === 'hosted-gateway') return { SVC_GATEWAY_URL: urlOf(port) };
+  if (app === 'hosted-gateway') return { SVC_GATEWAY_URL: urlOf(port), SVC_CODES_URL: urlOf(port) };
   return app === 'demo-shop' ? { SVC_SHOP_URL: urlOf(port), SVC_SHOP_NOTIFICATIONS_URL: urlOf(port) } : {};
 }
 

@@ -63,7 +63,7 @@ export async function startBankAndPlatform(
   const gateway = await startTestService(hostedGatewayService, {
     broker,
     clock,
-    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
+    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()));
   const tellEverybody = async (): Promise<void> => {

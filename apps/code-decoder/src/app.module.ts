@@ -11,6 +11,8 @@ import { PayablesConsumer } from './invoices/payables.consumer.js';
 import { MerchantCard } from './merchants/merchant-card.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CodeProviders } from './providers/code-providers.js';
+import { SessionCodes } from './sessions/session-codes.js';
+import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { TillCodes } from './tills/till-codes.js';
 import { TillsController } from './tills/tills.controller.js';
 
@@ -21,6 +23,7 @@ import { TillsController } from './tills/tills.controller.js';
     InvoicesController,
     TillsController,
     PayablesConsumer,
+    SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
     deadLettersOf('code-decoder'),
@@ -32,6 +35,7 @@ import { TillsController } from './tills/tills.controller.js';
     DecodeCode,
     InvoiceRepository,
     MerchantCard,
+    SessionCodes,
     TillCodes,
     adminKeyFrom(CodeDecoderConfig),
   ],

@@ -1,4 +1,7 @@
-/** The calls of the page, same origin, each bounded in time. They report what happened and decide nothing. */
+/**
+ * The calls of the page, each bounded in time, below the path that the server named: of the session, or of the code that
+ * was scanned. They report what happened and decide nothing.
+ */
 import type { PostOutcome, SessionState } from './payment-flow.js';
 
 export interface PaymentBody {
@@ -11,9 +14,9 @@ export interface PaymentBody {
 const POST_TIMEOUT_MS = 25_000;
 const STATE_TIMEOUT_MS = 8_000;
 
-export async function postPayment(sessionId: string, body: PaymentBody): Promise<PostOutcome> {
+export async function postPayment(callsPath: string, body: PaymentBody): Promise<PostOutcome> {
   try {
-    const response = await fetch(`${pathOf(sessionId)}/payments`, {
+    const response = await fetch(`${callsPath}/payments`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify(body),
@@ -37,14 +40,14 @@ export async function postPayment(sessionId: string, body: PaymentBody): Promise
 }
 
 /** The session's state, or undefined when nobody could say. A session that is gone is `not-found`. */
-export async function fetchState(sessionId: string, signal: AbortSignal): Promise<SessionState | undefined> {
+export async function fetchState(callsPath: string, signal: AbortSignal): Promise<SessionState | undefined> {
   // AbortSignal.any would say this in one line, but phones of a few years ago do not have it.
   const bound = new AbortController();
   const abort = () => bound.abort();
   signal.addEventListener('abort', abort);
   const timer = setTimeout(abort, STATE_TIMEOUT_MS);
   try {
-    const response = await fetch(`${pathOf(sessionId)}/state`, {
+    const response = await fetch(`${callsPath}/state`, {
       headers: { accept: 'application/json' },
       cache: 'no-store',
       credentials: 'same-origin',
@@ -64,20 +67,23 @@ export async function fetchState(sessionId: string, signal: AbortSignal): Promis
 
 /**
  * Has the server tell every change until the returned function is called. Where it cannot, `onBroken` is called, now and
- * then again: whoever wants to know asks meanwhile. The browser connects again by itself.
+ * then again: whoever wants to know asks meanwhile. The browser connects again by itself, unless it is over.
  */
 export function streamStates(
-  sessionId: string,
+  callsPath: string,
   onState: (state: SessionState) => void,
-  onBroken: () => void,
+  onBroken: (isOver: boolean) => void,
 ): () => void {
-  if (typeof EventSource === 'undefined') return () => undefined;
-  const source = new EventSource(`${pathOf(sessionId)}/events`);
+  if (typeof EventSource === 'undefined') {
+    onBroken(true);
+    return () => undefined;
+  }
+  const source = new EventSource(`${callsPath}/events`);
   source.addEventListener('state', (event: MessageEvent<string>) => {
     const state = stateIn(asObject(event.data));
     if (state) onState(state);
   });
-  source.addEventListener('error', onBroken);
+  source.addEventListener('error', () => onBroken(source.readyState === EventSource.CLOSED));
   return () => source.close();
 }
 
@@ -93,10 +99,6 @@ function asObject(json: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function pathOf(sessionId: string): string {
-  return `/pay/${encodeURIComponent(sessionId)}`;
 }
 
 async function readObject(response: Response): Promise<Record<string, unknown>> {

@@ -9,12 +9,12 @@ import { readCard, type CardFieldTexts } from './card-fields.js';
 import { CardForm } from './card-form.js';
 import { byId } from './document-parts.js';
 import { fetchState, postPayment, streamStates, type PaymentBody } from './gateway-calls.js';
+import { IdleWatch } from './idle-watch.js';
 import {
   afterPoll,
   afterPost,
   isChanged,
   LATE_AFTER_MS,
-  LOOK_AGAIN_AFTER_MS,
   PaymentReference,
   type SessionState,
   settlesReference,
@@ -28,6 +28,7 @@ const FIRST_POLL_DURING_POST_MS = 1500;
 
 const data = document.querySelector('main')?.dataset ?? {};
 const sessionId = data['sessionId'] ?? '';
+const callsPath = data['callsPath'] ?? '';
 const shown = { state: data['state'] ?? '', version: data['sessionVersion'] };
 
 // Coming back with the browser's button shows a document from memory, with a state of long ago.
@@ -41,12 +42,15 @@ function startForm(): void {
     cardForm.showMessage(formErrors.insecure);
     return;
   }
-  const press = new PressOfPay(cardForm);
+  const watch = idleWatch();
+  const press = new PressOfPay(cardForm, watch);
   cardForm.start((texts) => void press.pay(texts));
   if (press.wasInterrupted) press.findOut();
-  else document.getElementById('decline')?.focus();
+  else {
+    document.getElementById('decline')?.focus();
+    watch.start();
+  }
   window.addEventListener('pagehide', () => cardForm.clear());
-  watchWhileIdle(() => press.isIdle, press.wasInterrupted ? LOOK_AGAIN_AFTER_MS : []);
 }
 
 /** From the press of Pay until the server has another page to show, or the form is given back. */
@@ -62,15 +66,14 @@ class PressOfPay {
   private sends = 0;
   private lateTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly cardForm: CardForm) {}
+  constructor(
+    private readonly cardForm: CardForm,
+    private readonly watch: IdleWatch,
+  ) {}
 
   /** Pay was pressed in a document before this one, and nobody knows yet what came of it. */
   get wasInterrupted(): boolean {
     return this.reference.isUnanswered();
-  }
-
-  get isIdle(): boolean {
-    return this.body === undefined && this.waiting !== 'interrupted';
   }
 
   /**
@@ -86,6 +89,7 @@ class PressOfPay {
   }
 
   async pay(texts: CardFieldTexts): Promise<void> {
+    this.watch.stop();
     this.cardForm.enable(false);
     this.sends = 0;
     try {
@@ -107,7 +111,7 @@ class PressOfPay {
     this.waiting = 'answer';
     this.unchangedPolls = 0;
     this.sends++;
-    const outcome = await postPayment(sessionId, body);
+    const outcome = await postPayment(callsPath, body);
     if (settlesReference(outcome)) this.reference.settle();
     const step = afterPost(outcome);
     if (step.do === 'reload') return reload();
@@ -118,7 +122,7 @@ class PressOfPay {
     if (step.do === 'correct') {
       this.poller.stop();
       // Refused perhaps because this page is out of date: then the payer needs the new one, not this one's form.
-      const current = await fetchState(sessionId, new AbortController().signal);
+      const current = await fetchState(callsPath, new AbortController().signal);
       if (current && isChanged(current, shown)) return reload();
       return this.giveBack(step.message ?? formErrors[step.problem]);
     }
@@ -144,11 +148,15 @@ class PressOfPay {
     showProcessing(false);
     this.cardForm.enable(true);
     this.cardForm.showMessage(message);
+    // Not at once: a payment that a reload has overtaken is heard of by then, and the stream tells of it.
+    this.watch.start();
   }
 }
 
 function showProcessing(isProcessing: boolean): void {
   byId('pay-view').hidden = isProcessing;
+  const code = document.getElementById('code-view');
+  if (code) code.hidden = isProcessing;
   byId('processing-view').hidden = !isProcessing;
   byId('processing-heading').textContent = processing.heading;
   byId('processing-note').textContent = processing.note;
@@ -172,20 +180,22 @@ function sayLate(): void {
   sayStillChecking();
 }
 
-/** Paid or cancelled elsewhere, or expired: a form that can no longer pay should not be filled in. */
-function watchWhileIdle(isIdle: () => boolean, lookAgainAfterMs: readonly number[]): void {
-  const look = async () => {
-    if (!isIdle()) return;
-    const polled = await fetchState(sessionId, new AbortController().signal);
-    if (polled && isIdle() && isChanged(polled, shown)) reload();
-  };
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') void look();
+/** For as long as the form waits for its payer. */
+function idleWatch(): IdleWatch {
+  const watch = new IdleWatch({
+    isVisible: () => document.visibilityState === 'visible',
+    ask: () => fetchState(callsPath, new AbortController().signal),
+    stream: (onState, onBroken) => streamStates(callsPath, onState, onBroken),
+    onState: (state) => {
+      if (isChanged(state, shown)) reload();
+    },
   });
-  for (const delayMs of lookAgainAfterMs) setTimeout(() => void look(), delayMs);
+  document.addEventListener('visibilitychange', () => watch.visibilityChanged());
+  window.addEventListener('pagehide', () => watch.stop());
   // Bounded, because a timer beyond 2^31 ms fires at once.
   const untilExpiry = Date.parse(data['expiresAt'] ?? '') - Date.now() + 1000;
-  if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void look(), untilExpiry);
+  if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void watch.look(), untilExpiry);
+  return watch;
 }
 
 /** Asks first, so that a payment that is decided at once costs no stream; from then on the server tells by itself. */
@@ -195,14 +205,14 @@ function pollerFor(onState: ConstructorParameters<typeof StatePoller>[1]): State
     if (isStreaming) return;
     isStreaming = true;
     const close = streamStates(
-      sessionId,
+      callsPath,
       (state) => poller.told(state),
       () => poller.untold(),
     );
     window.addEventListener('pagehide', close);
   };
   const poller = new StatePoller(
-    (signal) => fetchState(sessionId, signal),
+    (signal) => fetchState(callsPath, signal),
     (state) => {
       stream();
       onState(state);
@@ -224,8 +234,9 @@ function sayStillChecking(): void {
 }
 
 function followReturn(): void {
-  const link = byId<HTMLAnchorElement>('return-link');
-  if (!link.getAttribute('href')) return;
+  const link = document.getElementById('return-link') as HTMLAnchorElement | null;
+  // On a phone that scanned the code there is none: the shop's own page goes on.
+  if (!link?.getAttribute('href')) return;
   byId('returning').textContent = paid.returning;
   // `replace`: the merchant's back button must not lead to a page that leads forward again.
   setTimeout(() => location.replace(link.href), RETURN_AFTER_MS);

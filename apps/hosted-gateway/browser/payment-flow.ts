@@ -113,11 +113,6 @@ export function pollDelayMs(polls: number): number {
   return Math.min(2000, Math.round(250 * 1.4 ** Math.min(polls, 20)));
 }
 
-/**
- * When a form looks again, after it was loaded while a press of Pay was unanswered. A reload can overtake the payment
- * it interrupted: the server may hear of it only after it has rendered this form, which would then invite to pay again.
- */
-export const LOOK_AGAIN_AFTER_MS: readonly number[] = [2_000, 5_000, 10_000];
 /** A server that tells changes by itself is asked only when it has said nothing for so long. */
 export const TOLD_SILENCE_MS = 12_000;
 /** A payment that is not decided after this takes longer than usual, and the page says so. */

@@ -10,6 +10,7 @@ import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { PressesUnderWay } from './pay/presses-under-way.js';
+import { ScannedCodeController } from './pay/scanned-code.controller.js';
 import { ShowPage } from './pay/show-page.js';
 import { WatchStates } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
@@ -18,6 +19,8 @@ import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { SessionsController } from './sessions/sessions.controller.js';
+import { KnownTillCodes } from './till-codes/known-till-codes.js';
+import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
 @Module({
   imports: [
@@ -34,7 +37,9 @@ import { SessionsController } from './sessions/sessions.controller.js';
     PaymentsController,
     NotificationFeedController,
     PayController,
+    ScannedCodeController,
     SessionsConsumer,
+    TillCodesConsumer,
     CredentialsConsumer,
     deadLettersOf('hosted-gateway'),
   ],
@@ -43,6 +48,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
     CancelSession,
     CardKey,
     CreateSession,
+    KnownTillCodes,
     PayOnPage,
     PressesUnderWay,
     SessionRepository,

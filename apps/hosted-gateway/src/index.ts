@@ -5,6 +5,8 @@ import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
 import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
+import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
+import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
 import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
 
@@ -21,6 +23,8 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
     SessionTraces1763500003001,
     ReversedPayments1763500003002,
     NotificationFeed1763500003020,
+    SessionCodes1763500003030,
+    TillCodes1763500003040,
   ],
   errorBody: gatewayErrorBody,
 };

@@ -22,6 +22,9 @@ import { hostedGatewayService } from '../src/index.js';
 
 export const CARD_KEY: PublicKeyJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k', use: 'enc', alg: 'ECDH-ES' };
 
+/** Not the page's own, so that nobody takes one for the other. */
+export const CODES_URL = 'https://codes.example';
+
 export const ADMIN_KEY = 'an administration key for tests 1';
 
 export interface Merchant {
@@ -60,7 +63,7 @@ export interface Answer {
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
   execFileSync(process.execPath, [join(import.meta.dirname, '../browser/build.ts')]);
   const test = await startTestService(hostedGatewayService, {
-    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_ADMIN_KEY: ADMIN_KEY, ...env },
+    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY, ...env },
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
   let nextId = 1001;

@@ -10,6 +10,8 @@ test.each<[Host, string, string | undefined]>([
   ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],
   ['gateway', '/pay', 'hosted-gateway'],
   ['gateway', '/pay/assets/pay.js', 'hosted-gateway'],
+  ['gateway', '/c/01234567890123456789', 'hosted-gateway'],
+  ['gateway', '/cards', undefined],
   ['gateway', '/admin/v1/dead-letters/hosted-gateway', undefined],
   ['shop', '/', 'demo-shop'],
   ['shop', '/orders/1', 'demo-shop'],

@@ -27,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
+  { host: 'gateway', path: '/c', app: 'hosted-gateway' },
   { host: 'gateway', path: '/health', app: 'hosted-gateway' },
   { host: 'shop', path: '/', app: 'demo-shop' },
   { host: 'admin', path: '/health', app: 'identity' },

@@ -6,4 +6,5 @@ export * from './merchant-url.js';
 export * from './notification-id.js';
 export * from './own-code.js';
 export * from './payment-reference.js';
+export * from './qr-svg.js';
 export * from './uuid.js';

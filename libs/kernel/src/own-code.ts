@@ -12,6 +12,11 @@ export function newOwnCode(): string {
   return code;
 }
 
+/** Whether it has the shape of one; the digits alone. */
+export function isOwnCode(text: string): boolean {
+  return /^\d{20}$/.test(text);
+}
+
 /** The text that is scanned: `https://<service host>/c/<code>`. */
 export function ownCodeText(code: string, codesUrl: string): string {
   return `${codesUrl}/c/${code}`;
@@ -27,7 +32,7 @@ export function ownHostFragment(codesUrl: string): string {
  * capitals, the other scheme or none, a slash or query at the end.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
-  if (/^\d{20}$/.test(text)) return text;
+  if (isOwnCode(text)) return text;
   const [, rest] = /^(?:https?:\/\/)?(.*)$/i.exec(text) ?? [];
   const prefix = ownHostFragment(codesUrl);
   if (rest?.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;

@@ -6,6 +6,8 @@ import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantCard } from '../merchants/merchant-card.js';
 import { CodeProviders } from '../providers/code-providers.js';
+import { type CodedSession, SessionCodes } from '../sessions/session-codes.js';
+import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
 import { type CodeFragments, fragmentAlternative, matchedAlternative } from './support-test.js';
 
 /** Time until a provider that was silent is asked again, told to the caller. */
@@ -21,6 +23,7 @@ export class DecodeCode {
 
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
+    @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
     @Inject(MerchantCard) private readonly merchantCard: MerchantCard,
     @Inject(CodeProviders) private readonly providers: CodeProviders,
     @Inject(Clock) private readonly clock: Clock,
@@ -38,8 +41,8 @@ export class DecodeCode {
    */
   async execute(mode: Mode, code: string): Promise<DecodeResponse> {
     const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
-    const invoice = ownCode && (await this.findOwn(mode, ownCode));
-    if (invoice) return this.decoded(invoice);
+    const own = ownCode && (await this.findOwn(mode, ownCode));
+    if (own) return own;
     // An address of ours is nobody else's.
     if (fragmentAlternative(code, this.own) !== undefined) throw new DomainError('payable.not-found');
 
@@ -56,12 +59,29 @@ export class DecodeCode {
     }
   }
 
-  /** A dynamic code's invoice, or what is open at the till of a static one. */
-  private async findOwn(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
-    return (await this.invoices.findByCode(mode, code)) ?? (await this.invoices.findByTillCode(mode, code));
+  /** A dynamic code's invoice or hosted session, or what is open at the till of a static one. */
+  private async findOwn(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
+    const dynamic = await this.invoices.findByCode(mode, code);
+    if (dynamic) return this.decodedInvoice(dynamic);
+    const session = await this.sessionCodes.findByCode(mode, code);
+    if (session) return this.decodedSession(session);
+    const atTill = await this.invoices.findByTillCode(mode, code);
+    return atTill && this.decodedInvoice(atTill);
   }
 
-  private async decoded(invoice: StoredInvoice): Promise<DecodeResponse> {
+  private async decodedSession(session: CodedSession): Promise<DecodeResponse> {
+    const state = sessionInvoiceState(session, this.clock.now());
+    if (state === 'expired') throw new DomainError('payable.expired');
+    const { siteReference } = session;
+    // Its merchant is told of by identity, and that event is on the way.
+    if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    return {
+      merchant: await this.merchantCard.get(session, session.currencyISOCode),
+      invoice: sessionInvoice({ ...session, siteReference }, state),
+    };
+  }
+
+  private async decodedInvoice(invoice: StoredInvoice): Promise<DecodeResponse> {
     const state = invoiceState(invoice, this.clock.now());
     if (state === 'expired') throw new DomainError('payable.expired');
     return {

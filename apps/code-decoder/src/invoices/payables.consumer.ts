@@ -9,38 +9,58 @@ import {
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
+import { SessionCodes } from '../sessions/session-codes.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
-/** Keeps invoices at what payment-processor says of their payables. Replay: each stays at the newest version it was told of. */
+/**
+ * Keeps invoices, and the codes of sessions, at what payment-processor says of their payables. Replay: each invoice stays
+ * at the newest version it was told of, a session that is over stays over.
+ */
 @Controller()
 export class PayablesConsumer {
-  constructor(@Inject(InvoiceRepository) private readonly invoices: InvoiceRepository) {}
+  constructor(
+    @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
+    @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
+  ) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true })
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.keepInvoices(events);
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+  async onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    await this.keepInvoices(events);
+    await this.keepSessions(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+  async onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    await this.keepInvoices(events);
+    await this.keepSessions(events);
   }
 
-  /** Of sessions too: their ids are those of no invoice. */
+  /** It does not say of what: each half takes its own, by the ids that it knows. */
   @EventPattern(PayableClosedV1, { repeatable: true })
-  onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
-    return this.invoices.keepPayables(events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt })));
+  async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
+    const closed = events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt }));
+    await this.invoices.keepPayables(closed);
+    await this.sessionCodes.keepClosed(closed.map(({ payable, at }) => ({ sessionId: payable.payableId, at })));
   }
 
-  private keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private keepInvoices(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     const payments = events.map(({ payload }) => payload).filter(({ source }) => source.kind === 'invoice');
     return this.invoices.keepPayables(
       payments.map(({ payable, modifiedUTCDate }) => ({ payable, at: modifiedUTCDate })),
+    );
+  }
+
+  private keepSessions(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    const over = events
+      .map(({ payload }) => payload)
+      .filter(({ source, payable }) => source.kind === 'session' && ['paid', 'refused'].includes(payable.state));
+    return this.sessionCodes.keepClosed(
+      over.map(({ payable, modifiedUTCDate }) => ({ sessionId: payable.payableId, at: modifiedUTCDate })),
     );
   }
 }

@@ -1,7 +1,6 @@
-import { DomainError } from '@svc/kernel';
+import { DomainError, qrSvg } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import { qrSvg } from './qr-svg.js';
 
 /** Forms in which a code is given (D6); the first where the caller does not mind. */
 const FORMS = ['application/json', 'text/plain', 'image/svg+xml'] as const;

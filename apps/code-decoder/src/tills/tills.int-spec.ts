@@ -1,3 +1,4 @@
+import { TillCodeMadeV1 } from '@svc/contracts';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 
 let decoder: Decoder;
@@ -25,6 +26,13 @@ test('a till gets one code, for ever, however often and by how many it is asked 
     code: expect.stringMatching(/^https:\/\/pay\.svc\.example\/c\/\d{20}$/),
   });
   expect((await call('GET', 'Till 1/é')).body).toEqual(answers[0]!.body);
+
+  const code = (answers[0]!.body.code as string).slice(-20);
+  const { merchantId, siteId } = merchant;
+  const told = (await decoder.published(TillCodeMadeV1)).filter(({ payload }) => payload.siteId === siteId);
+  expect(told.map(({ aggregateId, payload }) => [aggregateId, payload])).toEqual([
+    [code, { code, mode: 'test', merchantId, siteId, siteReference: 'Till 1/é' }],
+  ]);
 });
 
 test('two tills, two sites and two modes have different codes', async () => {

@@ -1,10 +1,10 @@
 /** Every state in which there is no card to type. */
-import { formatTime } from './format-amount.js';
+import { formatAmount, formatTime } from './format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import type { ClosedPage, NotFoundPage, PaidPage, VerificationPage } from './pay-page-model.js';
+import type { ClosedPage, NotFoundPage, PaidPage, TillPage, VerificationPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing, verification } from './strings.js';
+import { atTill, closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
 /**
  * Shown by the server while a payment is on its way, and, hidden at first, beside the form: the script swaps the two
@@ -42,11 +42,11 @@ export function VerificationView({ model }: { model: VerificationPage }) {
       <a class="primary" id="verification-link" {...linkTo(model.verificationUrl)}>
         {verification.goOn}
       </a>
-      {model.isPayable ? (
-        <a class="secondary" href={`?sessionId=${encodeURIComponent(model.sessionId)}&card=another`}>
+      {model.anotherCardUrl === undefined ? null : (
+        <a class="secondary" href={model.anotherCardUrl}>
           {verification.anotherCard}
         </a>
-      ) : null}
+      )}
       <p class="hint">
         {verification.until}{' '}
         <time class="local-time" dateTime={model.until}>
@@ -83,10 +83,14 @@ export function PaidView({ model }: { model: PaidPage }) {
           </dd>
         </div>
       </dl>
-      <a class="primary" id="return-link" {...linkTo(model.returnUrl)}>
-        <bdi>{paid.returnTo(model.merchantName)}</bdi>
-      </a>
-      {succeeded ? (
+      {model.returnUrl === undefined ? (
+        <p>{paid.scanned}</p>
+      ) : (
+        <a class="primary" id="return-link" {...linkTo(model.returnUrl)}>
+          <bdi>{paid.returnTo(model.merchantName)}</bdi>
+        </a>
+      )}
+      {succeeded && model.returnUrl !== undefined ? (
         <p class="hint" id="returning" role="status">
           {/* Filled by the script, which alone can keep the promise. */}
         </p>
@@ -96,17 +100,36 @@ export function PaidView({ model }: { model: PaidPage }) {
 }
 
 export function ClosedView({ model }: { model: ClosedPage | NotFoundPage }) {
-  const { heading, note } = closed[model.state];
+  const { heading, note } = model.state === 'not-found' && model.isScanned ? unknownCode : closed[model.state];
   return (
     <section class="method outcome">
       <StateIcon kind="closed" />
       <h1>{heading}</h1>
       <p>{note}</p>
-      {model.state === 'not-found' ? null : (
+      {model.state === 'not-found' || model.backToStoreUrl === undefined ? null : (
         <a class="primary" {...linkTo(model.backToStoreUrl)}>
           {page.backToStore}
         </a>
       )}
+    </section>
+  );
+}
+
+export function TillView({ model }: { model: TillPage }) {
+  const { merchantName, amountCents, currencyISOCode, locale } = model;
+  return (
+    <section class="method outcome">
+      <StateIcon kind="closed" />
+      <h1>{atTill.heading}</h1>
+      {amountCents === null || currencyISOCode === null ? null : (
+        <p class="amount">
+          <bdi class="money">{formatAmount(amountCents, currencyISOCode, locale)}</bdi>
+        </p>
+      )}
+      <p>
+        {atTill.of} <bdi>{merchantName}</bdi>
+      </p>
+      <p>{atTill.note}</p>
     </section>
   );
 }

@@ -15,6 +15,8 @@ export interface EncryptionKey {
 /** What every page about a session shows. */
 export interface OrderShown {
   sessionId: string;
+  /** Where the calls of the script begin, on this origin. */
+  callsPath: string;
   /** Changes with every change of the session; lets the script notice one that keeps the state's name. */
   sessionVersion?: number | string | undefined;
   merchantName: string;
@@ -25,8 +27,8 @@ export interface OrderShown {
   currencyISOCode: string;
   /** What is bought, in the merchant's order. */
   customFields: readonly { key: string; value: string }[];
-  /** `cancelUrl`, finished: with the parameters of H6. */
-  backToStoreUrl: string;
+  /** `cancelUrl`, finished: with the parameters of H6. Absent on a device that scanned the code: it is not the shop's. */
+  backToStoreUrl?: string;
   /** A charge came too late, or second, and the bank gave it back: the payer is told. */
   hasGivenBack?: boolean;
   /** BCP 47, from the payer's browser; formats amounts and dates. An unusable one is ignored. */
@@ -45,6 +47,8 @@ export interface PayablePage extends OrderShown {
   encryptionKey: EncryptionKey;
   /** Why the last try failed (P4); with `declined`. */
   decline?: { errorReference: string; message: string } | undefined;
+  /** Text of the code to be shown beside the form: an address (D5). Absent on a device that scanned it. */
+  code?: string;
 }
 
 /** A payment is on its way; the script asks until it is not. */
@@ -61,8 +65,8 @@ export interface VerificationPage extends OrderShown {
   verificationUrl: string;
   /** ISO 8601 UTC. */
   until: string;
-  /** Another card can be used instead. */
-  isPayable: boolean;
+  /** This page, asked for its form; relative to its own address. Absent where no other card can be used instead. */
+  anotherCardUrl?: string;
 }
 
 /** `succeeded` goes back to the merchant by itself; `already-paid`, opened again later, does not. */
@@ -71,8 +75,8 @@ export interface PaidPage extends OrderShown {
   paymentReference: string;
   /** ISO 8601 UTC. */
   paidAt: string;
-  /** `returnUrl`, finished: with the parameters of H6. */
-  returnUrl: string;
+  /** `returnUrl`, finished: with the parameters of H6. Absent on a device that scanned the code. */
+  returnUrl?: string;
 }
 
 /** Nothing can be paid any more. */
@@ -80,13 +84,27 @@ export interface ClosedPage extends OrderShown {
   state: 'refused' | 'expired' | 'cancelled';
 }
 
+/** The code of a till that a camera opened. It is paid with an app that has scanned it, not here. */
+export interface TillPage {
+  state: 'till';
+  merchantName: string;
+  /** Integer cents; null where the till's code is asked at the moment of paying what it stands for. */
+  amountCents: number | null;
+  /** With the amount. */
+  currencyISOCode: string | null;
+  /** BCP 47. */
+  locale: string;
+}
+
 /** No such session: nothing is known, and nothing is told. */
 export interface NotFoundPage {
   state: 'not-found';
+  /** A code was scanned: the payer can do something else with it than one who followed a link. */
+  isScanned?: boolean;
 }
 
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
-export type PayPageModel = SessionPage | NotFoundPage;
+export type PayPageModel = SessionPage | TillPage | NotFoundPage;
 export type PayPageState = PayPageModel['state'];
 
 /** `manifest.json` of the page's build; the files are served under `/pay/assets/`. */

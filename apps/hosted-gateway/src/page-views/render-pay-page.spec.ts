@@ -1,3 +1,4 @@
+import { qrSvg } from '@svc/kernel';
 import type {
   ClosedPage,
   OrderShown,
@@ -15,6 +16,7 @@ const assets: PageAssets = {
 };
 const order: OrderShown = {
   sessionId: '0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
+  callsPath: '/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
   sessionVersion: 3,
   merchantName: 'Karoo Coffee',
   siteName: 'Online store',
@@ -52,7 +54,7 @@ const verification: VerificationPage = {
   state: 'verification',
   verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
   until: '2026-11-20T18:18:36.123Z',
-  isPayable: true,
+  anotherCardUrl: '?sessionId=1&card=another',
 };
 const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
 const everyState: PayPageModel[] = [
@@ -64,8 +66,11 @@ const everyState: PayPageModel[] = [
   succeeded,
   { ...succeeded, state: 'already-paid' },
   ...closedStates.map((state) => ({ ...order, state })),
+  { state: 'till', merchantName: 'Karoo Coffee', amountCents: 8950, currencyISOCode: 'ZAR', locale: 'en-ZA' },
   { state: 'not-found' },
 ];
+
+const ofSessions = everyState.filter(({ state }) => state !== 'not-found' && state !== 'till');
 
 const render = (model: PayPageModel) => renderPayPage(model, assets);
 /** What a person reads: the document without its tags. */
@@ -89,7 +94,7 @@ describe('every page', () => {
     expect(html.match(/<h1\b/g)?.length).toBeGreaterThanOrEqual(1);
   });
 
-  it.each(everyState.filter((model) => model.state !== 'not-found').map((model) => [model.state, model] as const))(
+  it.each(ofSessions.map((model) => [model.state, model] as const))(
     '%s shows the order and the way back to the store',
     (_state, model) => {
       const html = render(model);
@@ -153,6 +158,7 @@ describe('the form', () => {
     const main = /<main ([^>]*)>/.exec(html)?.[1] ?? '';
     expect(main).toContain('data-state="open"');
     expect(main).toContain('data-session-id="0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
+    expect(main).toContain('data-calls-path="/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
     expect(main).toContain('data-session-version="3"');
     expect(main).toContain('data-try="1"');
     expect(main).toContain('data-expires-at="2026-11-20T18:33:36.123Z"');
@@ -180,6 +186,50 @@ describe('the form', () => {
   });
 });
 
+describe('another device', () => {
+  const code = 'https://pay.example/c/01234567890123456789';
+  const scanned = ({ backToStoreUrl: _, ...model }: OrderShown): OrderShown => ({ ...model, callsPath: '/c/0123' });
+
+  it('is shown a code beside the form, drawn here, dark on white, with words for those who see none', () => {
+    for (const model of [open, declined]) {
+      const html = render({ ...model, code });
+      expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
+      expect(html).toContain('<path fill="#fff" d="M0 0h');
+      expect(textOf(html)).toContain('Scan the code with the camera of your phone');
+      // Folded by the style sheet alone, on a phone.
+      expect(html).toContain('<details><summary>Pay with another device</summary></details>');
+      expect(html).not.toMatch(/\sstyle=|<img/);
+    }
+    expect(render(open)).not.toContain('id="code-view"');
+  });
+
+  it('goes nowhere from there: what is paid is said, and the shop’s page goes on by itself', () => {
+    const { returnUrl: _, ...receipt } = succeeded;
+    for (const state of ['succeeded', 'already-paid'] as const) {
+      const { backToStoreUrl: __, ...there } = receipt;
+      const html = render({ ...there, state });
+      expect(textOf(html)).toContain('The page of the shop goes on by itself.');
+      expect(html).not.toContain('<a ');
+    }
+    for (const state of closedStates) expect(render({ ...scanned(order), state })).not.toContain('<a ');
+    expect(render({ ...scanned(open), state: 'processing', isLate: false })).not.toContain('<a ');
+  });
+
+  it('is told of a code that is none what else could be done with it', () => {
+    const text = textOf(render({ state: 'not-found', isScanned: true }));
+    expect(text).toContain('This code cannot be paid here');
+    expect(text).toContain('scan it with a payment app');
+  });
+
+  it('is told of the code of a till that it is for another reader', () => {
+    const till = { state: 'till', amountCents: null, currencyISOCode: null, locale: 'en-ZA' } as const;
+    const html = render({ ...till, merchantName: '<b>Karoo</b>' });
+    expect(textOf(html)).toContain('Nothing can be paid on this page.');
+    expect(html).toContain('&lt;b>Karoo');
+    expect(html).not.toMatch(/<form|<a |class="amount"/);
+  });
+});
+
 describe('the other states', () => {
   it('processing asks for patience, and reloads by itself without scripts', () => {
     const html = render({ ...order, state: 'processing', isLate: false });
@@ -197,14 +247,15 @@ describe('the other states', () => {
     expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
     expect(textOf(html)).toContain('Nothing is charged before you have confirmed.');
     expect(textOf(html)).toContain('20 November 2026 at 18:18 UTC');
-    expect(html).toContain(`href="?sessionId=${order.sessionId}&amp;card=another"`);
+    expect(html).toContain('href="?sessionId=1&amp;card=another"');
     expect(html).toMatch(/<noscript><meta http-equiv="refresh"/);
-    expect(render({ ...verification, isPayable: false })).not.toContain('card=another');
+    const { anotherCardUrl: _, ...alone } = verification;
+    expect(render(alone)).not.toContain('card=another');
     expect(render({ ...verification, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
   });
 
   it('every state tells of a charge that was given back', () => {
-    for (const model of everyState.filter(({ state }) => state !== 'not-found'))
+    for (const model of ofSessions)
       expect(textOf(render({ ...model, hasGivenBack: true } as PayPageModel))).toContain('was given back to your card');
     expect(render(open)).not.toContain('given back');
   });
@@ -274,6 +325,7 @@ describe('hostile values', () => {
   it.each(hostile)('%j stays text wherever it is put', (value) => {
     const poisoned = {
       sessionId: value,
+      callsPath: value,
       sessionVersion: value,
       merchantName: value,
       siteName: value,

@@ -10,11 +10,12 @@ import { renderToString } from 'preact-render-to-string';
 import { formatAmount } from './format-amount.js';
 import { LockIcon } from './icons.js';
 import { OrderSummary } from './order-summary.js';
-import { ClosedView, PaidView, ProcessingView, VerificationView } from './outcome-views.js';
+import { ClosedView, PaidView, ProcessingView, TillView, VerificationView } from './outcome-views.js';
+import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
-import type { ClosedPage, NotFoundPage, PageAssets, PayablePage, PayPageModel } from './pay-page-model.js';
+import type { ClosedPage, PageAssets, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { closed, page, paid, processing, verification } from './strings.js';
+import { atTill, closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
 /** Sent with every page. No inline script or style, no other origin, no frame around it, no native form post. */
 export const PAY_PAGE_CONTENT_SECURITY_POLICY = [
@@ -57,7 +58,7 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
       </head>
       <body>
         {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-        {isClosed(model) ? null : (
+        {!isSession(model) || isClosed(model) || model.backToStoreUrl === undefined ? null : (
           <nav>
             <a class="back" {...linkTo(model.backToStoreUrl)}>
               <span aria-hidden="true">← </span>
@@ -65,17 +66,15 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
             </a>
           </nav>
         )}
-        <main {...scriptData(model)} class={model.state === 'not-found' ? 'sheet alone' : 'sheet'}>
+        <main {...scriptData(model)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
           {/* On a phone one is above the other: before paying the order comes first, afterwards the outcome does. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
           {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
           <div class="methods">
-            {model.state !== 'not-found' && model.hasGivenBack ? (
-              <p class="notice given-back">{page.givenBack}</p>
-            ) : null}
+            {isSession(model) && model.hasGivenBack ? <p class="notice given-back">{page.givenBack}</p> : null}
             {viewOf(model)}
           </div>
-          {isPayable(model) || model.state === 'not-found' ? null : <OrderSummary order={model} />}
+          {isPayable(model) || !isSession(model) ? null : <OrderSummary order={model} />}
         </main>
         <footer>
           <LockIcon />
@@ -93,6 +92,7 @@ function viewOf(model: PayPageModel): JSX.Element {
       return (
         <>
           <PayForm model={model} />
+          {model.code === undefined ? null : <PayByCode code={model.code} />}
           <ProcessingView hidden />
         </>
       );
@@ -103,6 +103,8 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'succeeded':
     case 'already-paid':
       return <PaidView model={model} />;
+    case 'till':
+      return <TillView model={model} />;
     case 'refused':
     case 'expired':
     case 'cancelled':
@@ -124,18 +126,21 @@ function titleOf(model: PayPageModel): string {
       return page.stateTitle(paid.heading, model.merchantName);
     case 'already-paid':
       return page.stateTitle(paid.alreadyHeading, model.merchantName);
+    case 'till':
+      return page.stateTitle(atTill.heading, model.merchantName);
     case 'not-found':
-      return closed['not-found'].heading;
+      return (model.isScanned ? unknownCode : closed['not-found']).heading;
     default:
       return page.stateTitle(closed[model.state].heading, model.merchantName);
   }
 }
 
 function scriptData(model: PayPageModel): Record<`data-${string}`, string | undefined> {
-  if (model.state === 'not-found') return { 'data-state': model.state };
+  if (!isSession(model)) return { 'data-state': model.state };
   const common = {
     'data-state': model.state,
     'data-session-id': model.sessionId,
+    'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
     'data-locale': model.locale,
   };
@@ -150,8 +155,13 @@ function scriptData(model: PayPageModel): Record<`data-${string}`, string | unde
   };
 }
 
-function isClosed(model: PayPageModel): model is ClosedPage | NotFoundPage {
-  return ['refused', 'expired', 'cancelled', 'not-found'].includes(model.state);
+function isClosed(model: SessionPage): model is ClosedPage {
+  return ['refused', 'expired', 'cancelled'].includes(model.state);
+}
+
+/** Whether there is an order to show. */
+function isSession(model: PayPageModel): model is SessionPage {
+  return model.state !== 'till' && model.state !== 'not-found';
 }
 
 function isPayable(model: PayPageModel): model is PayablePage {

@@ -33,6 +33,15 @@ export const form = {
   errorCode: (errorReference: string) => `Code ${errorReference}`,
 } as const;
 
+/** Beside the form: for a payer who would rather use a phone. */
+export const byCode = {
+  heading: 'Or scan to pay',
+  fold: 'Pay with another device',
+  alternative: 'QR code that opens this payment on a phone',
+  note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
+  goesOn: 'This page goes on by itself when it is paid.',
+} as const;
+
 /** Beside a field, after the payer left it or pressed Pay. */
 export const fieldErrors = {
   cardNumberMissing: 'Enter the card number.',
@@ -84,6 +93,7 @@ export const paid = {
   date: 'Date',
   returnTo: (merchant: string) => `Return to ${merchant}`,
   returning: 'You will be taken back in a few seconds.',
+  scanned: 'The page of the shop goes on by itself. You can close this one.',
 } as const;
 
 export const closed = {
@@ -103,6 +113,19 @@ export const closed = {
     heading: 'This payment page does not exist',
     note: 'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
   },
+} as const;
+
+/** A camera opened what is meant for a payment app. */
+export const atTill = {
+  heading: 'Scan this code with a payment app',
+  of: 'To be paid to',
+  note: 'The code belongs to a till. Open your payment app and scan it there. Nothing can be paid on this page.',
+} as const;
+
+/** Somebody scanned a code that nothing is known of. */
+export const unknownCode = {
+  heading: 'This code cannot be paid here',
+  note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
 } as const;
 
 /** By errorReference (P4): what happened, and what to do next. Fraud is not named: the payer may be its victim. */

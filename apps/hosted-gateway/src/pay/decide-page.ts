@@ -1,5 +1,7 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import { ownCodeText } from '@svc/kernel';
 import type { OrderShown, PayablePage, SessionPage } from '../page-views/pay-page-model.js';
+import { callsPathOf, isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
 import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { linkToMerchant } from './payer-links.js';
@@ -11,6 +13,10 @@ const LATE_MS = 10_000;
 
 export interface PageFacts {
   readonly session: SessionWithPayments;
+  /** By which the payer came: of a device that scanned the code no way leads to the shop, whose browser it is not. */
+  readonly address: PayerAddress;
+  /** What codes begin with (D5). */
+  readonly codesUrl: string;
   readonly encryptionKey: PublicKeyJwk;
   readonly locale: string;
   /** Asks for the form although a verification is open. */
@@ -30,7 +36,7 @@ export function decidePage(facts: PageFacts): SessionPage {
   switch (state) {
     case 'open':
     case 'expired':
-      return pageOfFree(facts, order, latest);
+      return pageOfFree(facts, order, latestOf(payments.filter(isOfPage)));
     case 'processing': {
       const underWay = payments.find((payment) => payment.state === 'processing');
       const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_MS;
@@ -46,7 +52,7 @@ export function decidePage(facts: PageFacts): SessionPage {
         state: justNow ? 'succeeded' : 'already-paid',
         paymentReference: paid.paymentReference,
         paidAt: paid.modifiedUTCDate,
-        returnUrl: linkToMerchant(session.returnUrl, session, paid),
+        ...(isScanned(facts.address) ? {} : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
       };
     }
     default:
@@ -56,7 +62,7 @@ export function decidePage(facts: PageFacts): SessionPage {
 
 /** Nobody holds the payable: the form, unless the payer was sent to the bank and can still go on there. */
 function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot | undefined): SessionPage {
-  const { session, encryptionKey, now } = facts;
+  const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until } = latest ?? {};
   if (facts.isPressed) return { ...order, state: 'processing', isLate: false };
   const triesLeft = SESSION_TRIES_MAX - session.tries;
@@ -64,10 +70,13 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot
   const canGoOn = verificationUrl !== undefined && until !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is at the bank (H2).
   if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
-    return { ...order, state: 'verification', verificationUrl, until, isPayable };
+    const query = isScanned(address) ? '' : `sessionId=${session.sessionId}&`;
+    const another = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
+    return { ...order, state: 'verification', verificationUrl, until, ...another };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
-  const isDeclined = session.tries > 0 && latest?.state !== 'verificationRequired';
+  const isPartnersOnly = latest === undefined && session.payments.length > 0;
+  const isDeclined = session.tries > 0 && !isPartnersOnly && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
@@ -76,13 +85,15 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot
     expiresAt: session.expiresAt.toISOString(),
     encryptionKey,
     decline: isDeclined ? latest?.errors[0] : undefined,
+    ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
   };
   return form;
 }
 
-function orderOf({ session, locale }: PageFacts, latest: PaymentSnapshot | undefined): OrderShown {
+function orderOf({ session, address, locale }: PageFacts, latest: PaymentSnapshot | undefined): OrderShown {
   return {
     sessionId: session.sessionId,
+    callsPath: callsPathOf(address),
     sessionVersion: session.payableVersion,
     merchantName: session.merchantName,
     siteName: session.siteName ?? undefined,
@@ -90,10 +101,15 @@ function orderOf({ session, locale }: PageFacts, latest: PaymentSnapshot | undef
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
     customFields: session.customFields,
-    backToStoreUrl: linkToMerchant(session.cancelUrl, session, latest),
+    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(session.cancelUrl, session, latest) }),
     hasGivenBack: session.payments.some(({ reversedUTCDate }) => reversedUTCDate !== undefined),
     locale,
   };
+}
+
+/** A partner verifies its own customer, and tells him why his card was declined: neither is this payer's affair. */
+function isOfPage({ partner }: PaymentSnapshot): boolean {
+  return partner === undefined;
 }
 
 /** By when it was accepted: an older one may change later, when its verification runs out. */

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ChargeCardV1, type PaymentSnapshot } from '@svc/contracts';
-import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { HostedGatewayConfig } from '../config.js';
+import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
 import { payableOf } from '../sessions/session.js';
 import { SessionRepository, type SessionWithPayments, withPayment } from '../sessions/session.repository.js';
 import { PressesUnderWay } from './presses-under-way.js';
@@ -34,20 +35,22 @@ export class PayOnPage {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  async execute(sessionId: string, press: PressOfPay): Promise<PressOutcome> {
-    const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
+  async execute(address: PayerAddress, press: PressOfPay): Promise<PressOutcome> {
+    const session = await this.sessions.findAt(address);
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    const pay = (): Promise<PressOutcome> => this.pay(session, press);
-    return this.underWay.during(sessionId, press.try, () => continueTrace(session.traceparent, 'pay session', pay));
+    const pay = (): Promise<PressOutcome> => this.pay(session, address, press);
+    return this.underWay.during(session.sessionId, press.try, () =>
+      continueTrace(session.traceparent, 'pay session', pay),
+    );
   }
 
-  private async pay(session: SessionWithPayments, press: PressOfPay): Promise<PressOutcome> {
+  private async pay(session: SessionWithPayments, address: PayerAddress, press: PressOfPay): Promise<PressOutcome> {
     const payment = await this.commands.request(ChargeCardV1, {
       payable: payableOf(session),
       reference: press.reference,
       try: press.try,
       encryptedCard: press.encryptedCard,
-      payerReturnUrl: `${this.config.SVC_GATEWAY_URL}/pay?sessionId=${session.sessionId}`,
+      payerReturnUrl: pageUrlOf(address, this.config),
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     });
     await this.sessions.keepPayments([payment]);

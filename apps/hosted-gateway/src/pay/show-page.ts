@@ -1,7 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { Clock, DomainError, isOwnCode } from '@svc/kernel';
+import { HostedGatewayConfig } from '../config.js';
 import type { PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
+import { isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { SessionRepository, type SessionWithPayments } from '../sessions/session.repository.js';
+import { KnownTillCodes } from '../till-codes/known-till-codes.js';
 import { AskForNews } from './ask-for-news.js';
 import { CardKey } from './card-key.js';
 import { decidePage } from './decide-page.js';
@@ -28,36 +31,59 @@ export interface Payer {
 export class ShowPage {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(KnownTillCodes) private readonly tillCodes: KnownTillCodes,
     @Inject(AskForNews) private readonly askForNews: AskForNews,
     @Inject(PressesUnderWay) private readonly pressesUnderWay: PressesUnderWay,
     @Inject(CardKey) private readonly cardKey: CardKey,
     @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  async model(sessionId: string, payer: Payer): Promise<PayPageModel> {
-    const session = await this.sessions.findWithPayments(sessionId);
-    return session ? this.modelOf(await this.askForNews.about(session), payer) : { state: 'not-found' };
+  async model(address: PayerAddress, payer: Payer): Promise<PayPageModel> {
+    const session = await this.sessions.findAt(address);
+    if (!session) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
+    return this.modelOf(await this.askForNews.about(session), address, payer);
   }
 
-  async state(sessionId: string): Promise<PageState> {
-    const session = isUuid(sessionId) ? await this.sessions.findWithPayments(sessionId) : undefined;
+  async state(address: PayerAddress): Promise<PageState> {
+    return (await this.look(address)).state;
+  }
+
+  /** The state, and which session it is of. Throws `resource.not-found`. */
+  async look(address: PayerAddress): Promise<{ sessionId: string; state: PageState }> {
+    const session = await this.sessions.findAt(address);
     if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    return this.stateOf(await this.askForNews.about(session));
-  }
-
-  async stateOf(session: SessionWithPayments): Promise<PageState> {
-    const model = await this.modelOf(session, { locale: 'en', wantsAnotherCard: false });
     return {
-      state: model.state,
-      version: model.sessionVersion,
-      ...('returnUrl' in model ? { redirectUrl: model.returnUrl } : {}),
-      ...('verificationUrl' in model ? { redirectUrl: model.verificationUrl } : {}),
+      sessionId: session.sessionId,
+      state: await this.stateOf(await this.askForNews.about(session), address),
     };
   }
 
-  private async modelOf(session: SessionWithPayments, payer: Payer): Promise<SessionPage> {
+  async stateOf(session: SessionWithPayments, address: PayerAddress): Promise<PageState> {
+    const model = await this.modelOf(session, address, { locale: 'en', wantsAnotherCard: false });
+    return {
+      state: model.state,
+      version: model.sessionVersion,
+      ...redirectOf(model),
+    };
+  }
+
+  /** No session's: perhaps it is a till's, which is for another reader. */
+  private async modelOfCode(code: string, { locale }: Payer): Promise<PayPageModel> {
+    const till = isOwnCode(code) ? await this.tillCodes.find(code) : undefined;
+    return till ? { state: 'till', ...till, locale } : { state: 'not-found', isScanned: true };
+  }
+
+  private async modelOf(session: SessionWithPayments, address: PayerAddress, payer: Payer): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
     const isPressed = this.pressesUnderWay.has(session.sessionId, session.tries);
-    return decidePage({ session, isPressed, encryptionKey, now: this.clock.now(), ...payer });
+    const codesUrl = this.config.SVC_CODES_URL;
+    return decidePage({ session, address, codesUrl, isPressed, encryptionKey, now: this.clock.now(), ...payer });
   }
+}
+
+/** Back to the shop once paid, from the browser that it sent; to the bank for a verification. */
+function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
+  if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
+  return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};
 }

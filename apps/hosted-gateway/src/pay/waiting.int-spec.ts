@@ -3,6 +3,7 @@ import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   PaymentFailedV1,
+  PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentReversedV1,
   PaymentSucceededV1,
@@ -13,6 +14,7 @@ import { startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
+import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -235,13 +237,15 @@ describe('the stream of states', () => {
         SVC_LOG_LEVEL: 'silent',
         SVC_DATABASE_URL: (gateway.dataSource.options as { url: string }).url,
         SVC_GATEWAY_URL: 'https://pay.example',
+        SVC_CODES_URL: 'https://codes.example',
         SVC_ADMIN_KEY: ADMIN_KEY,
       },
       broker: new EmbeddedBroker(),
       clock: gateway.clock,
     });
-    const theirs = watch(`${await listening(replica)}/pay/${sessionId}/events`);
-    const payment = aPayment(await gateway.payableOf(sessionId), { version: 3 });
+    const payable = await gateway.payableOf(sessionId);
+    const theirs = watch(`${await listening(replica)}/c/${payable.source.code}/events`);
+    const payment = aPayment(payable, { version: 3 });
     await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, payment));
     await waitUntil('the change, here', 5_000, async () => states.at(-1) === 'succeeded');
     await waitUntil('the change, there', 5_000, async () => theirs.states.at(-1) === 'succeeded');
@@ -251,6 +255,26 @@ describe('the stream of states', () => {
     // A shutdown waits for no stream.
     await replica.close();
     await theirs.ended;
+  });
+
+  test('gives a form that waits for its payer signs of life, and reads no session for them', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
+    await waitUntil('the first state', 5_000, async () => states.length === 1);
+    const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findAt');
+    gateway.clock.advance(1_000);
+    await waitUntil('a sign of life', 5_000, async () => states.length === 2);
+    expect([states, read.mock.calls]).toEqual([['open', 'open'], []]);
+    // Where a bank owes an answer, each sign is a look.
+    const underWay = aPayment(await gateway.payableOf(sessionId), { version: 2, state: 'processing' });
+    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, underWay));
+    await waitUntil('the change', 5_000, async () => states.at(-1) === 'processing');
+    const looks = read.mock.calls.length;
+    gateway.clock.advance(8_000);
+    await waitUntil('another look', 5_000, async () => read.mock.calls.length > looks);
+    gateway.clock.advance(-9_000);
+    read.mockRestore();
+    leave();
   });
 
   test('is refused for a session that is not there, and where one payer opens too many', async () => {

@@ -2,27 +2,34 @@ import { PassThrough, type Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import type { PayerAddress } from '../sessions/payer-address.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { ShowPage } from './show-page.js';
+import { type PageState, ShowPage } from './show-page.js';
 
 /** All streams of one process together; each holds a socket, and pages that get none poll instead. */
 const STREAMS_MAX = 2_000;
-/** One payer has a few tabs. */
+/** One payer has a few tabs and a phone. */
 const STREAMS_PER_SESSION_MAX = 10;
 /** The browser opens another one then, perhaps at a process that has fewer. */
 const LIFETIME_MS = 600_000;
 /** How soon a change made elsewhere is seen: one statement for all streams of the process. */
 const TICK_MS = 500;
-/** A look costs a statement and asks the bank where it owes an answer; it is also the sign of life. */
+/**
+ * The sign of life. Where a bank owes an answer it is a look, which costs a statement and asks the bank; a form that waits
+ * for its payer is told again what it was told.
+ */
 const LOOK_AFTER_MS = [1_000, 2_000, 4_000, 8_000] as const;
+/** States of a page in which a bank owes an answer. */
+const OWED: ReadonlySet<string> = new Set(['processing', 'verification']);
 /** A reader who does not read is let go. */
 const UNREAD_BYTES_MAX = 16 * 1024;
 
 interface Stream {
+  readonly address: PayerAddress;
   readonly sessionId: string;
   readonly out: PassThrough;
   readonly endsAt: number;
-  version: number | undefined;
+  told: PageState;
   looks: number;
   nextLookAt: number;
   looking: boolean;
@@ -47,17 +54,18 @@ export class WatchStates implements OnModuleDestroy {
   ) {}
 
   /** Server-sent events `state`, the first at once. Throws `resource.not-found` and, when too many watch, `service.not-ready`. */
-  async open(sessionId: string): Promise<Readable> {
-    const state = await this.showPage.state(sessionId);
+  async open(address: PayerAddress): Promise<Readable> {
+    const { sessionId, state } = await this.showPage.look(address);
     const ofSession = [...this.streams].filter((stream) => stream.sessionId === sessionId).length;
     if (this.streams.size >= STREAMS_MAX || ofSession >= STREAMS_PER_SESSION_MAX)
       throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
     const now = this.clock.now().getTime();
     const stream: Stream = {
+      address,
       sessionId,
       out: new PassThrough(),
       endsAt: now + LIFETIME_MS,
-      version: Number(state.version),
+      told: state,
       looks: 0,
       nextLookAt: now + LOOK_AFTER_MS[0],
       looking: false,
@@ -86,7 +94,8 @@ export class WatchStates implements OnModuleDestroy {
       const now = this.clock.now().getTime();
       for (const stream of this.streams) {
         if (now >= stream.endsAt || stream.out.writableLength > UNREAD_BYTES_MAX) stream.out.end();
-        else if (now >= stream.nextLookAt || versions.get(stream.sessionId) !== stream.version) void this.look(stream);
+        else if (versions.get(stream.sessionId) !== Number(stream.told.version)) void this.look(stream);
+        else if (now >= stream.nextLookAt) this.giveSignOfLife(stream);
       }
     } catch (error) {
       this.log.warn({ err: error }, 'pages could not be told of changes, will be repeated');
@@ -95,20 +104,33 @@ export class WatchStates implements OnModuleDestroy {
     }
   }
 
+  private giveSignOfLife(stream: Stream): void {
+    if (OWED.has(stream.told.state)) return void this.look(stream);
+    this.tell(stream, stream.told);
+    this.plan(stream);
+  }
+
   private async look(stream: Stream): Promise<void> {
     if (stream.looking) return;
     stream.looking = true;
     try {
-      const state = await this.showPage.state(stream.sessionId);
-      stream.version = Number(state.version);
-      if (!stream.out.writableEnded) stream.out.write(eventOf(state));
+      this.tell(stream, await this.showPage.state(stream.address));
     } catch {
       // Nobody could say: the page goes on asking by itself.
       stream.out.end();
     } finally {
       stream.looking = false;
-      stream.nextLookAt = this.clock.later(LOOK_AFTER_MS[++stream.looks] ?? LOOK_AFTER_MS[3]).getTime();
+      this.plan(stream);
     }
+  }
+
+  private tell(stream: Stream, state: PageState): void {
+    stream.told = state;
+    if (!stream.out.writableEnded) stream.out.write(eventOf(state));
+  }
+
+  private plan(stream: Stream): void {
+    stream.nextLookAt = this.clock.later(LOOK_AFTER_MS[++stream.looks] ?? LOOK_AFTER_MS[3]).getTime();
   }
 
   private forget(stream: Stream): void {

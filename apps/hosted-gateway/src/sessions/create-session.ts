@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
-import { Clock, DomainError, merchantUrlProblem, newUuid } from '@svc/kernel';
+import { Clock, DomainError, merchantUrlProblem, newOwnCode, newUuid } from '@svc/kernel';
 import { currentTraceparent } from '@svc/messaging';
 import { HostedGatewayConfig } from '../config.js';
 import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
@@ -28,6 +28,7 @@ export class CreateSession {
     const now = this.clock.now();
     const session: Session = {
       sessionId: newUuid(this.clock),
+      code: newOwnCode(),
       mode: site.mode,
       merchantId: site.merchantId,
       siteId: site.siteId,

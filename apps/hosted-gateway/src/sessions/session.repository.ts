@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Mode, type PayableSnapshot, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
+import { isOwnCode, isUuid } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
+import { isScanned, type PayerAddress } from './payer-address.js';
 import { payableOf, type Session } from './session.js';
 
 /** Whose session it must be to be found at all. */
@@ -11,7 +13,7 @@ export interface SessionOwner {
   readonly mode: Mode;
 }
 
-const COLUMNS = `session_id AS "sessionId", mode, merchant_id AS "merchantId", site_id AS "siteId", merchant_name AS "merchantName",
+const COLUMNS = `session_id AS "sessionId", code, mode, merchant_id AS "merchantId", site_id AS "siteId", merchant_name AS "merchantName",
   api_version AS "apiVersion", request_id AS "requestId", merchant_order_id AS "merchantOrderId", amount, currency AS "currencyISOCode",
   notification_url AS "notificationUrl", return_url AS "returnUrl", cancel_url AS "cancelUrl", origin, site_name AS "siteName",
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
@@ -67,8 +69,8 @@ export class SessionRepository {
       `WITH made AS (
          INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                                merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, $23)
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, $23, $24)
          ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
          RETURNING session_id
        ), logged AS (
@@ -101,6 +103,7 @@ export class SessionRepository {
         session.payableVersion,
         event.parameter,
         session.traceparent,
+        session.code,
       ],
     );
     if (made.length > 0) event.committed();
@@ -129,7 +132,17 @@ export class SessionRepository {
     return row;
   }
 
-  /** For the payer, who owns nothing but the session's unguessable id. */
+  /** For the payer, who owns nothing but its unguessable address. One that cannot be is of no session. */
+  async findAt(address: PayerAddress): Promise<SessionWithPayments | undefined> {
+    if (!isScanned(address)) return isUuid(address.sessionId) ? this.findWithPayments(address.sessionId) : undefined;
+    if (!isOwnCode(address.code)) return undefined;
+    const [row] = await this.dataSource.query<SessionWithPayments[]>(
+      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE code = $1`,
+      [address.code],
+    );
+    return row;
+  }
+
   async findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
     const [row] = await this.dataSource.query<SessionWithPayments[]>(
       `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE session_id = $1`,

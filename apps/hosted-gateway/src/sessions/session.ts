@@ -18,6 +18,8 @@ export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'ex
 
 export interface Session {
   readonly sessionId: string;
+  /** The 20 digits of its code (D5); null for one made before sessions had codes. */
+  readonly code: string | null;
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
@@ -77,6 +79,7 @@ export function payableOf(session: Session): PayableDescriptor {
       apiVersion: session.apiVersion,
       merchantOrderId: session.merchantOrderId,
       notificationUrl: session.notificationUrl,
+      ...(session.code === null ? {} : { code: session.code }),
     },
   };
 }

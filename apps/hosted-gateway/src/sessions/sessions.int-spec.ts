@@ -45,6 +45,7 @@ test('a session: 201 with its page, and one event that carries the whole debt', 
       apiVersion: 'v3.1',
       merchantOrderId: 'order-17',
       notificationUrl: 'https://shop.example/hook',
+      code: expect.stringMatching(/^[0-9]{20}$/) as string,
     },
   });
 });

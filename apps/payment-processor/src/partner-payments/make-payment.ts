@@ -237,7 +237,8 @@ function newPayment(
       : source.kind === 'invoice'
         ? source.externalReference
         : undefined;
-  const invoiceReference = source.kind === 'session' ? undefined : source.invoiceReference;
+  // Of a session its id, as whoever decoded its code was told.
+  const invoiceReference = source.kind === 'session' ? source.sessionId : source.invoiceReference;
   const accepted = acceptedPayment({
     payable,
     reference: request.reference,

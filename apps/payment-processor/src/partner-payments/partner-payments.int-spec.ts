@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { PaymentProcessingV1, PaymentSucceededV1, type PayableDescriptor, type InvoiceSource } from '@svc/contracts';
-import { waitUntil } from '@svc/testing';
+import {
+  type InvoiceSource,
+  type PayableDescriptor,
+  PaymentProcessingV1,
+  PaymentSucceededV1,
+  SessionCreatedV1,
+} from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
+import { anEvent, waitUntil } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
@@ -267,12 +274,29 @@ describe('verification', () => {
   });
 });
 
+test('a hosted session is found by the code that its page shows', async () => {
+  const code = newOwnCode();
+  const payable = aPayable({ ...merchant });
+  await processor.deliver(
+    anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source: { ...payable.source, code } } }),
+  );
+  const scanned = { invoiceReference: undefined, code: base64(`${CODES_URL}/c/${code}`) };
+  const { status, body } = await partner.pay(payable, scanned);
+  expect([status, body.invoiceReference]).toEqual([201, payable.payableId]);
+  expect((await partner.pay(payable, scanned)).status).toBe(409);
+});
+
 test('a hosted session can be paid by a partner too, and its merchant hears of it as of any payment', async () => {
   const payable = aPayable({ ...merchant });
   await processor.close(aPayable({ ...merchant }));
   await processor.pay(payable, { card: CARDS.declined });
   const { status, body } = await partner.pay(payable);
   expect(status).toBe(201);
-  expect(body).toMatchObject({ siteReference: 'WEB', invoiceExternalReference: 'order-1', status: 'success' });
+  expect(body).toMatchObject({
+    siteReference: 'WEB',
+    invoiceReference: payable.payableId,
+    invoiceExternalReference: 'order-1',
+    status: 'success',
+  });
   await expect(processor.pay(payable, { try: 3 })).rejects.toMatchObject({ code: 'payable.paid' });
 });

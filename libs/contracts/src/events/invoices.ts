@@ -1,4 +1,5 @@
 import type { LineItem } from '../http/codes.js';
+import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 import type { InvoiceSource, PayableDescriptor } from './payments.js';
 
@@ -16,3 +17,15 @@ export interface InvoiceCreated {
   lineItems?: LineItem[];
 }
 export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');
+
+/** The static code of a till (D5), made once for ever. Published by code-decoder. */
+export interface TillCodeMade {
+  /** The 20 digits. */
+  code: string;
+  mode: Mode;
+  merchantId: number;
+  siteId: number;
+  /** Point-of-sale till identifier. */
+  siteReference: string;
+}
+export const TillCodeMadeV1 = eventType<TillCodeMade>('till-code.made.v1');

@@ -19,6 +19,8 @@ export interface HostedSessionSource {
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
+  /** The 20 digits of its code (D5): whoever scans it pays the session. Absent for one made before sessions had codes. */
+  code?: string;
 }
 
 export type HostedApiVersion = 'v3' | 'v3.1';
@@ -125,7 +127,7 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   siteReference?: string;
   /** What the partner sent as `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
-  /** Invoice reference of the service, where an invoice was paid. */
+  /** Invoice reference of the service; of a hosted session, which is one to whoever scans its code, the sessionId. */
   invoiceReference?: string;
   /** The merchant's invoice reference, where it gave one. */
   invoiceExternalReference?: string;

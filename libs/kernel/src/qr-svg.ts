@@ -6,13 +6,15 @@ const QUIET_ZONE = 4;
 /**
  * A QR code as an image that any size fits. Error correction M: a screen is clean, and what a higher level needs makes
  * each module smaller, which is what a phone at a till struggles with. Black on white whatever the page's theme is.
+ *
+ * @param label what a screen reader says of it; plain words, they are written as they are
  */
-export function qrSvg(text: string): string {
+export function qrSvg(text: string, label = 'QR code'): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
   const size = modules.length;
   const path = modules.map(rowPath).join('');
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code" shape-rendering="crispEdges">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges">` +
     `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${path}"/></svg>\n`
   );
 }

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type EventEnvelope,
+  PayableClosedV1,
+  type PayableDescriptor,
+  PaymentFailedV1,
+  type PaymentSnapshot,
+  PaymentSucceededV1,
+  SessionCreatedV1,
+} from '@svc/contracts';
+import { newOwnCode, newPaymentReference } from '@svc/kernel';
+import { anEvent } from '@svc/testing';
+import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
+import { aPartner, codePath } from '../../test/partner.js';
+
+let decoder: Decoder;
+let merchant: Merchant;
+let partner: Record<string, string>;
+beforeAll(async () => {
+  decoder = await startDecoder();
+});
+beforeEach(async () => {
+  merchant = await decoder.aMerchant();
+  partner = await aPartner(decoder);
+});
+afterAll(() => decoder.stop());
+
+interface Session {
+  readonly code: string;
+  readonly payable: PayableDescriptor;
+  readonly created: EventEnvelope;
+}
+/** A session as hosted-gateway tells of it; not told yet. */
+function aSession(over: Partial<PayableDescriptor> = {}): Session {
+  const [sessionId, code] = [randomUUID(), newOwnCode()];
+  const source = { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code } as const;
+  const payable: PayableDescriptor = {
+    payableId: sessionId,
+    mode: 'test',
+    merchantId: merchant.merchantId,
+    siteId: merchant.siteId,
+    amount: 12345,
+    currencyISOCode: 'ZAR',
+    expiresAt: decoder.clock.later(1_800_000).toISOString(),
+    triesMax: 5,
+    source: { ...source, notificationUrl: 'https://shop.example/hook' },
+    ...over,
+  };
+  return { code, payable, created: anEvent(SessionCreatedV1, sessionId, 1, { payable }) };
+}
+const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
+const stateOf = async (code: string): Promise<string | number> => {
+  const { status, body } = await decode(code);
+  return status === 200 ? (body.invoice.state as string) : status;
+};
+
+function aPayment(payable: PayableDescriptor, state: 'success' | 'failed', left: 'paid' | 'open' | 'refused') {
+  const payment: PaymentSnapshot = {
+    reference: randomUUID(),
+    paymentReference: newPaymentReference(decoder.clock.now()),
+    mode: payable.mode,
+    merchantId: payable.merchantId,
+    siteId: payable.siteId,
+    state,
+    currencyISOCode: 'ZAR',
+    invoicedAmount: payable.amount,
+    amount: payable.amount,
+    tipAmount: 0,
+    processedAmount: state === 'success' ? payable.amount : 0,
+    paymentUTCDate: decoder.clock.nowISO(),
+    modifiedUTCDate: decoder.clock.nowISO(),
+    paymentMethodType: 'Card',
+    paymentMethodLabel: '**** 4242',
+    errors: [],
+    source: payable.source,
+    payable: { payableId: payable.payableId, state: left, version: 3, tries: 1 },
+  };
+  return anEvent(state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, randomUUID(), 2, payment);
+}
+const closed = ({ payable }: Session) =>
+  anEvent(PayableClosedV1, payable.payableId, 2, {
+    payableId: payable.payableId,
+    state: 'closed' as const,
+    version: 2,
+    tries: 0,
+  });
+
+test('the code of a hosted session stands for its merchant and what is to be paid', async () => {
+  const { code, payable, created } = aSession();
+  await decoder.deliver(created);
+  for (const text of [`${CODES_URL}/c/${code}`, code]) {
+    const { status, body } = await decode(text);
+    expect([status, body]).toEqual([
+      200,
+      {
+        merchant: {
+          merchantReference: String(merchant.merchantId),
+          merchantName: 'Karoo Books',
+          currencyISOCode: 'ZAR',
+          currencySymbol: 'R',
+          features: {},
+        },
+        invoice: {
+          siteReference: 'KAROO',
+          currencyISOCode: 'ZAR',
+          amount: 12345,
+          createdUTCDate: '2026-03-01T10:00:00.000Z',
+          invoiceReference: payable.payableId,
+          orderReference: 'order-17',
+          state: 'open',
+        },
+      },
+    ]);
+  }
+  expect((await decode(code, await aPartner(decoder, 'live'))).status).toBe(404);
+});
+
+test.each([
+  ['is paid', (session: Session) => aPayment(session.payable, 'success', 'paid'), 'closed'],
+  ['was refused after its last try', (session: Session) => aPayment(session.payable, 'failed', 'refused'), 'closed'],
+  ['was cancelled', closed, 'closed'],
+  ['can be tried again', (session: Session) => aPayment(session.payable, 'failed', 'open'), 'open'],
+] as const)('one that %s says so, in whatever order and however often it is told', async (_, happened, state) => {
+  const told = aSession();
+  await decoder.deliver(told.created, happened(told));
+  expect(await stateOf(told.code)).toBe(state);
+
+  const overtaken = aSession();
+  await decoder.deliver(happened(overtaken));
+  expect(await stateOf(overtaken.code)).toBe(404);
+  await decoder.deliver(overtaken.created, overtaken.created, happened(overtaken), overtaken.created);
+  expect(await stateOf(overtaken.code)).toBe(state);
+});
+
+test('one that nobody paid expires; one that was paid does not', async () => {
+  const [left, paid] = [aSession(), aSession()];
+  await decoder.deliver(left.created, paid.created, aPayment(paid.payable, 'success', 'paid'));
+  decoder.clock.advance(1_800_000);
+  partner = await aPartner(decoder);
+  expect([await stateOf(left.code), await stateOf(paid.code)]).toEqual([410, 'closed']);
+});
+
+test('one from before there were codes has none, and does no harm', async () => {
+  const { payable } = aSession();
+  const { code: _, ...source } = payable.source;
+  await decoder.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
+  const rows = await decoder.dataSource.query<unknown[]>(`SELECT 1 FROM session_codes WHERE session_id = $1`, [
+    payable.payableId,
+  ]);
+  expect(rows).toEqual([]);
+});
+
+test('a closed invoice is nothing of a session', async () => {
+  const { reference } = await decoder.createInvoice(merchant);
+  await decoder.tell(decoder.payables.set(reference, 'closed'));
+  expect(await decoder.dataSource.query(`SELECT 1 FROM session_codes WHERE session_id = $1`, [reference])).toEqual([]);
+});
+
+test('a merchant that is not known yet is 503, until it is', async () => {
+  const { code, created } = aSession({ siteId: 999_999 });
+  await decoder.deliver(created);
+  const { status, headers } = await decode(code);
+  expect([status, headers['retry-after']]).toEqual([503, '1']);
+});

@@ -1,0 +1,16 @@
+import { Controller, Inject } from '@nestjs/common';
+import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
+import { EventPattern } from '@svc/messaging';
+import { SessionCodes } from './session-codes.js';
+
+/** Keeps what the codes of hosted sessions stand for. That they are over comes with the payables (../invoices/payables.consumer.ts). */
+@Controller()
+export class SessionsConsumer {
+  constructor(@Inject(SessionCodes) private readonly sessionCodes: SessionCodes) {}
+
+  /** Replay: a session that is kept stays as it is. */
+  @EventPattern(SessionCreatedV1, { repeatable: true })
+  onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
+    return this.sessionCodes.keepMade(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
+  }
+}

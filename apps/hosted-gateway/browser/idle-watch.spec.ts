@@ -1,0 +1,92 @@
+import { IdleWatch, TRY_AGAIN_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import type { SessionState } from './payment-flow.js';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+interface Stream {
+  readonly tell: (state: SessionState) => void;
+  readonly breakOff: (isOver: boolean) => void;
+  isOpen: boolean;
+}
+
+function watched() {
+  const streams: Stream[] = [];
+  const seen: string[] = [];
+  const page = { isVisible: true, asked: 0 };
+  const watch = new IdleWatch({
+    isVisible: () => page.isVisible,
+    ask: () => {
+      page.asked++;
+      return Promise.resolve({ state: 'asked' });
+    },
+    stream: (tell, breakOff) => {
+      const stream: Stream = { tell, breakOff, isOpen: true };
+      streams.push(stream);
+      return () => (stream.isOpen = false);
+    },
+    onState: ({ state }) => seen.push(state),
+  });
+  return { watch, streams, seen, page, open: () => streams.filter(({ isOpen }) => isOpen).length };
+}
+
+describe('IdleWatch', () => {
+  it('opens its stream a moment after the page, and hands on what it is told', async () => {
+    const { watch, streams, seen, open } = watched();
+    watch.start();
+    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS - 1);
+    expect(open()).toBe(0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(open()).toBe(1);
+    streams[0]!.tell({ state: 'processing' });
+    expect(seen).toEqual(['processing']);
+  });
+
+  it('is silent once Pay was pressed, and watches again when the form is given back', async () => {
+    const { watch, streams, seen, open } = watched();
+    watch.start(0);
+    await jest.advanceTimersByTimeAsync(0);
+    watch.stop();
+    streams[0]!.tell({ state: 'succeeded' });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([seen, open()]).toEqual([[], 0]);
+    watch.start();
+    await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS);
+    expect([streams.length, open()]).toEqual([2, 1]);
+  });
+
+  it('holds no stream while nobody looks, and asks at once when somebody does again', async () => {
+    const { watch, seen, page, open } = watched();
+    watch.start(0);
+    await jest.advanceTimersByTimeAsync(0);
+    page.isVisible = false;
+    watch.visibilityChanged();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([open(), page.asked]).toEqual([0, 0]);
+    page.isVisible = true;
+    watch.visibilityChanged();
+    await jest.advanceTimersByTimeAsync(0);
+    expect([open(), seen]).toEqual([1, ['asked']]);
+  });
+
+  it('asks instead where there is no room for a stream, and tries again', async () => {
+    const { watch, streams, page, open } = watched();
+    watch.start(0);
+    await jest.advanceTimersByTimeAsync(0);
+    for (let time = 1; time <= 3; time++) {
+      streams.at(-1)!.breakOff(true);
+      expect(open()).toBe(0);
+      await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS);
+      expect([streams.length, page.asked]).toEqual([time + 1, time]);
+    }
+  });
+
+  it('leaves it to the browser to connect again where it can', async () => {
+    const { watch, streams, page, open } = watched();
+    watch.start(0);
+    await jest.advanceTimersByTimeAsync(0);
+    streams[0]!.breakOff(false);
+    await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS);
+    expect([streams.length, open(), page.asked]).toEqual([1, 1, 0]);
+  });
+});

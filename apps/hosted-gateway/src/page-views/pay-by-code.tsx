@@ -1,0 +1,25 @@
+/**
+ * The session's code, beside the form where there is room for both, folded below it on a phone. The image is drawn by the
+ * server: it needs no script and nothing from elsewhere. Its ground is white in every theme, because cameras look for dark
+ * on light.
+ */
+import { qrSvg } from '@svc/kernel';
+import { byCode } from './strings.js';
+
+export function PayByCode({ code }: { code: string }) {
+  return (
+    <section class="method by-code" id="code-view" aria-labelledby="code-heading">
+      {/* The image stands outside, so that the style sheet alone can show it unfolded; no script is needed for either. */}
+      <details>
+        <summary>{byCode.fold}</summary>
+      </details>
+      <div class="folded">
+        <h2 id="code-heading">{byCode.heading}</h2>
+        {/* Nothing of a merchant's is in it: an address of ours, drawn as rectangles. */}
+        <div class="qr" dangerouslySetInnerHTML={{ __html: qrSvg(code, byCode.alternative) }} />
+        <p>{byCode.note}</p>
+        <p class="hint">{byCode.goesOn}</p>
+      </div>
+    </section>
+  );
+}

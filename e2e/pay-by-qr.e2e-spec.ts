@@ -1,0 +1,178 @@
+/**
+ * Paying with a phone what a desktop shows: the code is read from a picture of the screen, in both themes. Then the same
+ * payment by a partner's customer. Whoever pays, every open page says so by itself. A process for each service, over
+ * RabbitMQ: what one of them knows the others have to be told.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { PartnerClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import {
+  axeFindings,
+  complaintsOf,
+  fillCard,
+  isAt,
+  isTooWide,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
+import { clientOf } from './merchant.js';
+import { decode, logIn } from './partner.js';
+import { Platform } from './platform.js';
+import { readQr } from './qr-scanner.js';
+
+jest.setTimeout(240_000);
+
+const PAID = 'Payment successful';
+/** Within so long the other pages say what has happened. */
+const NEWS_MS_MAX = 2_000;
+const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
+
+describe('paying by QR', () => {
+  let platform: Platform;
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+  const complaints: string[][] = [];
+
+  beforeAll(async () => {
+    platform = await Platform.start('pay-by-qr', {}, 'distributed');
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(complaints.splice(0).flat()).toEqual([]);
+  });
+
+  async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
+    const context = await browser.newContext({ locale: 'en-ZA', ...options });
+    contexts.push(context);
+    complaints.push(complaintsOf(context));
+    return context.newPage();
+  }
+  /** Goes shopping up to the payment page, and points the camera at the screen. */
+  async function showCode(
+    colorScheme: 'light' | 'dark',
+  ): Promise<{ desktop: Page; address: string; sessionId: string }> {
+    const desktop = await newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
+    await desktop.goto(platform.demo.shopUrl);
+    await desktop.getByRole('button', { name: 'Check out' }).click();
+    await seesHeading(desktop, 'Or scan to pay');
+    await screenshot(desktop, `qr-desktop-${colorScheme}`);
+    const address = await readQr(browser, await desktop.screenshot());
+    expect(address).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/c/\\d{20}$`));
+    return { desktop, address: address!, sessionId: new URL(desktop.url()).searchParams.get('sessionId')! };
+  }
+  async function scanWithPhone(address: string, colorScheme: 'light' | 'dark'): Promise<Page> {
+    const phone = await newPage({
+      viewport: { width: 390, height: 844 },
+      deviceScaleFactor: 2,
+      isMobile: true,
+      hasTouch: true,
+      colorScheme,
+    });
+    await phone.goto(address);
+    await seesHeading(phone, 'Pay by card');
+    return phone;
+  }
+  const when = async (happened: Promise<unknown>): Promise<number> => {
+    await happened;
+    return Date.now();
+  };
+  /** What was charged for the session, as the bank's books and the merchant's list say it. */
+  async function paymentsOf(sessionId: string): Promise<readonly string[]> {
+    const payments = await clientOf(platform).listPayments(sessionId);
+    const references = payments.map(({ paymentReference }) => paymentReference);
+    const charged = platform.charges().filter(({ paymentReference }) => references.includes(paymentReference));
+    expect(charged.map(({ outcome, amount }) => [outcome, amount])).toEqual([['approved', 12_345]]);
+    return payments.map(({ paymentStatus }) => paymentStatus);
+  }
+  const seesOrderPaid = async (desktop: Page): Promise<void> => {
+    await isAt(desktop, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await desktop.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+  };
+
+  it.each(['light', 'dark'] as const)(
+    'a phone reads the code from the screen and pays; the desktop says so by itself and goes back (%s)',
+    async (colorScheme) => {
+      const { desktop, address, sessionId } = await showCode(colorScheme);
+      const phone = await scanWithPhone(address, colorScheme);
+      expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+      expect(await phone.locator('main').innerText()).toContain('R 123.45');
+      // Neither a way to a shop that this browser does not know, nor a code of itself.
+      expect([await phone.getByRole('link').count(), await phone.locator('#code-view').count()]).toEqual([0, 0]);
+      await screenshot(phone, `qr-phone-${colorScheme}-1-form`);
+
+      const turned = when(seesHeading(desktop, PAID));
+      await fillCard(phone, '4242 4242 4242 4242');
+      await payButton(phone).tap();
+      const paid = await when(seesHeading(phone, PAID));
+      const took = (await turned) - paid;
+      console.log(`the desktop turned ${took} ms after the phone (${colorScheme})`);
+      expect(took).toBeLessThan(NEWS_MS_MAX);
+      await screenshot(desktop, `qr-desktop-${colorScheme}-2-paid`);
+
+      await seesOrderPaid(desktop);
+      expect(await phone.locator('main').innerText()).toContain('The page of the shop goes on by itself.');
+      expect([phone.url(), await phone.getByRole('link').count()]).toEqual([address, 0]);
+      await screenshot(phone, `qr-phone-${colorScheme}-2-paid`);
+      expect(await paymentsOf(sessionId)).toEqual(['Success']);
+    },
+  );
+
+  it('a partner’s customer pays what was scanned; phone and desktop say so by themselves, the shop is told once', async () => {
+    const { desktop, address, sessionId } = await showCode('light');
+    const phone = await scanWithPhone(address, 'light');
+    const headers = await logIn(platform);
+    const { status, body } = await decode(platform, address, headers);
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        merchant: { merchantName: 'Karoo Roastery', currencySymbol: 'R' },
+        invoice: { amount: 12_345, invoiceReference: sessionId, state: 'open' },
+      },
+    ]);
+
+    const { apiUrl, partner } = platform.demo;
+    const { service } = new PartnerClient({ apiUrl, ...partner });
+    const turned = [desktop, phone].map((page) => when(seesHeading(page, PAID)));
+    const made = await service.pay({
+      reference: randomUUID(),
+      code: address,
+      amount: 12_345,
+      customer: { id: randomUUID() },
+      card: CARD,
+    });
+    const answered = Date.now();
+    expect(made.status).toBe('success');
+    const took = (await Promise.all(turned)).map((at) => at - answered);
+    console.log(`desktop and phone turned ${took.join(' and ')} ms after the partner was answered`);
+    for (const ms of took) expect(ms).toBeLessThan(NEWS_MS_MAX);
+    await screenshot(phone, 'qr-phone-3-paid-by-partner');
+
+    await seesOrderPaid(desktop);
+    expect(await desktop.locator('#payment-reference').innerText()).toBe(made.paymentReference);
+    expect(await paymentsOf(sessionId)).toEqual(['Success']);
+    await waitUntil('whoever scans it now to be told', 5_000, async () => {
+      const decoded = await decode(platform, address, headers);
+      return decoded.body?.invoice['state'] === 'closed';
+    });
+    const again = service.pay({
+      reference: randomUUID(),
+      code: address,
+      amount: 12_345,
+      customer: { id: randomUUID() },
+      card: CARD,
+    });
+    await expect(again).rejects.toMatchObject({ httpStatus: 409 });
+    const told = await platform.sql(`SELECT state FROM webhook_dispatcher.notifications WHERE session_id = $1`, [
+      sessionId,
+    ]);
+    expect(told).toEqual([{ state: 'delivered' }]);
+  });
+});
