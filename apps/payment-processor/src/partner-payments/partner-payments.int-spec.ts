@@ -125,6 +125,7 @@ describe('refused before charging, and nothing is recorded', () => {
     ['tipAmount', { tipAmount: -1 }],
     ['customer', { customer: undefined }],
     ['customer.id', { customer: { id: 'x' } }],
+    ['tipAmount', { tipAmount: 100_000_000_000 }],
     ['code', { code: 'aGk=' }],
     ['code', { invoiceReference: undefined }],
     ['code', { invoiceReference: undefined, code: '%%%' }],
@@ -133,9 +134,17 @@ describe('refused before charging, and nothing is recorded', () => {
     ['paymentMethod.card.cardNumber', { paymentMethod: { card: aCard({ cardNumber: '4242424242424241' }) } }],
     ['paymentMethod.card.cvv', { paymentMethod: { card: aCard({ cvv: undefined }) } }],
     ['paymentMethod.card.expiryDate', { paymentMethod: { card: aCard({ expiryYear: 2020 }) } }],
+    [
+      'paymentMethod',
+      { paymentMethod: { card: aCard(), external: { type: 'EFT', status: 'success', reference: '1' } } },
+    ],
+    ['paymentMethod.card', { paymentMethod: { card: { ...aCard(), token: 'card_1' } } }],
+    ['paymentMethod.card', { paymentMethod: { card: { encryptedCard: 'x', token: 'card_1' } } }],
     ['vouchers', { vouchers: [{ merchantLiable: true, amount: 20_000 }] }],
     ['vouchers[0].merchantLiable', { vouchers: [{ amount: 1 }] }],
     ['returnUrl', { returnUrl: 'http://partner.example/' }],
+    ['returnUrl', { returnUrl: '' }],
+    ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
   ])('400 names %s: %j', async (field, over) => {
     expect(await refused(over)).toEqual([400, '40', field]);
@@ -257,6 +266,18 @@ describe('verification', () => {
       await processor.clearUp();
       return chargesOf([asked.body.paymentReference as string]).length === 1;
     });
+  });
+
+  test('the bank is given the address of a page as a parser writes it', async () => {
+    const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
+    const asked = await partner.pay(await anInvoice(), { returnUrl, ...toVerify });
+    expect(asked).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
+    const back = await fetch(asked.body.verificationUrl as string, {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'refuse' }),
+      redirect: 'manual',
+    });
+    expect(back.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
   });
 
   test('the page knows nothing of other references', async () => {
