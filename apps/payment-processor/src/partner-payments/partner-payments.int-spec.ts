@@ -89,13 +89,35 @@ test.each([
   expect(answer).toMatchObject({ status: 201, body: { status: 'success', invoiceReference: invoice.payableId } });
 });
 
-test('a card encrypted for this payment opens, and for no other', async () => {
+test('a card encrypted for this payment of this payer opens, and for no other', async () => {
+  const [customer, another, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
   const [invoice, reference] = [await anInvoice(), randomUUID()];
-  const bound = (sessionId: string): Promise<string> => encryptedCard(processor.cardKey, { sessionId, try: 1 });
-  const other = { paymentMethod: { card: { encryptedCard: await bound(randomUUID()) } } };
-  expect((await partner.pay(invoice, { reference, ...other })).status).toBe(400);
-  const own = { paymentMethod: { card: { encryptedCard: await bound(reference) } } };
-  expect(await partner.pay(invoice, { reference, ...own })).toMatchObject({ status: 201, body: { status: 'success' } });
+  const sealed = async (sessionId: string) => ({
+    paymentMethod: { card: { encryptedCard: await encryptedCard(processor.cardKey, { sessionId, try: 1 }) } },
+  });
+  const [ofPartner, ofCustomer] = await Promise.all(
+    [partner.organisationId, customer.customerReference].map((owner) => sealed(`${owner}.${reference}`)),
+  );
+  const refused: [Pick<PartnerUnderTest, 'pay'>, object, string][] = [
+    [partner, await sealed(`${partner.organisationId}.${randomUUID()}`), reference],
+    // As a page of ours binds it, to the session that it pays.
+    [partner, await sealed(reference), reference],
+    [partner, ofCustomer!, reference],
+    [another, ofCustomer!, reference],
+    [stranger, ofPartner!, reference],
+    [partner, ofPartner!, randomUUID()],
+  ];
+  for (const [payer, card, as] of refused)
+    expect(await payer.pay(invoice, { reference: as, ...card })).toMatchObject({
+      status: 400,
+      body: { errors: [{ errorReference: '40' }] },
+    });
+  expect(await countOf(invoice)).toBe(0);
+  const success = { status: 201, body: { status: 'success' } };
+  expect(await partner.pay(invoice, { reference, ...ofPartner! })).toMatchObject(success);
+  const next = randomUUID();
+  const own = await sealed(`${customer.customerReference}.${next}`);
+  expect(await customer.pay(await anInvoice(), { reference: next, ...own })).toMatchObject(success);
 });
 
 test('a declined card is a payment that failed, and the invoice can be paid again', async () => {
