@@ -1,7 +1,7 @@
 /** A partner's customer pays an invoice, and the payment is in the history when the answer is there; every service a process. */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
-import { logIn, onboardPartner, type PartnerHeaders } from './partner.js';
+import { callApi, logIn, onboardPartner, type PartnerHeaders } from './partner.js';
 import { Platform } from './platform.js';
 import { newInvoice } from './till.js';
 
@@ -16,21 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => platform?.stop());
 
-async function call<T>(
+const call = <T>(
   method: 'GET' | 'POST',
   path: string,
-  headers: Readonly<Record<string, string>>,
+  headers: PartnerHeaders,
   body?: object,
-): Promise<{ status: number; body: T | undefined }> {
-  const answer = await fetch(`${platform.demo.apiUrl}${path}`, {
-    method,
-    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
-}
+): Promise<{ status: number; body: T | undefined }> => callApi<T>(platform, method, path, headers, body);
 
 async function pay(invoiceReference: string, amount: number, customerId: string, cardNumber: string) {
   return call<PaymentHistoryItem>('POST', '/v1/payments', partner, {

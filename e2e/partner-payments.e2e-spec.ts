@@ -97,6 +97,27 @@ it('keeps the number of no card in a table, a log, or the books of the bank', as
   const { token } = await new PartnerClient({ apiUrl, ...partner }).service.storeCard(card);
   expect((await pay(1_300, { token })).status).toBe(201);
 
+  // And where it does not belong.
+  for (const misplaced of [{ token: planted }, { encryptedCard: planted }, { ...card, expiryYear: planted }])
+    expect((await pay(1_400, misplaced)).ok).toBe(false);
+  const json = { ...headers, 'content-type': 'application/json' };
+  const elsewhere: [string, string, RequestInit][] = [
+    ['DELETE', `/v1/cards/${planted}`, { headers }],
+    ['GET', `/v1/payments/${planted}`, { headers }],
+    ['GET', `/v1/payments?customerReference=${planted}&page=${planted}`, { headers }],
+    ['GET', `/v1/codes/${Buffer.from(planted).toString('base64')}`, { headers }],
+    ['GET', `/v1/verifications/${planted}`, {}],
+    ['GET', '/v1/payments', { headers: { ...headers, 'x-api-key': planted, traceparent: planted } }],
+    ['GET', '/v1/payments', { headers: { ...headers, authorization: `Bearer ${planted}` } }],
+    ['POST', '/v1/payments', { headers: json, body: `{"reference": "${planted}", "amount": ${planted}}` }],
+    ['POST', '/v1/cards', { headers: json, body: `{"cardNumber": "${planted}"` }],
+    ['POST', '/v1/cards', { headers, body: new URLSearchParams({ cardNumber: planted }) }],
+  ];
+  for (const [method, path, init] of elsewhere) {
+    const answer = await fetch(`${apiUrl}${path}`, { method, ...init });
+    expect([path, answer.status < 500, (await answer.text()).includes(planted)]).toEqual([path, true, false]);
+  }
+
   const client = await platform.sqlClient();
   try {
     expect(await scanTables(client, await listTables(client), [planted])).toEqual([]);

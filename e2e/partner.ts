@@ -30,6 +30,38 @@ export async function logIn(
   return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
 }
 
+/** With what {@link logIn} gave, as one of the demo's customers. */
+export async function logInCustomer(platform: Platform, server: PartnerHeaders, index = 0): Promise<PartnerHeaders> {
+  const { email, password } = platform.demo.customers[index]!;
+  const { status, body } = await callApi<{ identityToken: string }>(
+    platform,
+    'POST',
+    '/v1/auth/customers/login',
+    server,
+    { email, password },
+  );
+  if (status !== 200 || !body) throw new Error(`The customer cannot log in: ${status}`);
+  return { 'x-api-key': server['x-api-key'], authorization: `Bearer ${body.identityToken}` };
+}
+
+/** One call of the main API; the body is undefined where there is none. */
+export async function callApi<T>(
+  platform: Platform,
+  method: 'GET' | 'POST',
+  path: string,
+  headers: PartnerHeaders,
+  body?: object,
+): Promise<{ status: number; body: T | undefined }> {
+  const answer = await fetch(`${platform.demo.apiUrl}${path}`, {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    signal: AbortSignal.timeout(30_000),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
+}
+
 /** An organisation of its own, whose key and tokens every service knows. */
 export async function onboardPartner(platform: Platform): Promise<PartnerCredentials> {
   const { adminUrl, adminKey } = platform.demo;

@@ -7,6 +7,8 @@ import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
 /** What partners and their customers have paid: one payment, or all of them in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   name: 'payment-history',
+  // As much as Node.js takes of an address: what is too long for a reference is not found, and first asked who it is (C3, C5).
+  paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
   migrations: [PartnerCredentials1763500000020, Payments1763500007000],

@@ -27,10 +27,8 @@ export interface Organisation {
   readonly apps: readonly [Record<string, string>, Record<string, string>];
 }
 
-export async function anOrganisation(
-  service: TestService,
-  { mode = 'test', organisationId = randomUUID() }: { mode?: Mode; organisationId?: string } = {},
-): Promise<Organisation> {
+export async function anOrganisation(service: TestService): Promise<Organisation> {
+  const [mode, organisationId] = ['test', randomUUID()] as const;
   const [kid, keyId] = [randomUUID(), randomUUID()];
   const customers = [randomUUID(), randomUUID()] as const;
   const { publicKey, privateKey } = await generateKeyPair('ES256');

@@ -9,6 +9,8 @@ import { Verifications1763500001001 } from './migrations/1763500001001-verificat
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
+  // As much as Node.js takes of an address: what is too long for a reference is not found, and first asked who it is (C3, C5).
+  paramLengthMax: 16_384,
   // A payment brings its payable along, whether `session.created` has arrived or not.
   gatherMs: 20,
   config: PaymentProcessorConfig,

@@ -91,7 +91,7 @@ async function opened(jwe: string): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(plaintext));
 }
 
-it('pays with a card that leaves this process encrypted, bound to the payment alone', async () => {
+it('pays with a card that leaves this process encrypted, bound to the payer and the payment alone', async () => {
   expect(await client().service.pay({ reference: 'r-1', code: 'köd/1', amount: 12345, card })).toEqual(payment);
   const [{ body, headers }] = called('POST /v1/payments') as [Call];
   expect(headers).toMatchObject({ 'x-api-key': 'svc_test_partner_x', authorization: 'Bearer service-1' });
@@ -104,7 +104,7 @@ it('pays with a card that leaves this process encrypted, bound to the payment al
   expect(JSON.stringify(calls)).not.toContain(card.cardNumber);
   expect(await opened(body.paymentMethod.card.encryptedCard)).toEqual({
     card,
-    binding: { sessionId: 'r-1', try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
+    binding: { sessionId: `${ORGANISATION}.r-1`, try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
   });
 });
 

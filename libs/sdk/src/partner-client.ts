@@ -50,7 +50,8 @@ export class PartnerClient {
   private async logInService(): Promise<Login> {
     const { organisationId, apiToken } = this.options;
     const body = await this.post('/v1/auth/service/login', { organisationId, apiToken });
-    return { ...readLogin(body), owner: organisationId };
+    // As the service writes it: cards are bound to it.
+    return { ...readLogin(body), owner: organisationId.toLowerCase() };
   }
 
   private session(logIn: () => Promise<Login>): PartnerSession {

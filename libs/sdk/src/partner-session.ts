@@ -44,7 +44,7 @@ export interface Login {
   readonly identityToken: string;
   /** Seconds. */
   readonly expiresIn: number;
-  /** What a stored card is bound to: the customerReference, or the organisationId. */
+  /** What a card is bound to: the customerReference, or the organisationId. */
   readonly owner: string;
 }
 
@@ -131,7 +131,9 @@ export class PartnerSession {
     reference: string,
   ): Promise<object | undefined> {
     if (cardToken !== undefined) return { token: cardToken };
-    return card && { encryptedCard: await this.encrypt(card, reference) };
+    if (!card) return undefined;
+    const { owner } = await this.token();
+    return { encryptedCard: await this.encrypt(card, `${owner}.${reference}`) };
   }
 
   private async encrypt(card: CardData | CardToStore, sessionId: string): Promise<string> {

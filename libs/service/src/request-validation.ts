@@ -5,14 +5,17 @@ import type { FastifyInstance } from 'fastify';
 
 /** Stands where a body was that is no JSON, until the caller is known: C5 authenticates before it validates. */
 const UNREADABLE = Symbol('unreadable body');
+/** Likewise for a body of another media type; it is read as any other, and kept nowhere. */
+const UNSUPPORTED = Symbol('body of an unsupported type');
 
-/** Reads JSON bodies; one that cannot be read is refused by {@link RequestValidation}, after the guards. */
+/** Reads JSON bodies; what is none, or cannot be read, is refused by {@link RequestValidation}, after the guards. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     void parse(request, body as string, (error, value: unknown) => done(null, error ? UNREADABLE : value));
   });
+  fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, UNSUPPORTED));
 }
 
 /** Most values in one body, objects and lists included; the largest that the specification knows stays far below. */
@@ -44,6 +47,7 @@ export class RequestValidation implements PipeTransform {
 
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     if (metadata.type !== 'body') return value;
+    if (value === UNSUPPORTED) throw new DomainError('request.unsupported-media-type');
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
     if (WITHOUT_CLASS.has(metadata.metatype)) return value;
     const body: unknown = value === undefined ? {} : value;

@@ -22,6 +22,8 @@ export function visibleTo({ organisationId, mode, customerReference }: Authentic
 export function narrowed(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;
   if (!isText(customerReference, MAX_IDENTIFIER_LENGTH)) return undefined;
-  if (owner.customerId !== undefined && owner.customerId !== customerReference) return undefined;
-  return { ...owner, customerId: customerReference };
+  // As payment-processor keeps it: some platforms write UUIDs in capitals.
+  const customerId = customerReference.toLowerCase();
+  if (owner.customerId !== undefined && owner.customerId !== customerId) return undefined;
+  return { ...owner, customerId };
 }

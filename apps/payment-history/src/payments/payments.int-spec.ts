@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type PartnerPayment, PartnerKeyChangedV1, ShowPaymentV1 } from '@svc/contracts';
-import { hashApiKey, newApiKey } from '@svc/auth';
+import { type PartnerPayment, ShowPaymentV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { anEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 import { anAnonymousPayment, aPayment, told } from '../../test/payment.js';
@@ -222,114 +220,4 @@ test('links lead through all pages, and keep what else was asked for', async () 
   expect(seen).toEqual(payments.toReversed().map(({ paymentReference }) => paymentReference));
   const link = (page: number) => `/v1/payments?pageSize=3&customerReference=${customer}&from=app&page=${page}`;
   expect(backwards).toEqual([undefined, link(1), link(2)]);
-});
-
-describe('who sees what', () => {
-  interface Credential {
-    readonly name: string;
-    readonly headers: Record<string, string>;
-    /** Undefined: refused with this status. */
-    readonly sees?: (payment: PartnerPayment) => boolean;
-    readonly refused?: number;
-  }
-
-  test('every endpoint, with every credential, for the own and everybody else’s', async () => {
-    const theirs = await anOrganisation(history);
-    // The same organisation in the other mode: test and live never see each other.
-    const live = await anOrganisation(history, { mode: 'live', organisationId: ours.organisationId });
-    const payments = [ours, theirs, live].flatMap((owner) =>
-      owner.customers.flatMap((id) => [0, 1].map(() => aPayment(owner.organisationId, id, { mode: owner.mode }))),
-    );
-    await history.deliver(...payments.map((payment) => told(payment)));
-
-    const bearer = async (
-      owner: Organisation,
-      over: Record<string, unknown> = {},
-      type: 'service' | 'customer' = 'service',
-    ) => `Bearer ${await owner.token(type, over)}`;
-    const revoked = newApiKey('partner', 'test');
-    const keyId = randomUUID();
-    await history.deliver(
-      anEvent(PartnerKeyChangedV1, keyId, 1, {
-        keyId,
-        organisationId: ours.organisationId,
-        mode: 'test',
-        hash: hashApiKey(revoked),
-        revoked: true,
-      }),
-    );
-    const credentials: Credential[] = [
-      ...[ours, theirs, live].flatMap((owner, index) => [
-        {
-          name: `server of ${index}`,
-          headers: owner.server,
-          sees: ({ partner, mode }: PartnerPayment) =>
-            partner.organisationId === owner.organisationId && mode === owner.mode,
-        },
-        ...owner.customers.map((id, place) => ({
-          name: `customer ${place} of ${index}`,
-          headers: owner.apps[place]!,
-          sees: ({ partner }: PartnerPayment) => partner.customer.id === id,
-        })),
-      ]),
-      { name: 'nothing', headers: {}, refused: 401 },
-      { name: 'key alone', headers: { 'x-api-key': ours.apiKey }, refused: 401 },
-      { name: 'token alone', headers: { authorization: ours.server['authorization']! }, refused: 401 },
-      { name: 'their key', headers: { ...ours.server, 'x-api-key': theirs.apiKey }, refused: 401 },
-      { name: 'the live key', headers: { ...ours.server, 'x-api-key': live.apiKey }, refused: 401 },
-      { name: 'a revoked key', headers: { ...ours.server, 'x-api-key': revoked }, refused: 401 },
-      { name: 'a merchant key', headers: { ...ours.server, 'x-api-key': newApiKey('merchant', 'test') }, refused: 401 },
-      {
-        name: 'an expired token',
-        headers: { ...ours.server, authorization: await bearer(ours, { exp: 1 }) },
-        refused: 401,
-      },
-      {
-        name: 'their claims, our key',
-        headers: { ...ours.server, authorization: await bearer(theirs, { org: theirs.organisationId }) },
-        refused: 401,
-      },
-      {
-        name: 'a token for something else',
-        headers: { ...ours.server, authorization: await bearer(ours, { scope: 'codes:read' }) },
-        refused: 403,
-      },
-    ];
-
-    const wrong: string[] = [];
-    const expectAnswer = (what: string, got: unknown, expected: unknown): void => {
-      if (JSON.stringify(got) !== JSON.stringify(expected))
-        wrong.push(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(expected)}`);
-    };
-    const listed = async (query: string, headers: Record<string, string>) => {
-      const { status, text } = await history.get(`/v1/payments${query}`, headers);
-      const found =
-        status === 200 ? (JSON.parse(text) as { payments: { paymentReference: string }[] }).payments : undefined;
-      if (status === 401 && text !== '') wrong.push(`${query}: a 401 with a body`);
-      return found ? found.map(({ paymentReference }) => paymentReference).sort() : status;
-    };
-    const referencesOf = (some: PartnerPayment[]) =>
-      some.length === 0 ? 204 : some.map(({ paymentReference }) => paymentReference).sort();
-    let asked = 0;
-    for (const { name, headers, sees, refused } of credentials) {
-      for (const payment of payments) {
-        const { status, text } = await history.get(`/v1/payments/${payment.paymentReference}`, headers);
-        expectAnswer(`${name}, one payment`, status, refused ?? (sees!(payment) ? 200 : 404));
-        if ((status === 404 || status === 401) && text !== '') wrong.push(`${name}: a ${status} with a body`);
-        asked++;
-      }
-      expectAnswer(`${name}, all`, await listed('', headers), refused ?? referencesOf(payments.filter(sees!)));
-      for (const id of [...ours.customers, ...theirs.customers, ...live.customers, randomUUID()]) {
-        const visible = payments.filter((payment) => sees?.(payment) && payment.partner.customer.id === id);
-        expectAnswer(
-          `${name}, of one customer`,
-          await listed(`?customerReference=${id}`, headers),
-          refused ?? referencesOf(visible),
-        );
-        asked++;
-      }
-    }
-    expect(wrong).toEqual([]);
-    expect(asked).toBe(credentials.length * (payments.length + 7));
-  });
 });

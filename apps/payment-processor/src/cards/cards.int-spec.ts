@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { waitUntil } from '@svc/testing';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -117,6 +118,7 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   expect([away.status, away.headers['retry-after'], away.body.errors[0].errorReference]).toEqual([503, '5', '30']);
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
   expect((await partner.pay(await anInvoice(), withToken(token))).status).toBe(404);
+  await waitUntil('the vault to be asked', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
   store.mockRestore();
   forget.mockRestore();
   const forgotten = async () => {
@@ -129,6 +131,28 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   expect(await forgotten()).toBe(false);
   await processor.service.app.get(DeleteCard).forgetDeleted();
   expect(await forgotten()).toBe(true);
+});
+
+test('what cannot be the token of a card is not found', async () => {
+  for (const token of ['%00', 'x'.repeat(101), 'x'.repeat(5_000), '%ED%95%9C'])
+    expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(404);
+});
+
+test('deleting waits for no vault, however many cards it has not forgotten', async () => {
+  const token = async () => (await partner.call('POST', '/v1/cards', clear())).body.token as string;
+  const [first, second] = [await token(), await token()];
+  const acquirer = processor.service.app.get(Acquirer);
+  let answer: (isForgotten: boolean) => void = () => undefined;
+  const silent = new Promise<boolean>((resolve) => (answer = resolve));
+  const forget = jest.spyOn(acquirer, 'forgetCard').mockReturnValue(silent);
+  expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
+  await waitUntil('the vault to be asked', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
+  expect((await partner.call('DELETE', `/v1/cards/${second}`)).status).toBe(204);
+  answer(true);
+  const waiting = async () =>
+    processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE deleted_at IS NOT NULL AND forgotten_at IS NULL`);
+  await waitUntil('all to be forgotten', 5_000, async () => (await waiting()).length === 0);
+  forget.mockRestore();
 });
 
 test('the number of a card stands in no table, and not in the books of the bank', async () => {

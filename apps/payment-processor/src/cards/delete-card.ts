@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -26,11 +27,14 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     );
   }
 
-  /** Throws `resource.not-found` for a card that is not this owner's, or is deleted. */
+  /**
+   * Throws `resource.not-found` for a card that is not this owner's, or is deleted, and for what cannot be one. Waits for
+   * no vault: one that is away would hold the caller for every card that it has not forgotten yet.
+   */
   async execute(owner: CardOwner, token: string): Promise<void> {
-    if (!(await this.cards.delete(owner, token)))
+    if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))
       throw new DomainError('resource.not-found', { message: 'There is no such card.' });
-    await this.forgetDeleted();
+    this.repeated.soon();
   }
 
   onApplicationBootstrap(): void {

@@ -1,11 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
-import { type MakePaymentRequest, type PartnerPayment, type PaymentCustomer, ShowPaymentV1 } from '@svc/contracts';
+import {
+  type MakePaymentRequest,
+  MAX_URL_LENGTH,
+  type PartnerPayment,
+  type PaymentCustomer,
+  ShowPaymentV1,
+} from '@svc/contracts';
 import {
   Clock,
   codeOfParameter,
   DomainError,
+  invalidField,
   isUuid,
   merchantUrlProblem,
   newPaymentReference,
@@ -49,6 +56,8 @@ interface Wanted {
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
   readonly fingerprint: string;
+  /** Where the bank leads the payer back to. */
+  readonly returnUrl: string | undefined;
   /** When it is answered whatever is known. */
   readonly until: Date;
 }
@@ -85,9 +94,10 @@ export class MakePayment {
   async execute(partner: AuthenticatedPartner, request: MakePaymentRequest): Promise<MadePayment> {
     const customer = customerOf(partner, request);
     checkRequest(partner, request);
-    this.checkReturnUrl(request);
+    const returnUrl = this.returnUrlOf(request);
     const fingerprint = fingerprintOf(request, customer);
-    const wanted: Wanted = { partner, request, customer, fingerprint, until: this.clock.later(ANSWER_MS_MAX) };
+    const until = this.clock.later(ANSWER_MS_MAX);
+    const wanted: Wanted = { partner, request, customer, fingerprint, returnUrl, until };
     const key = [partner.organisationId, partner.mode, request.reference.toLowerCase()].join();
     for (;;) {
       const running = this.inFlight.find(key);
@@ -159,7 +169,7 @@ export class MakePayment {
         currencyISOCode: open.payment.currencyISOCode,
         card,
         payerReturnUrl:
-          wanted.request.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${open.payment.paymentReference}`,
+          wanted.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${open.payment.paymentReference}`,
       };
       const deadline = this.clock.later(CHARGE_BEGINS_MS_MAX);
       const outcome = await this.calls.make(deadline, (signal) => this.acquirer.charge(charge, signal));
@@ -210,11 +220,16 @@ export class MakePayment {
     }
   }
 
-  private checkReturnUrl({ returnUrl }: MakePaymentRequest): void {
-    if (!returnUrl) return;
+  /** As a parser writes it: what the bank is given must not mean anything else there, nor be longer than it takes. */
+  private returnUrlOf({ returnUrl }: MakePaymentRequest): string | undefined {
+    if (returnUrl === undefined || returnUrl === null) return undefined;
     const allowLoopbackHttp = this.config.SVC_ENVIRONMENT === 'development';
     const problem = merchantUrlProblem('returnUrl', returnUrl, { allowLoopbackHttp });
     if (problem) throw new DomainError('request.invalid', { fields: [problem] });
+    const { href } = new URL(returnUrl);
+    if (href.length > MAX_URL_LENGTH)
+      throw invalidField('returnUrl', `returnUrl must be at most ${MAX_URL_LENGTH} characters when it is encoded`);
+    return href;
   }
 }
 

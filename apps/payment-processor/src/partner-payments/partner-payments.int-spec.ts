@@ -96,13 +96,35 @@ test.each([
   expect(answer).toMatchObject({ status: 201, body: { status: 'success', invoiceReference: invoice.payableId } });
 });
 
-test('a card encrypted for this payment opens, and for no other', async () => {
+test('a card encrypted for this payment of this payer opens, and for no other', async () => {
+  const [customer, another, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
   const [invoice, reference] = [await anInvoice(), randomUUID()];
-  const bound = (sessionId: string): Promise<string> => encryptedCard(processor.cardKey, { sessionId, try: 1 });
-  const other = { paymentMethod: { card: { encryptedCard: await bound(randomUUID()) } } };
-  expect((await partner.pay(invoice, { reference, ...other })).status).toBe(400);
-  const own = { paymentMethod: { card: { encryptedCard: await bound(reference) } } };
-  expect(await partner.pay(invoice, { reference, ...own })).toMatchObject({ status: 201, body: { status: 'success' } });
+  const sealed = async (sessionId: string) => ({
+    paymentMethod: { card: { encryptedCard: await encryptedCard(processor.cardKey, { sessionId, try: 1 }) } },
+  });
+  const [ofPartner, ofCustomer] = await Promise.all(
+    [partner.organisationId, customer.customerReference].map((owner) => sealed(`${owner}.${reference}`)),
+  );
+  const refused: [Pick<PartnerUnderTest, 'pay'>, object, string][] = [
+    [partner, await sealed(`${partner.organisationId}.${randomUUID()}`), reference],
+    // As a page of ours binds it, to the session that it pays.
+    [partner, await sealed(reference), reference],
+    [partner, ofCustomer!, reference],
+    [another, ofCustomer!, reference],
+    [stranger, ofPartner!, reference],
+    [partner, ofPartner!, randomUUID()],
+  ];
+  for (const [payer, card, as] of refused)
+    expect(await payer.pay(invoice, { reference: as, ...card })).toMatchObject({
+      status: 400,
+      body: { errors: [{ errorReference: '40' }] },
+    });
+  expect(await countOf(invoice)).toBe(0);
+  const success = { status: 201, body: { status: 'success' } };
+  expect(await partner.pay(invoice, { reference, ...ofPartner! })).toMatchObject(success);
+  const next = randomUUID();
+  const own = await sealed(`${customer.customerReference}.${next}`);
+  expect(await customer.pay(await anInvoice(), { reference: next, ...own })).toMatchObject(success);
 });
 
 test('a declined card is a payment that failed, and the invoice can be paid again', async () => {
@@ -132,6 +154,7 @@ describe('refused before charging, and nothing is recorded', () => {
     ['tipAmount', { tipAmount: -1 }],
     ['customer', { customer: undefined }],
     ['customer.id', { customer: { id: 'x' } }],
+    ['tipAmount', { tipAmount: 100_000_000_000 }],
     ['code', { code: 'aGk=' }],
     ['code', { invoiceReference: undefined }],
     ['code', { invoiceReference: undefined, code: '%%%' }],
@@ -140,9 +163,17 @@ describe('refused before charging, and nothing is recorded', () => {
     ['paymentMethod.card.cardNumber', { paymentMethod: { card: aCard({ cardNumber: '4242424242424241' }) } }],
     ['paymentMethod.card.cvv', { paymentMethod: { card: aCard({ cvv: undefined }) } }],
     ['paymentMethod.card.expiryDate', { paymentMethod: { card: aCard({ expiryYear: 2020 }) } }],
+    [
+      'paymentMethod',
+      { paymentMethod: { card: aCard(), external: { type: 'EFT', status: 'success', reference: '1' } } },
+    ],
+    ['paymentMethod.card', { paymentMethod: { card: { ...aCard(), token: 'card_1' } } }],
+    ['paymentMethod.card', { paymentMethod: { card: { encryptedCard: 'x', token: 'card_1' } } }],
     ['vouchers', { vouchers: [{ merchantLiable: true, amount: 20_000 }] }],
     ['vouchers[0].merchantLiable', { vouchers: [{ amount: 1 }] }],
     ['returnUrl', { returnUrl: 'http://partner.example/' }],
+    ['returnUrl', { returnUrl: '' }],
+    ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
   ])('400 names %s: %j', async (field, over) => {
     expect(await refused(over)).toEqual([400, '40', field]);
@@ -264,6 +295,18 @@ describe('verification', () => {
       await processor.clearUp();
       return chargesOf([asked.body.paymentReference as string]).length === 1;
     });
+  });
+
+  test('the bank is given the address of a page as a parser writes it', async () => {
+    const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
+    const asked = await partner.pay(await anInvoice(), { returnUrl, ...toVerify });
+    expect(asked).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
+    const back = await fetch(asked.body.verificationUrl as string, {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'refuse' }),
+      redirect: 'manual',
+    });
+    expect(back.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
   });
 
   test('the page knows nothing of other references', async () => {

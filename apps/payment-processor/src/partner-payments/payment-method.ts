@@ -41,14 +41,20 @@ export class PaymentMethods {
     if (leftToProcess === 0) return { type: 'Voucher', label: VOUCHER_LABEL };
     if (!card) throw invalidField('paymentMethod.card', 'paymentMethod.card is required');
     if (card.token) return this.findStored(partner, customerReference, card.token);
-    const opened = await this.openCard(card, reference);
+    const opened = await this.openCard(partner, card, reference);
     return { type: 'Card', label: cardMask(opened), card: opened };
   }
 
-  private async openCard(card: CardRequest, reference: string): Promise<Card> {
-    // The reference is chosen for one payment, so a copied message is worthless for any other.
-    if (card.encryptedCard) return this.cardKeys.openCard(card.encryptedCard, { sessionId: reference, try: 1 });
-    return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
+  private async openCard(
+    { organisationId, customerReference }: AuthenticatedPartner,
+    card: CardRequest,
+    reference: string,
+  ): Promise<Card> {
+    if (!card.encryptedCard) return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
+    // Who pays, and the reference it has chosen for one payment: what another partner has copied, or whoever stands between
+    // a payer and our page, opens for no payment of its own. No session and no customer is named like this.
+    const sessionId = `${customerReference ?? organisationId}.${reference}`;
+    return this.cardKeys.openCard(card.encryptedCard, { sessionId, try: 1 });
   }
 
   private async findStored(

@@ -3,7 +3,13 @@
  * Whether the payable can be had is not among them: that is decided by the statement that reserves it.
  */
 import { createHash } from 'node:crypto';
-import type { MakePaymentRequest, MerchantFeatures, MerchantGrant, PaymentCustomer } from '@svc/contracts';
+import {
+  type MakePaymentRequest,
+  MAX_AMOUNT_CENTS,
+  type MerchantFeatures,
+  type MerchantGrant,
+  type PaymentCustomer,
+} from '@svc/contracts';
 import { DomainError, type FieldProblem, invalidField } from '@svc/kernel';
 import { vouchersTotal } from '../payments/payment.js';
 
@@ -40,9 +46,15 @@ export function checkRequest(payer: Payer, request: MakePaymentRequest): void {
   const covered = vouchersTotal(vouchers ?? []);
   if (covered > amount) throw invalidField('vouchers', 'vouchers must not cover more than the amount');
   const left = amount - covered + (request.tipAmount ?? 0);
-  const isMethodGiven = isGiven(paymentMethod?.card) !== isGiven(paymentMethod?.external);
-  if (left > 0 && !isMethodGiven)
+  // The acquirer takes no more at once; asked for it, it would refuse what by then holds the payable.
+  if (left > MAX_AMOUNT_CENTS)
+    throw invalidField('tipAmount', `amount and tipAmount must not be more than ${MAX_AMOUNT_CENTS} together`);
+  const { card, external } = paymentMethod ?? {};
+  if ((isGiven(card) && isGiven(external)) || (left > 0 && !isGiven(card) && !isGiven(external)))
     throw invalidField('paymentMethod', 'paymentMethod must have either card or external');
+  // Which of two cards was meant to be charged cannot be known.
+  if ([card?.token, card?.encryptedCard, card?.cardNumber].filter(isGiven).length > 1)
+    throw invalidField('paymentMethod.card', 'card must have one of token, encryptedCard and cardNumber');
 }
 
 /** What the merchant agrees to. Throws 403 for claims without a grant, 422 for the rest. */

@@ -19,6 +19,11 @@ export class Repeated {
     this.running = this.run();
   }
 
+  /** Runs as soon as what is under way is over, instead of after the pause. */
+  soon(): void {
+    this.signal.nudge();
+  }
+
   /** Resolves when the run under way is over. */
   async stop(): Promise<void> {
     this.stopping = true;

@@ -62,7 +62,10 @@ export class CardRequest {
   @IsText(MAX_IDENTIFIER_LENGTH)
   token?: string | null;
 
-  /** Compact JWE to the processor's public key, bound to this payment's `reference` as its session, and try 1. */
+  /**
+   * Compact JWE to the processor's public key, bound to `<who pays>.<reference>` as its session, and try 1. Who pays is the
+   * customerReference with a customer's token, and the organisationId with a service token.
+   */
   @IsOptional()
   @IsString()
   @MaxLength(ENCRYPTED_CARD_LENGTH_MAX)

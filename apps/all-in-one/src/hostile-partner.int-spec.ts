@@ -1,0 +1,184 @@
+/**
+ * A partner that has been let in and sends whatever it likes: every field of every body with every kind of value that does
+ * not belong there. It is told what is wrong, nothing breaks, nothing is charged, and nothing of a card is said back.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
+import { aCard, type Invoice, TwoPartners } from '../test/two-partners.js';
+
+jest.setTimeout(180_000);
+
+let api: MainApi;
+let two: TwoPartners;
+let invoice: Invoice;
+beforeAll(async () => {
+  api = await startMainApi();
+  two = await TwoPartners.onboard(api);
+  invoice = await two.newInvoice();
+});
+afterAll(() => api?.stop());
+
+/** None of them is a whole number from 1 to 100 000 000 000, nor text that a person would send. */
+const HOSTILE: readonly unknown[] = [
+  ...[-1, -0.5, 0.5, 1e11 + 1, 2 ** 53, -(2 ** 53), 1e21, 1.7e308],
+  ...[
+    '',
+    ' ',
+    '1',
+    '-1',
+    'NaN',
+    '1e5',
+    '\u0000',
+    'a\u0000b',
+    '\ud800',
+    '\u202e',
+    '\r\nx: y',
+    "'; DROP TABLE payments; --",
+  ],
+  ...['x'.repeat(101), 'x'.repeat(5_000), '💸'.repeat(60), '${7*7}', '../../etc/passwd', 'constructor', '%00'],
+  ...[true, false, [], [[]], [null], {}, { toString: 'x' }, { length: 1 }, { $gt: 0 }, { id: { id: {} } }],
+];
+
+interface Target {
+  readonly path: string;
+  /** A body that is let through. */
+  readonly body: () => Record<string, unknown>;
+}
+
+/** Of a payment; each is refused for one thing alone, and the invoice is as it was. */
+const payment = (over: object = {}) => ({
+  reference: randomUUID(),
+  invoiceReference: invoice.reference,
+  amount: invoice.amount,
+  tipAmount: 0,
+  orderReference: 'order-1',
+  customer: { id: randomUUID(), firstName: 'Thandi', lastName: 'Nkosi' },
+  paymentMethod: { card: aCard() },
+  returnUrl: 'https://partner.example/back',
+  ...over,
+});
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  'a payment with a card': { path: '/v1/payments', body: payment },
+  'a payment by code': {
+    path: '/v1/payments',
+    body: () => payment({ invoiceReference: null, code: Buffer.from(invoice.code).toString('base64') }),
+  },
+  'a payment with a stored card': {
+    path: '/v1/payments',
+    body: () => payment({ paymentMethod: { card: { token: `card_${'A'.repeat(32)}` } } }),
+  },
+  'a payment with an encrypted card': {
+    path: '/v1/payments',
+    body: () => payment({ paymentMethod: { card: { encryptedCard: 'eyJhbGciOiJFQ0RILUVTIn0..a.b.c' } } }),
+  },
+  'a payment made elsewhere': {
+    path: '/v1/payments',
+    body: () => payment({ paymentMethod: { external: { type: 'EFT', status: 'failed', reference: 'bank-1' } } }),
+  },
+  'a payment with vouchers': {
+    path: '/v1/payments',
+    body: () => payment({ vouchers: [{ merchantLiable: true, amount: 1 }] }),
+  },
+  'a card': { path: '/v1/cards', body: () => ({ ...aCard(), cvv: undefined }) },
+  'a user': {
+    path: '/v1/auth/users',
+    body: () => ({ email: `${randomUUID()}@example.com`, password: two.password, firstName: 'T', lastName: 'N' }),
+  },
+  'a customer': { path: '/v1/auth/customers/register', body: () => ({ userId: randomUUID() }) },
+  'a login': { path: '/v1/auth/service/login', body: () => ({ ...two.logins.get('A')! }) },
+};
+
+/** Paths of all values in a body, containers included. */
+function pathsOf(value: unknown, path: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [[...path]];
+  const inside = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .flatMap(([name, member]) => pathsOf(member, [...path, name]));
+  return path.length === 0 ? inside : [[...path], ...inside];
+}
+
+function withValue(body: object, path: readonly string[], value: unknown): object {
+  const copy = structuredClone(body) as Record<string, unknown>;
+  let at = copy;
+  for (const name of path.slice(0, -1)) at = at[name] as Record<string, unknown>;
+  at[path.at(-1)!] = value;
+  return copy;
+}
+
+/** What is no refusal in the form of C5, or says something of a card. */
+function problemsOf({ status, text }: Answer): string[] {
+  return [
+    ...(status >= 500 ? [`${status}`] : []),
+    ...(status >= 400 && status !== 401 && !text.includes('"errorReference"') ? [`${status} without a reason`] : []),
+    ...(/4242424242424242|"123"/.test(text) ? ['it says a card'] : []),
+    ...(status >= 400 && /passwd|DROP TABLE|7\*7/.test(text) ? ['it repeats what was sent'] : []),
+  ];
+}
+
+/** Fields that may have any text of 1 to 100 characters (C6); a password has 8 to 128 of any kind. */
+const FREE_TEXT = new Set(['orderReference', 'firstName', 'lastName', 'holderName', 'type', 'reference', 'password']);
+
+function mayBe(path: readonly string[], value: unknown): boolean {
+  const field = path.at(-1)!;
+  if (field === 'merchantLiable') return typeof value === 'boolean';
+  if (field === 'vouchers') return Array.isArray(value) && value.length === 0;
+  return FREE_TEXT.has(field) && typeof value === 'string' && value.length <= 128;
+}
+
+test.each(Object.entries(TARGETS))('%s: every field with everything that does not belong there', async (_, target) => {
+  const wrong: string[] = [];
+  for (const path of pathsOf(target.body())) {
+    for (const value of HOSTILE) {
+      const body = withValue(target.body(), path, value);
+      const answer = await two.ask('A', 'A', { method: 'POST', path: target.path, body });
+      const what = `${path.join('.')} = ${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${answer.text.slice(0, 160)}`;
+      for (const problem of problemsOf(answer)) wrong.push(`${problem}: ${what}`);
+      if (answer.status >= 300) continue;
+      if (!mayBe(path, value)) wrong.push(`accepted: ${what}`);
+      // It is paid, and the next one needs another.
+      if (target.path === '/v1/payments') invoice = await two.newInvoice();
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('what is put in an address or a header breaks nothing either', async () => {
+  const texts = ['%00', '%0d%0a', '%ED%A0%80', '..', '%2e%2e%2f', "'", '%27', '*', '%', '%zz', 'x'.repeat(8_000), '💸'];
+  const addresses = texts.flatMap((text) => [
+    ['GET', `/v1/payments/${text}`],
+    ['GET', `/v1/payments?page=${text}`],
+    ['GET', `/v1/payments?pageSize=${text}`],
+    ['GET', `/v1/payments?customerReference=${text}`],
+    ['GET', `/v1/payments?customerReference[a]=${text}&page[]=1`],
+    ['GET', `/v1/codes/${text}`],
+    ['GET', `/v1/codes/${Buffer.from(text).toString('base64')}`],
+    ['DELETE', `/v1/cards/${text}`],
+    ['GET', `/v1/verifications/${text}`],
+  ]);
+  const wrong: string[] = [];
+  for (const [method, path] of addresses as [string, string][]) {
+    const { status } = await two.ask('A', 'A', { method, path });
+    if (status >= 500) wrong.push(`${method} ${path.slice(0, 80)}: ${status}`);
+  }
+  const [key, token] = [two.keys.get('A')!, two.tokens.get('A')!];
+  const headers: Record<string, string>[] = [
+    { 'x-api-key': `${key}, ${key}` },
+    { 'x-api-key': `${key.slice(0, -1)}` },
+    { 'x-api-key': key.toUpperCase() },
+    { authorization: `Bearer ${token}, Bearer ${token}` },
+    { authorization: `Basic ${token}` },
+    { authorization: `Bearer ${token}.${token}` },
+    { authorization: `Bearer ${token.replace(/\.[^.]*$/, '.')}` },
+  ];
+  for (const one of headers) {
+    const { status, text } = await two.ask('A', 'A', { method: 'GET', path: '/v1/payments', headers: one });
+    if (status !== 401 || text !== '') wrong.push(`${JSON.stringify(one).slice(0, 60)}: ${status}`);
+  }
+  // What others may take for an instruction is none here.
+  for (const name of ['x-http-method-override', 'x-original-url', 'x-forwarded-prefix', 'x-rewrite-url']) {
+    const answer = await two.ask('B', 'B', { method: 'GET', path: '/v1/payments', headers: { [name]: '/admin/v1' } });
+    if (![200, 204].includes(answer.status)) wrong.push(`${name}: ${answer.status}`);
+  }
+  expect(wrong).toEqual([]);
+});

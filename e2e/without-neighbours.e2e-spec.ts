@@ -1,0 +1,227 @@
+/**
+ * A partner and its customer pay and read while services that have no part in it are away: first frozen, so that they
+ * accept what is sent and never answer, then killed. What they missed they hear of when they are back.
+ */
+import { randomUUID } from 'node:crypto';
+import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
+import { waitUntil } from '@svc/testing';
+import { aSessionRequest, clientOf } from './merchant.js';
+import { MerchantEndpoint } from './merchant-endpoint.js';
+import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './partner.js';
+import { Platform } from './platform.js';
+import { newInvoice } from './till.js';
+
+jest.setTimeout(300_000);
+
+const AWAY = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
+/** Of each phase; every third is for a hosted session, whose merchant is to hear of it. */
+const ROUNDS = 45;
+const WARM_UP = 12;
+/** What a neighbour that is away may add at the most: a tenth of the shortest time-out that anything here waits for. */
+const MORE_MS_MAX = 100;
+const SLOWEST_MS_MAX = 2_000;
+
+const KINDS = ['pay', 'read it', 'read all', 'decode'] as const;
+type Timings = Record<(typeof KINDS)[number], number[]>;
+
+interface Session {
+  readonly sessionId: string;
+  /** Cents. */
+  readonly amount: number;
+}
+
+let platform: Platform;
+let endpoint: MerchantEndpoint;
+let callers: readonly { readonly headers: PartnerHeaders; readonly customerReference: string | undefined }[];
+const sessions: Session[] = [];
+/** Everything that was paid, the newest first. */
+const made: PaymentHistoryItem[] = [];
+const paidSessions = new Map<string, string>();
+const timings = new Map<string, Timings>();
+const frozen: number[] = [];
+
+beforeAll(async () => {
+  platform = await Platform.start('without-neighbours', {}, 'distributed');
+  endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => 200);
+  const server = await logIn(platform);
+  callers = [
+    { headers: server, customerReference: undefined },
+    {
+      headers: await logInCustomer(platform, server),
+      customerReference: platform.demo.customers[0]!.customerReference,
+    },
+  ];
+  await createSessions(ROUNDS + WARM_UP);
+});
+afterAll(async () => {
+  if (timings.size > 0) process.stdout.write(`${tableOf(timings)}\n`);
+  goOn();
+  await platform?.stop();
+  await endpoint?.stop();
+});
+
+function freeze(...pids: number[]): void {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  frozen.push(...pids);
+}
+
+function goOn(): void {
+  for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT');
+}
+
+async function createSessions(count: number): Promise<void> {
+  const client = clientOf(platform);
+  for (let index = 0; index < count; index++) {
+    const amount = 10_000 + index;
+    const { sessionId } = await client.createSession(aSessionRequest(endpoint.url, { amount }));
+    sessions.push({ sessionId, amount });
+  }
+  await waitUntil('payment-processor to know the sessions', 10_000, async () => {
+    const ids = sessions.map(({ sessionId }) => sessionId);
+    const known = await platform.sql('SELECT 1 FROM payment_processor.payables WHERE payable_id = ANY($1::uuid[])', [
+      ids,
+    ]);
+    return known.length === ids.length;
+  });
+}
+
+async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
+  const from = performance.now();
+  const result = await work();
+  into.push(performance.now() - from);
+  return result;
+}
+
+/** Pays, reads it, finds it at the top of the history, and decodes a code; every answer as it is on any other day. */
+async function round(index: number, into: Timings): Promise<void> {
+  const { headers, customerReference } = callers[index % callers.length]!;
+  const session = index % 3 === 2 ? sessions.pop()! : undefined;
+  const amount = session?.amount ?? 1_000 + index;
+  const invoice = session ? undefined : await newInvoice(platform, { amount });
+  const customer = customerReference ?? randomUUID();
+  const request = {
+    reference: randomUUID(),
+    invoiceReference: session?.sessionId ?? invoice!.reference,
+    amount,
+    customer: { id: customer },
+    paymentMethod: {
+      card: { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2035 },
+    },
+  };
+  const paid = await timed(into.pay, () =>
+    callApi<PaymentHistoryItem>(platform, 'POST', '/v1/payments', headers, request),
+  );
+  expect(paid).toMatchObject({ status: 201, body: { status: 'success', processedAmount: amount } });
+  const item = paid.body!;
+  made.unshift(item);
+  if (session) paidSessions.set(session.sessionId, item.paymentReference);
+
+  const one = await timed(into['read it'], () =>
+    callApi<SinglePayment>(platform, 'GET', `/v1/payments/${item.paymentReference}`, headers),
+  );
+  expect(one).toMatchObject({ status: 200, body: { status: 1, amount, reference: item.reference } });
+  const page = await timed(into['read all'], () =>
+    callApi<PaymentHistory>(platform, 'GET', '/v1/payments?pageSize=20', headers),
+  );
+  expect([page.status, page.body?.payments[0]]).toEqual([200, item]);
+  if (!invoice) return;
+  const decoded = await timed(into.decode, () => decode(platform, invoice.code, headers));
+  expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, amount]);
+}
+
+async function rounds(phase: string, count = ROUNDS): Promise<void> {
+  const into: Timings = { pay: [], 'read it': [], 'read all': [], decode: [] };
+  for (let index = 0; index < count; index++) await round(index, into);
+  timings.set(phase, into);
+}
+
+function expectAsBefore(phase: string): void {
+  for (const kind of KINDS) {
+    const [before, now] = [timings.get('all there')![kind], timings.get(phase)![kind]];
+    expect([kind, median(now) - median(before) < MORE_MS_MAX]).toEqual([kind, true]);
+    expect([kind, Math.max(...now) < SLOWEST_MS_MAX]).toEqual([kind, true]);
+  }
+}
+
+async function expectAllIsKnown(): Promise<void> {
+  await waitUntil('every service to be ready', 60_000, () => platform.isReady());
+  const acknowledged = (paymentReference: string): boolean =>
+    endpoint.of(paymentReference).some((delivery) => delivery.acknowledged);
+  await waitUntil('every notification', 60_000, () => Promise.resolve([...paidSessions.values()].every(acknowledged)));
+  expect(endpoint.forged).toEqual([]);
+  for (const [sessionId, paymentReference] of paidSessions) {
+    expect(new Set(endpoint.of(paymentReference).map(({ webhookId }) => webhookId)).size).toBe(1);
+    await waitUntil('the gateway to know the payment', 10_000, async () => {
+      const payments = await clientOf(platform).listPayments(sessionId);
+      return payments.length === 1 && payments[0]!.paymentReference === paymentReference;
+    });
+  }
+  // All of it, in order, once; the demo's partner has paid nothing else.
+  const listed: PaymentHistoryItem[] = [];
+  for (let next: string | undefined = '/v1/payments?pageSize=50'; next !== undefined;) {
+    const { body }: { body: PaymentHistory | undefined } = await callApi<PaymentHistory>(
+      platform,
+      'GET',
+      next,
+      callers[0]!.headers,
+    );
+    listed.push(...body!.payments);
+    next = body!.nextPage;
+  }
+  expect(listed).toEqual(made);
+  expect(platform.charges().map(({ outcome, paymentReference }) => [outcome, paymentReference])).toEqual(
+    made.map(({ paymentReference }) => ['approved', paymentReference]).toReversed(),
+  );
+}
+
+test('while everybody is there', async () => {
+  await rounds('warm-up', WARM_UP);
+  timings.delete('warm-up');
+  await rounds('all there');
+  await expectAllIsKnown();
+});
+
+test('while the others are frozen, and after starting again without them', async () => {
+  await createSessions(ROUNDS);
+  freeze(...AWAY.map((app) => platform.process(app).pid));
+  await rounds('frozen');
+  expectAsBefore('frozen');
+  for (const app of ['payment-processor', 'payment-history', 'code-decoder']) {
+    const { code, output } = await platform.svc('restart', app);
+    expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
+  }
+  await rounds('frozen, restarted', WARM_UP);
+  const paidMeanwhile = made.slice(0, ROUNDS + WARM_UP).map(({ paymentReference }) => paymentReference);
+  expect(paidMeanwhile.filter((reference) => endpoint.of(reference).length > 0)).toEqual([]);
+  goOn();
+  await expectAllIsKnown();
+});
+
+test('while the others are killed, and nobody starts them again', async () => {
+  await createSessions(ROUNDS);
+  const before = AWAY.map((app) => platform.process(app));
+  // The supervisor would start them again at once.
+  freeze(platform.servicesPid);
+  for (const { pid } of before) await platform.kill(pid);
+  await rounds('killed');
+  expectAsBefore('killed');
+  expect(AWAY.map((app) => platform.process(app))).toEqual(before);
+  goOn();
+  await waitUntil('the supervisor to start them', 60_000, () =>
+    Promise.resolve(AWAY.every((app, index) => (platform.processes()[app]?.restarts ?? 0) > before[index]!.restarts)),
+  );
+  await expectAllIsKnown();
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function tableOf(phases: ReadonlyMap<string, Timings>): string {
+  const cell = (values: readonly number[]): string =>
+    `${median(values).toFixed(0)} (${Math.max(...values).toFixed(0)})`;
+  const rows = [...phases].map(([phase, into]) => [phase, ...KINDS.map((kind) => cell(into[kind]))]);
+  return [['median (slowest), ms', ...KINDS], ['---', ...KINDS.map(() => '---')], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
