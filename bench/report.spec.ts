@@ -5,8 +5,8 @@ const section: Section = {
   tables: [{ title: 'Table', columns: ['', 'a'], rows: [['x', '1']] }],
   plots: [{ title: 'Plot', x: { label: 'offered', points: ['1', '2'] }, y: 'ms', lines: [[1, 2.345]] }],
   figures: [
-    { name: 'rate', value: 250, unit: 'a second', atLeast: 200 },
-    { name: 'wait', value: 90, unit: 'ms', atLeast: 80, direction: 'most' },
+    { name: 'rate', value: 250, unit: 'a second', promised: 200 },
+    { name: 'wait', value: 90, unit: 'ms', promised: 80, direction: 'most' },
   ],
   problems: [],
   data: undefined,

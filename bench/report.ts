@@ -19,7 +19,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  readonly atLeast: number;
+  readonly promised: number;
   /** `most`: the value is to be at most that. */
   readonly direction?: 'least' | 'most';
 }
@@ -29,7 +29,7 @@ export interface Section {
   readonly tables: readonly Table[];
   readonly plots: readonly Plot[];
   readonly figures: readonly Figure[];
-  /** Why figures do not count: books that did not agree, load that failed. */
+  /** Why figures do not count: books that did not agree. */
   readonly problems: readonly string[];
   /** Everything that was measured. */
   readonly data: unknown;
@@ -66,9 +66,9 @@ function sectionAsMarkdown({ title, tables, plots, figures, problems }: Section)
   return `${parts.join('\n\n')}\n`;
 }
 
-function figureRow({ name, value, unit, atLeast, direction = 'least' }: Figure): string[] {
-  const holds = direction === 'least' ? value >= atLeast : value <= atLeast;
-  const bound = `at ${direction} ${atLeast} ${unit}`.trim();
+function figureRow({ name, value, unit, promised, direction = 'least' }: Figure): string[] {
+  const holds = direction === 'least' ? value >= promised : value <= promised;
+  const bound = `at ${direction} ${promised} ${unit}`.trim();
   return [name, `${rounded(value)} ${unit}`.trim(), bound, holds ? 'holds' : 'FALLS SHORT'];
 }
 

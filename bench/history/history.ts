@@ -105,7 +105,7 @@ function section(asked: readonly Asked[], problems: string[]): Section {
       name: `page ${LAST} against page 1, ${whose}`,
       value: at(whose, LAST) / at(whose, FIRST),
       unit: '',
-      atLeast: AT_MOST,
+      promised: AT_MOST,
       direction: 'most' as const,
     })),
     problems,

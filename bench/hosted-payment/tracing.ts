@@ -39,7 +39,7 @@ export async function measureTracing(options: PartOptions): Promise<Section> {
     tables: [rates(runs)],
     plots: [],
     figures: [
-      { name: 'tracing on against off', value: rate('tracing on') / rate('tracing off'), unit: '', atLeast: AT_LEAST },
+      { name: 'tracing on against off', value: rate('tracing on') / rate('tracing off'), unit: '', promised: AT_LEAST },
     ],
     problems: problemsOf(runs),
     data: runs,

@@ -2,8 +2,10 @@ import { median, percentilesOf } from './percentiles.ts';
 
 test('percentiles are values that were measured', () => {
   const values = Array.from({ length: 100 }, (_, index) => 100 - index);
-  expect(percentilesOf(values)).toEqual({ count: 100, p50: 51, p95: 96, p99: 100, max: 100 });
+  expect(percentilesOf(values)).toEqual({ count: 100, p50: 50, p95: 95, p99: 99, max: 100 });
   expect(percentilesOf([7])).toEqual({ count: 1, p50: 7, p95: 7, p99: 7, max: 7 });
   expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1])).toBe(2.5);
+  expect(median([7])).toBe(7);
   expect(median([])).toBeNaN();
 });

@@ -9,10 +9,14 @@ export interface Percentiles {
 
 export function percentilesOf(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+  // Nearest rank: the smallest value that this share of all values does not exceed.
+  const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
   return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
+/** Of an even number of values what is halfway between the middle two: of two rounds neither is the better one. */
 export function median(values: readonly number[]): number {
-  return percentilesOf(values).p50;
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
 }

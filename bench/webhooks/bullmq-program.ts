@@ -1,4 +1,4 @@
-/** Webhooks as jobs of BullMQ on Redis. Started by bullmq.ts. */
+/** Webhooks as jobs of BullMQ on Redis. Started by job-queues.ts. */
 import { loadOther } from '../others/install.ts';
 import { deliver, type Job, serve, settings } from './job-program.ts';
 import { CONCURRENCY } from './sender.ts';

@@ -63,7 +63,7 @@ export async function measureWebhooks({ rounds, seconds, say }: PartOptions): Pr
         name: 'webhook deliveries against BullMQ on Redis',
         value: rate(platformSender) / rate(bullMq),
         unit: '',
-        atLeast: AGAINST_BULLMQ,
+        promised: AGAINST_BULLMQ,
       },
     ],
     problems: runs.flatMap(({ sender, problem }) => (problem === undefined ? [] : [`${sender}: ${problem}`])),

@@ -11,7 +11,7 @@ const LEVELS = 4;
 /**
  * Pages of a history, the newest payment first. Page 20 000 costs what page 1 costs: where it begins is found by adding
  * up counts, from half years down to minutes, at most 64 of each; only inside that minute are payments stepped over.
- * A page number that is turned into OFFSET alone would read every payment before it (docs/adr/0012).
+ * A page number that is turned into OFFSET alone would read every payment before it (docs/adr/0016).
  */
 @Injectable()
 export class PaymentPages {
