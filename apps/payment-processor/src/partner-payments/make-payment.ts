@@ -1,7 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
-import { type MakePaymentRequest, type PartnerPayment, type PaymentCustomer, ShowPaymentV1 } from '@svc/contracts';
+import {
+  type MakePaymentRequest,
+  type PartnerPayment,
+  type PaymentCustomer,
+  sessionFeatures,
+  ShowPaymentV1,
+} from '@svc/contracts';
 import {
   Clock,
   codeOfParameter,
@@ -129,7 +135,9 @@ export class MakePayment {
       // What the merchant agrees to is not known yet: identity's event is on the way.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-      checkTerms(partner, request, { amount: found.payable.amount, ...merchant });
+      const { amount, source } = found.payable;
+      const features = source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
+      checkTerms(partner, request, { amount, features, grants: merchant.grants });
       const refusal = this.refusalOf(found);
       const payment = newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
       if (!refusal && (await this.acceptAndPay(wanted, payment, method))) return undefined;
