@@ -58,7 +58,9 @@ async function expectAllHeardOnce(): Promise<void> {
 describe('a trace', () => {
   const [merchantsTrace, merchantsSpan] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   const followed = ['front', 'hosted-gateway', 'payment-processor', 'webhook-dispatcher'];
+  const MERCHANTS_SECRET = 'the-secret-in-the-address';
   let sessionId: string;
+  let code: string;
 
   it('that begins at the merchant goes through every service of a payment, and back to the merchant', async () => {
     const site = platform.site(0, 0);
@@ -71,13 +73,21 @@ describe('a trace', () => {
         'x-api-key': site.apiKey,
         traceparent: `00-${merchantsTrace}-${merchantsSpan}-01`,
       },
-      body: JSON.stringify(aSessionRequest(endpoint.url)),
+      body: JSON.stringify(aSessionRequest(`${endpoint.url}?token=${MERCHANTS_SECRET}`)),
     });
     const session = (await created.json()) as { sessionId: string; redirectUrl: string };
     ({ sessionId } = session);
     expect(await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl))).toMatchObject({ httpStatus: 200 });
     paid++;
     await expectAllHeardOnce();
+    [{ code } = { code: '' }] = await platform.sql<{ code: string }>(
+      `SELECT code FROM hosted_gateway.sessions WHERE session_id = $1`,
+      [sessionId],
+    );
+    const scanned = await fetch(`${platform.demo.gatewayUrl}/c/${code}`, {
+      headers: { traceparent: `00-${merchantsTrace}-${merchantsSpan}-01` },
+    });
+    expect(scanned.status).toBe(200);
     expect(endpoint.deliveries.at(-1)!.headers['traceparent']).toMatch(
       new RegExp(`^00-${merchantsTrace}-[0-9a-f]{16}-01$`),
     );
@@ -99,7 +109,7 @@ describe('a trace', () => {
 
   it('says nothing of the card, nor of what opens the page', () => {
     const spans = JSON.stringify(collector.of(merchantsTrace));
-    for (const secret of [APPROVED, sessionId, platform.site(0, 0).apiKey, 'encryptedCard'])
+    for (const secret of [APPROVED, sessionId, code, MERCHANTS_SECRET, platform.site(0, 0).apiKey, 'encryptedCard'])
       expect(spans).not.toContain(secret);
     expect(collector.of(merchantsTrace).length).toBeGreaterThan(10);
   });

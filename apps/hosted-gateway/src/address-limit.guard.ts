@@ -1,15 +1,10 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerLimitDetail } from '@nestjs/throttler';
 import { DomainError } from '@svc/kernel';
-import type { FastifyRequest } from 'fastify';
 
-/** Bounds how often one address may call, by the limits that the route does not skip. */
+/** Bounds how often one address (of IPv6: one network of 64 bits) may call, by the limits that the route does not skip. */
 @Injectable()
 export class AddressLimit extends ThrottlerGuard {
-  protected override getTracker(request: FastifyRequest): Promise<string> {
-    return Promise.resolve(request.ip);
-  }
-
   /** One count for all calls of an address: the library's own key counts each controller method by itself. */
   protected override generateKey(_: ExecutionContext, tracker: string, name: string): string {
     return `${name} ${tracker}`;

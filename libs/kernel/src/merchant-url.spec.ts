@@ -25,6 +25,22 @@ test.each([
   });
 });
 
+test('a port of its own is for development alone', () => {
+  expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', development)).toBeUndefined();
+  expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', production)).toEqual({
+    field: 'returnUrl',
+    message: 'returnUrl must use port 443 or 8443',
+  });
+});
+
+test.each([
+  [253, true],
+  [254, false],
+])('a host of %d characters is accepted: %s', (length, accepted) => {
+  const host = `${'a.'.repeat(126)}aa`.slice(0, length).padEnd(length, 'a');
+  expect(merchantUrlProblem('returnUrl', `https://${host}/`, production) === undefined).toBe(accepted);
+});
+
 test.each([
   '',
   'shop.example/return',

@@ -1,5 +1,10 @@
 import type { FieldProblem } from './domain-error.js';
 
+/** The longest name that DNS knows. */
+const HOST_MAX_LENGTH = 253;
+/** As `URL.port` writes them; `libs/outbound` connects to no others (E7). */
+const PORTS: ReadonlySet<string> = new Set(['', '443', '8443']);
+
 export interface MerchantUrlRules {
   /** Development accepts http to this machine; production accepts https alone (H6). */
   readonly allowLoopbackHttp: boolean;
@@ -16,9 +21,13 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   if (!URL.canParse(text)) return problem('must be an absolute URL');
   const url = new URL(text);
   if (url.username || url.password) return problem('must not contain credentials');
+  if (url.hostname.length > HOST_MAX_LENGTH)
+    return problem(`must not have a host of over ${HOST_MAX_LENGTH} characters`);
   const secure =
     url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
   if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
+  // Each port is an endpoint of its own, with tries and a circuit: nobody needs 65 000 of them.
+  if (!rules.allowLoopbackHttp && !PORTS.has(url.port)) return problem('must use port 443 or 8443');
   if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname))
     return problem('must be on one of the hosts this site may use without an API key');
   return undefined;

@@ -12,7 +12,8 @@ import type * as Sdk from '@opentelemetry/sdk-node';
  * Imported first by every main.ts. Loaded with require, because an import here would have to be awaited, and what
  * main.ts imports next would be evaluated meanwhile: too early to be traced.
  */
-const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+/** Longer than the words of our paths: ids, codes, tokens of cards. */
+const WORD_MAX_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();
 
@@ -30,17 +31,24 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
         requestHook: withoutIds,
       }),
-      new UndiciInstrumentation({ requireParentforSpans: true }),
+      new UndiciInstrumentation({ requireParentforSpans: true, requestHook: hostAlone }),
     ],
   });
   sdk.start();
   stop = () => sdk.shutdown();
 }
 
-/** A session's id opens its page, so addresses are recorded without their query and without ids. */
+/** A session's id or code opens its page, so addresses are recorded without their query and without ids. */
 function withoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
-  const path = (request.url ?? request.path ?? '').split('?', 1)[0]!.replace(UUID, '{id}');
-  span.setAttributes({ 'url.path': path, 'url.query': '', 'http.target': path, 'http.url': '' });
+  const path = (request.url ?? request.path ?? '').split('?', 1)[0]!;
+  const words = path.split('/').map((word) => (word.length > WORD_MAX_LENGTH ? '{id}' : word));
+  const shown = words.join('/');
+  span.setAttributes({ 'url.path': shown, 'url.query': '', 'http.target': shown, 'http.url': '' });
+}
+
+/** Where merchants are notified may hold a secret of theirs, wherever in the address they put it. */
+function hostAlone(span: Span, { origin }: { origin: string | URL }): void {
+  span.setAttributes({ 'url.full': String(origin), 'url.path': '', 'url.query': '' });
 }
 
 /** Sends what is left. A collector that is away must not keep a process from ending. */

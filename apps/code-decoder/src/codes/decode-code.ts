@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DecodeResponse, Mode } from '@svc/contracts';
+import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
 import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
@@ -75,8 +75,9 @@ export class DecodeCode {
     const { siteReference } = session;
     // Its merchant is told of by identity, and that event is on the way.
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    const merchant = await this.merchantCard.get(session, session.currencyISOCode);
     return {
-      merchant: await this.merchantCard.get(session, session.currencyISOCode),
+      merchant: { ...merchant, features: sessionFeatures(merchant.features) },
       invoice: sessionInvoice({ ...session, siteReference }, state),
     };
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type EventEnvelope,
+  MerchantChangedV1,
   PayableClosedV1,
   type PayableDescriptor,
   PaymentFailedV1,
@@ -113,6 +114,17 @@ test('the code of a hosted session stands for its merchant and what is to be pai
     ]);
   }
   expect((await decode(code, await aPartner(decoder, 'live'))).status).toBe(404);
+});
+
+test('of what its merchant allows, what a shop’s order can take is shown', async () => {
+  const { merchantId } = merchant;
+  const features = { amount: { editable: true }, tip: { enabled: true }, orderReference: { label: 'Table' } };
+  await decoder.deliver(
+    anEvent(MerchantChangedV1, String(merchantId), 2, { merchantId, name: 'Karoo Books', features, grants: [] }),
+  );
+  const { code, created } = aSession();
+  await decoder.deliver(created);
+  expect((await decode(code)).body.merchant.features).toEqual({ orderReference: { label: 'Table' } });
 });
 
 test.each([

@@ -1,16 +1,13 @@
 import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { NotificationFeed } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
-import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
+import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
 import { readFeed } from './read-feed.js';
 
 /** The feed of notifications that a merchant catches up from after an outage (E5, E8). */
 @Controller(['api/v3.1/notifications', 'api/v3/notifications'])
-@UseGuards(SiteGuard, KeylessLimit)
-@SkipThrottle({ payments: true })
+@UseGuards(SiteGuard, WithKey)
 export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 

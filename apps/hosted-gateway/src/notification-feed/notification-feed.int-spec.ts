@@ -173,6 +173,16 @@ test('is of the calling site alone', async () => {
   expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
 });
 
+test('the two numbers alone, which everybody may know, neither read it nor cancel a session (A8)', async () => {
+  const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  const headers = { merchantid: String(keyless.merchantId), merchantsiteid: String(keyless.siteId) };
+  const sessionId = await gateway.createSession(keyless);
+  expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).status).toBe(401);
+  expect((await gateway.call('DELETE', `/api/v3.1/sessions/${sessionId}`, { headers })).status).toBe(401);
+  expect((await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers })).status).toBe(200);
+  expect((await gateway.call('GET', '/api/v3.1/notifications', { headers: keyless.headers })).status).toBe(200);
+});
+
 test.each(['nonsense', '', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])(
   'after=%s is refused, naming it',
   async (after) => {

@@ -24,6 +24,8 @@ export async function sendPage(reply: FastifyReply, model: PayPageModel, assets:
 }
 
 export async function sendEvents(reply: FastifyReply, stream: Readable): Promise<void> {
+  // Also where nobody reads: a HEAD is answered at once, and its stream would keep a place for ten minutes.
+  reply.raw.once('close', () => stream.destroy());
   await reply
     // A proxy that gathers what it passes on would keep the news back.
     .headers({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })

@@ -293,6 +293,15 @@ describe('the stream of states', () => {
     });
   });
 
+  test('is not kept for who asks with HEAD and reads nothing', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    for (let count = 0; count < 11; count++)
+      expect((await fetch(`${url}/pay/${sessionId}/events`, { method: 'HEAD' })).status).toBe(200);
+    const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
+    await waitUntil('the first event', 5_000, async () => states.length > 0);
+    leave();
+  });
+
   async function listening(replica: Awaited<ReturnType<typeof startService>>): Promise<string> {
     await replica.app.listen(0, '127.0.0.1');
     return `http://127.0.0.1:${(replica.app.getHttpServer().address() as AddressInfo).port}`;

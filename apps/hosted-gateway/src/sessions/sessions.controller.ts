@@ -12,7 +12,7 @@ import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
 import { KeylessLimit } from './keyless-limit.guard.js';
-import { CallingSite, SiteGuard } from './site.guard.js';
+import { CallingSite, SiteGuard, WithKey } from './site.guard.js';
 
 /** Sessions, as merchants' servers make and cancel them (specification, "Hosted payment page"; H1, H2, H5). */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
@@ -43,6 +43,7 @@ export class SessionsController {
   }
 
   @Delete(':sessionId')
+  @UseGuards(WithKey)
   @HttpCode(200)
   async cancel(
     @CallingSite() site: AuthenticatedSite,

@@ -1,5 +1,6 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type AuthenticatedSite, SiteCredentials } from '@svc/auth';
+import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 
 interface SiteRequest extends FastifyRequest {
@@ -15,6 +16,18 @@ export class SiteGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<SiteRequest>();
     const { merchantid: merchantId, merchantsiteid: merchantSiteId, 'x-api-key': apiKey } = request.headers;
     request.site = await this.credentials.authenticate({ merchantId, merchantSiteId, apiKey });
+    return true;
+  }
+}
+
+/**
+ * For what goes beyond the calls that integrations with the two documented headers know: a merchant's and a site's number
+ * are no secret, so whoever reads of payments that he did not make, or cancels, has to show a key (A8).
+ */
+@Injectable()
+export class WithKey implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    if (siteOf(context).keyless) throw new DomainError('credentials.invalid');
     return true;
   }
 }

@@ -73,7 +73,9 @@ export class LogInCustomer implements OnModuleInit {
         WHERE u.organisation_id = $1 AND u.mode = $2 AND u.email = $3`,
       [organisationId, mode, email],
     );
-    return (await this.passwords.matches(password, row?.passwordHash ?? this.nobodysHash)) ? row : undefined;
+    return (await this.passwords.matches(organisationId, password, row?.passwordHash ?? this.nobodysHash))
+      ? row
+      : undefined;
   }
 }
 

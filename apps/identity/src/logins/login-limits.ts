@@ -18,7 +18,8 @@ interface Subject {
 }
 
 /**
- * Counts failed logins for each email and each address, on every replica together (A5). A try is counted before the
+ * Counts failed logins for each email and each address, on every replica together (A5); of one organisation, so that
+ * nobody's customers are locked out by another's. A try is counted before the
  * password is looked at and taken back when it was right: of any number of guesses at once, five are looked at.
  */
 @Injectable()
@@ -35,7 +36,7 @@ export class LoginLimits {
   async begin({ organisationId, mode }: PartnerScope, email: string, address: string): Promise<() => Promise<void>> {
     const subjects: Subject[] = [
       { hash: hashOf('email', organisationId, mode, email), max: FAILURES_OF_EMAIL_MAX },
-      { hash: hashOf('address', address), max: FAILURES_OF_ADDRESS_MAX },
+      { hash: hashOf('address', organisationId, mode, address), max: FAILURES_OF_ADDRESS_MAX },
     ];
     const attemptId = randomUUID();
     await inTransaction(this.dataSource, async (tx) => {

@@ -269,6 +269,11 @@ describe('users and customers', () => {
       answers.push(await from('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
     expect(answers.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
     expect(answers[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
+    // Another organisation's customers, whose server may be behind the same proxy, are not locked out with it.
+    const others = await aPartner(identity);
+    const call = clientOf(identity, others, await logIn(identity, others));
+    const theirs = await call('POST', '/v1/auth/customers/login', { email: 'nobody@example.com', password: 'x' });
+    expect(theirs.status).toBe(401);
     identity.clock.advance(15 * 60_000);
     const later = await refresh();
     expect((await later('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status).toBe(

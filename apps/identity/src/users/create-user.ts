@@ -22,7 +22,7 @@ export class CreateUser {
       organisationId: owner.organisationId,
       mode: owner.mode,
       email: canonicalEmail(request.email),
-      passwordHash: await this.passwords.hash(request.password),
+      passwordHash: await this.passwords.hash(owner.organisationId, request.password),
       firstName: request.firstName ?? '',
       lastName: request.lastName ?? '',
       createdAt: this.clock.now(),

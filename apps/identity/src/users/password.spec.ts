@@ -31,11 +31,19 @@ test.each(['', 'plain', '$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abc', '$argon2i
 test('of a burst some wait, and those over the bound are told to come back', async () => {
   const queue = new PasswordQueue();
   const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
-  const outcomes = await Promise.allSettled(Array.from({ length: 110 }, () => queue.matches('password', hash)));
-  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(102);
+  // Two are at work at once; of each organisation 25 may wait, of all 100.
+  const ask = (organisation: string, count: number) =>
+    Array.from({ length: count }, () => queue.matches(organisation, 'password', hash));
+  const outcomes = await Promise.allSettled([
+    ...ask('a', 40),
+    ...['b', 'c', 'd'].flatMap((organisation) => ask(organisation, 25)),
+    ...ask('e', 1),
+  ]);
+  const refusedAt = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
+  expect(refusedAt).toEqual([...Array.from({ length: 13 }, (_, index) => 27 + index), 115]);
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
   expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(
     refused.map(() => 'service.not-ready'),
   );
-  expect(await queue.matches('password', hash)).toBe(true);
+  expect(await queue.matches('a', 'password', hash)).toBe(true);
 });

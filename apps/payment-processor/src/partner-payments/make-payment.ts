@@ -6,6 +6,7 @@ import {
   MAX_URL_LENGTH,
   type PartnerPayment,
   type PaymentCustomer,
+  sessionFeatures,
   ShowPaymentV1,
 } from '@svc/contracts';
 import {
@@ -139,7 +140,9 @@ export class MakePayment {
       // What the merchant agrees to is not known yet: identity's event is on the way.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-      checkTerms(partner, request, { amount: found.payable.amount, ...merchant });
+      const { amount, source } = found.payable;
+      const features = source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
+      checkTerms(partner, request, { amount, features, grants: merchant.grants });
       const refusal = this.refusalOf(found);
       const payment = newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
       if (!refusal && (await this.acceptAndPay(wanted, payment, method))) return undefined;

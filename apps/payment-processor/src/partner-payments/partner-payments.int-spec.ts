@@ -317,6 +317,17 @@ describe('verification', () => {
   });
 });
 
+test('an order of a shop is paid as it stands, whatever its merchant allows at a table', async () => {
+  merchant = await aMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
+  const payable = aPayable({ ...merchant });
+  await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+  const [part, tipped] = [await partner.pay(payable, { amount: 1 }), await partner.pay(payable, { tipAmount: 1 })];
+  expect([part.status, part.body.errors[0].errorReference]).toEqual([422, '22']);
+  expect([tipped.status, tipped.body.errors[0].field]).toEqual([422, 'tipAmount']);
+  expect(await countOf(payable)).toBe(0);
+  expect((await partner.pay(payable)).status).toBe(201);
+});
+
 test('a hosted session is found by the code that its page shows', async () => {
   const code = newOwnCode();
   const payable = aPayable({ ...merchant });

@@ -8,6 +8,7 @@ describe('the endpoint of an address', () => {
     ['http://localhost/', 'localhost:80'],
     ['https://[2606:4700::1]/', '[2606:4700::1]:443'],
     ['nonsense', 'invalid'],
+    [`https://${'a.'.repeat(130)}example/`, 'invalid'],
   ])('of %s is %s', (url, endpoint) => {
     expect(endpointOf(url)).toBe(endpoint);
   });

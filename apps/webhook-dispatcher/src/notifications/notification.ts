@@ -12,11 +12,15 @@ import type { PaymentStatusText } from '@svc/contracts';
 export const NOTIFICATION_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
+/** The longest name that DNS knows, and a port. What is longer leads nowhere, and its row would be refused. */
+const ENDPOINT_MAX_LENGTH = 259;
+
 /** Host and port that an address belongs to: with the merchant, what concurrency and circuits are about. `invalid` when it is no address. */
 export function endpointOf(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);
-  return `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
+  const endpoint = `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
+  return endpoint.length > ENDPOINT_MAX_LENGTH ? 'invalid' : endpoint;
 }
 
 export interface ReplayCandidate {

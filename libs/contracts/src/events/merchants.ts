@@ -13,6 +13,14 @@ export interface MerchantFeatures {
   tip?: { enabled?: boolean };
 }
 
+/**
+ * What of it counts for a hosted session: a shop's order is paid as it stands. The shop is told of its amount alone (E2),
+ * so it would take an order for paid that was paid in part, and would never hear of a tip.
+ */
+export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
+  return orderReference === undefined ? {} : { orderReference };
+}
+
 /** What a merchant takes a partner's word for (P6); nothing that is not granted. */
 export interface MerchantGrant {
   /** The partner. */
