@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyPaymentSnapshot, EventEnvelope, PartnerPayment, SinglePayment } from '@svc/contracts';
+import {
+  type AnyPaymentSnapshot,
+  type EventEnvelope,
+  type PartnerPayment,
+  SinglePaymentStatus,
+  type SinglePayment,
+} from '@svc/contracts';
 import { SystemClock } from '@svc/kernel';
 import type { RunningService } from '@svc/service';
 import { DistributedServices, isReady, standInFor, statusOf, tell, waitUntil } from '@svc/testing';
@@ -67,7 +73,7 @@ async function read(replica: RunningService, { paymentReference }: PartnerPaymen
 }
 
 const isReadable = async (replica: RunningService, payment: PartnerPayment): Promise<boolean> =>
-  (await read(replica, payment))?.status === 1;
+  (await read(replica, payment))?.status === SinglePaymentStatus.Success;
 
 async function rebuild(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
   const url = '/admin/v1/history/rebuild';
