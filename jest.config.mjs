@@ -1,6 +1,7 @@
 // One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
 // `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test.ts starts.
 // `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
+// `*.timed.*` say how long something takes: projects of their own, so that nothing else runs beside them.
 const packagesShippedAsEsmOnly =
   '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid|p-limit|yocto-queue|qr)';
 
@@ -24,9 +25,15 @@ export default {
     {
       ...shared,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.int-spec.ts'],
+      testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.int-spec.ts', '!**/*.timed.*'],
     },
-    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts'] },
+    {
+      ...shared,
+      displayName: 'timed-integration',
+      testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.timed.int-spec.ts'],
+    },
+    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'] },
+    { ...shared, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
   ],
 };
 

@@ -32,7 +32,7 @@ export interface Ran {
 
 /** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
 const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 32, 33];
-const PORT_BASES = { first: 20_000, last: 30_000, step: 40 };
+const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
 
 export class Platform {
   private constructor(
@@ -221,9 +221,12 @@ function isGone(pid: number): boolean {
 }
 
 async function findFreePortBase(): Promise<number> {
-  const { first, last, step } = PORT_BASES;
+  const { first, last, step, workersMax } = PORT_BASES;
+  // Ports that another worker has found free are not in use yet: each looks among its own.
+  const lane = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
+  const places = Math.floor((last - first) / step / workersMax);
   for (let look = 0; look < 50; look++) {
-    const base = first + step * Math.floor((Math.random() * (last - first)) / step);
+    const base = first + step * (workersMax * Math.floor(Math.random() * places) + lane);
     const free = await Promise.all(PORTS_OF_SVC.map((offset) => isFree(base + offset)));
     if (free.every(Boolean)) return base;
   }

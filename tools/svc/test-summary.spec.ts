@@ -1,4 +1,4 @@
-import { closingLine, summarise } from './test-summary.ts';
+import { closingLine, phaseTable, summarise } from './test-summary.ts';
 import type { JestReport } from './test-summary.ts';
 import { needsOf } from './test.ts';
 
@@ -49,11 +49,30 @@ describe('the sum of a test run', () => {
   });
 });
 
+test('where the time went is a line for each phase', () => {
+  const run = summarise(report(['passed', 'failed']), 1);
+  expect(
+    phaseTable([
+      { name: 'preparing', seconds: 41.04 },
+      { name: 'unit and integration', seconds: 130.96, run },
+    ]),
+  ).toBe(
+    [
+      'phase                seconds passed failed',
+      'preparing               41.0',
+      'unit and integration   131.0      1      1',
+      'all                    172.0',
+    ].join('\n'),
+  );
+});
+
 describe('what selected tests need', () => {
   it.each([
     ['libs/kernel/src/money.spec.ts', { database: false, broker: false, browser: false }],
     ['libs/messaging/src/relay.int-spec.ts', { database: true, broker: false, browser: false }],
     ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { database: true, broker: true, browser: false }],
+    ['e2e/page-states.timed.e2e-spec.ts', { database: true, broker: true, browser: true }],
+    ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { database: true, broker: false, browser: false }],
     ['e2e/src/pay.e2e-spec.ts', { database: true, broker: true, browser: true }],
   ])('is told from the name of %s', (file, needs) => {
     expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${file}`])).toEqual(needs);

@@ -56,3 +56,28 @@ export function closingLine(runs: readonly Summary[]): string {
   const sum = (pick: (run: Summary) => number) => runs.reduce((total, run) => total + pick(run), 0);
   return `${sum((run) => run.passed)} passed, ${sum((run) => run.failed)} failed`;
 }
+
+/** A part of a whole run. */
+export interface Phase {
+  readonly name: string;
+  readonly seconds: number;
+  /** Absent where nothing is tested. */
+  readonly run?: Summary;
+}
+
+/** Where the time went: a line for each phase and one for all of them. */
+export function phaseTable(phases: readonly Phase[]): string {
+  const total = { name: 'all', seconds: phases.reduce((sum, { seconds }) => sum + seconds, 0) };
+  const width = Math.max(...phases.map(({ name }) => name.length));
+  const line = ({ name, seconds, run }: Phase) =>
+    [
+      name.padEnd(width),
+      seconds.toFixed(1).padStart(8),
+      String(run?.passed ?? '').padStart(7),
+      String(run?.failed ?? '').padStart(7),
+    ]
+      .join('')
+      .trimEnd();
+  const heading = `${'phase'.padEnd(width)}${'seconds'.padStart(8)}${'passed'.padStart(7)}${'failed'.padStart(7)}`;
+  return [heading, ...phases.map(line), line(total)].join('\n');
+}

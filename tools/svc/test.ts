@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.ts';
 import { environmentFor } from './env-files.ts';
@@ -14,8 +15,8 @@ import type { Steps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
 import { createTestServers } from './test-servers.ts';
 import type { TestServers } from './test-servers.ts';
-import { closingLine, runLine, summarise } from './test-summary.ts';
-import type { JestReport, Summary } from './test-summary.ts';
+import { closingLine, phaseTable, runLine, summarise } from './test-summary.ts';
+import type { JestReport, Phase, Summary } from './test-summary.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** What a selection of tests needs beside Node.js. */
@@ -28,8 +29,13 @@ interface Needs {
 /** A whole run takes a few minutes; one that takes this long hangs. */
 const LONGEST_RUN_SECONDS = 1200;
 const EXIT_SECONDS = 20;
+/** Jest itself leaves one processor free, and half of what the tests do is waiting for servers. */
+const WORKERS = ['--maxWorkers', String(availableParallelism())];
+/** A platform is half a dozen processes that mostly wait; more than two of them would measure the machine. */
+const PLATFORMS = ['--maxWorkers', '2'];
+const ALONE = ['--runInBand'];
 /** Patterns of Jest's: what runs on the newest PostgreSQL only. */
-const NOT_REPEATED = ['/node_modules/', '/rabbitmq[^/]*\\.int-spec\\.ts$', '/apps/front/'];
+const NOT_REPEATED = ['/node_modules/', '/libs/.*/rabbitmq[^/]*\\.int-spec\\.ts$', '/apps/front/'];
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
@@ -42,13 +48,20 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   const servers = createTestServers(settings);
   try {
     const steps = createSteps();
+    const from = performance.now();
     await prepare(settings, steps, { build: true });
     const needs =
       args.length === 0 ? { database: true, broker: true, browser: true } : needsOf(listTests(settings, args));
     const env = await surroundings(settings, needs, servers, steps);
-    const runs = args.length === 0 ? await runAll(settings, env, servers, steps) : [await runJest(settings, args, env)];
+    const preparing = { name: 'preparing', seconds: (performance.now() - from) / 1000 };
+    const phases =
+      args.length === 0
+        ? await runAll(settings, env, servers, steps)
+        : [await phaseOf('tests', () => runJest(settings, args, env))];
+    const runs = phases.map(({ run }) => run);
     for (const complaint of runs.flatMap((run) => run.complaints)) console.log(complaint);
     await servers.stop();
+    console.log(phaseTable([preparing, ...phases]));
     console.log(closingLine(runs));
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
@@ -82,22 +95,24 @@ async function surroundings(
 
 /**
  * The integration tests run once more on the oldest PostgreSQL that is supported; those of ./svc itself bring servers
- * of their own, and those that kill brokers say nothing about PostgreSQL: they are not repeated. The browser tests run by themselves, after the others: they bring up whole
- * platforms, and beside a full set of workers their deadlines would measure the machine.
+ * of their own, and those that kill brokers say nothing about PostgreSQL: they are not repeated. The system tests run by
+ * themselves, after the others: they bring up whole platforms, and beside a full set of workers their deadlines would
+ * measure the machine. What says how long something takes (`*.timed.*`) runs alone.
  */
 async function runAll(
   settings: Settings,
   env: Record<string, string>,
   servers: TestServers,
   steps: Steps,
-): Promise<Summary[]> {
-  const runs: Summary[] = [];
-  const run = async (name: string, args: string[], variables: Record<string, string>) => {
-    const summary = await runJest(settings, args, variables);
-    console.log(runLine(name, summary));
-    runs.push(summary);
+): Promise<TestPhase[]> {
+  const phases: TestPhase[] = [];
+  const run = async (name: string, args: string[], variables = env) => {
+    const phase = await phaseOf(name, () => runJest(settings, args, variables));
+    console.log(runLine(name, phase.run));
+    phases.push(phase);
   };
-  await run('unit and integration', ['--selectProjects', 'unit', 'integration'], env);
+  await run('unit and integration', ['--selectProjects', 'unit', 'integration', ...WORKERS]);
+  await run('timed integration', ['--selectProjects', 'timed-integration', ...ALONE]);
 
   const oldest = `integration on PostgreSQL ${OLDEST_POSTGRES}`;
   const binaries = await ensureOldestPostgres(settings.root, join(pathsOf(settings).log, 'apt.log'));
@@ -111,10 +126,21 @@ async function runAll(
       return description;
     });
     const repeated = ['--testPathPatterns', '/apps/', '/libs/', '--testPathIgnorePatterns', ...NOT_REPEATED];
-    await run(oldest, ['--selectProjects', 'integration', ...repeated], variables);
+    await run(oldest, ['--selectProjects', 'integration', ...repeated, ...WORKERS], variables);
+    await run(`timed ${oldest}`, ['--selectProjects', 'timed-integration', ...repeated, ...ALONE], variables);
   }
-  await run('system', ['--selectProjects', 'system', '--runInBand'], env);
-  return runs;
+  await run('system', ['--selectProjects', 'system', ...PLATFORMS]);
+  await run('timed system', ['--selectProjects', 'timed-system', ...ALONE]);
+  return phases;
+}
+
+/** A phase that ran tests. */
+type TestPhase = Phase & { readonly run: Summary };
+
+async function phaseOf(name: string, work: () => Promise<Summary>): Promise<TestPhase> {
+  const from = performance.now();
+  const run = await work();
+  return { name, run, seconds: (performance.now() - from) / 1000 };
 }
 
 async function runJest(settings: Settings, args: readonly string[], env: Record<string, string>): Promise<Summary> {

@@ -3,6 +3,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
 import { PaymentHistoryConfig } from './config.js';
 import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
+import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
 
 /** What partners and their customers have paid: one payment, or all of them in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
@@ -11,5 +12,5 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  migrations: [PartnerCredentials1763500000020, Payments1763500007000],
+  migrations: [PartnerCredentials1763500000020, Payments1763500007000, BegunWithItsPast1763500007010],
 };

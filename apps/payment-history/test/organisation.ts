@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
+  type EventEnvelope,
   type Mode,
   PartnerKeyChangedV1,
   SCOPES_OF,
@@ -10,7 +11,8 @@ import {
   TokenKeyChangedV1,
   type TokenType,
 } from '@svc/contracts';
-import { anEvent, type TestService } from '@svc/testing';
+import type { Clock } from '@svc/kernel';
+import { anEvent } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /** A partner with two customers, as identity has told the service of them. */
@@ -27,7 +29,11 @@ export interface Organisation {
   readonly apps: readonly [Record<string, string>, Record<string, string>];
 }
 
-export async function anOrganisation(service: TestService): Promise<Organisation> {
+/** @param service that is told of it, and whose time its tokens are of */
+export async function anOrganisation(service: {
+  readonly clock: Clock;
+  deliver(...events: EventEnvelope[]): Promise<void>;
+}): Promise<Organisation> {
   const [mode, organisationId] = ['test', randomUUID()] as const;
   const [kid, keyId] = [randomUUID(), randomUUID()];
   const customers = [randomUUID(), randomUUID()] as const;

@@ -92,7 +92,7 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: (service, events) =>
-      this.unlessUnroutable(events.map((event) => eventMessage('', this.topology.eventQueue(service), event))),
+      this.unlessUnroutable(events.map((event) => eventMessage('', this.topology.pastQueue(service), event))),
   };
 
   constructor(private readonly settings: RabbitMqSettings) {
@@ -130,12 +130,11 @@ export class RabbitMqBroker implements Broker {
     return () => undefined;
   }
 
-  subscribe(subscriber: Subscriber): Promise<Subscription> {
+  async subscribe(subscriber: Subscriber): Promise<Subscription> {
     const { name, types, deliver, bound, gatherMs = 0 } = subscriber;
-    return this.consume({
-      declare: (channel) => this.topology.declareConsumer(channel, subscriber),
+    const reading = {
       parse: asEnvelope,
-      handle: async (events) => {
+      handle: async (events: readonly EventEnvelope[]) => {
         const wanted = events.filter(({ type }) => types.has(type) || type === ReplayServedV1.name);
         // Bindings that another version of the service left; once done with, nobody is asked for them again.
         if (wanted.length < events.length)
@@ -146,8 +145,19 @@ export class RabbitMqBroker implements Broker {
         await deliver(wanted);
       },
       gatherMs,
+    };
+    // First: the past is asked for when the events are bound, and has to find its queue.
+    const past = await this.consume({
+      ...reading,
+      declare: (channel) => this.topology.declarePast(channel, name),
+      oneReplica: true,
+    });
+    const events = await this.consume({
+      ...reading,
+      declare: (channel) => this.topology.declareConsumer(channel, subscriber),
       ...(bound ? { attached: bound } : {}),
     });
+    return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }
 
   async respond(command: string, answer: Responder): Promise<Subscription> {

@@ -18,6 +18,11 @@ export interface QueueReader<T> {
   readonly handle: (messages: readonly T[]) => Promise<void>;
   /** How long a message may wait for others to be handled with it. */
   readonly gatherMs?: number;
+  /**
+   * The queue has one active reader, and the next may not go on before this one has finished: who closes then gives back
+   * what he has not begun, together with the queue.
+   */
+  readonly oneReplica?: boolean;
   /** Called after the queue is declared and before its first message is read. */
   readonly attached?: () => Promise<void>;
 }
@@ -101,7 +106,7 @@ class Session<T> {
   }
 
   take(message: ConsumeMessage): void {
-    if (this.lost) return;
+    if (this.lost || (this.ending && this.reader.oneReplica)) return;
     this.delivered.push(message);
     this.running ??= this.run();
   }
@@ -114,7 +119,9 @@ class Session<T> {
   }
 
   async close(): Promise<void> {
-    if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
+    // Cancelled, the queue would be the next one's at once.
+    if (this.reader.oneReplica) this.delivered.length = 0;
+    else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
     this.ending = true;
     this.end.nudge();
     await this.running;

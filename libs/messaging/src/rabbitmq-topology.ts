@@ -8,6 +8,8 @@ import type { Subscriber } from './broker.js';
  *
  *   svc.events        topic, routing key = type of the event
  *     → svc.<service>.events         quorum; one for each consuming service, shared by its replicas
+ *   (default exchange)
+ *     → svc.<service>.past           quorum, read by one replica at a time: what the service asked to be told again
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   what cannot be read, and what ended its process 20 times
  *   svc.replays       direct, routing key = type of the event
@@ -29,6 +31,9 @@ export class Topology {
   eventQueue(service: string): string {
     return `${this.namespace}.${service}.events`;
   }
+  pastQueue(service: string): string {
+    return `${this.namespace}.${service}.past`;
+  }
   deadLetterQueue(service: string): string {
     return `${this.namespace}.${service}.dead-letters`;
   }
@@ -48,30 +53,50 @@ export class Topology {
   /** The queue of a consuming service, bound to exactly its types as far as is known. */
   async declareConsumer(channel: Channel, { name, types, formerTypes = new Set() }: Subscriber): Promise<string> {
     await this.declareExchanges(channel);
-    const deadLetterQueue = this.deadLetterQueue(name);
-    await channel.assertQueue(deadLetterQueue, {
-      durable: true,
-      arguments: { 'x-queue-type': 'quorum', 'x-max-length': DEAD_LETTERS_MAX },
-    });
-    await channel.bindQueue(deadLetterQueue, this.deadLetters, name);
-
+    await this.declareDeadLetters(channel, name);
     const queue = this.eventQueue(name);
-    await channel.assertQueue(queue, {
-      durable: true,
-      arguments: {
-        'x-queue-type': 'quorum',
-        'x-delivery-limit': DELIVERY_LIMIT,
-        'x-max-length': EVENTS_MAX,
-        // A full queue refuses: the events stay in the log of whoever publishes them, and that is logged.
-        'x-overflow': 'reject-publish',
-        'x-dead-letter-exchange': this.deadLetters,
-        'x-dead-letter-routing-key': name,
-        'x-dead-letter-strategy': 'at-least-once',
-      },
-    });
+    await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, EVENTS_MAX) });
     for (const type of types) await channel.bindQueue(queue, this.events, type);
     for (const type of formerTypes) await channel.unbindQueue(queue, this.events, type);
     return queue;
+  }
+
+  /**
+   * What a service asked for of the past, in a queue of its own: however much it is, what happens now waits behind none of
+   * it and fills no queue with it. One replica reads it at a time, and those after it only what it has not acknowledged, so
+   * that the message behind the last event is read when all before it have had their effect.
+   */
+  async declarePast(channel: Channel, service: string): Promise<string> {
+    await this.declareExchanges(channel);
+    await this.declareDeadLetters(channel, service);
+    const queue = this.pastQueue(service);
+    await channel.assertQueue(queue, {
+      durable: true,
+      arguments: { ...this.eventsArguments(service, PAST_MAX), 'x-single-active-consumer': true },
+    });
+    return queue;
+  }
+
+  private async declareDeadLetters(channel: Channel, service: string): Promise<void> {
+    const queue = this.deadLetterQueue(service);
+    await channel.assertQueue(queue, {
+      durable: true,
+      arguments: { 'x-queue-type': 'quorum', 'x-max-length': DEAD_LETTERS_MAX },
+    });
+    await channel.bindQueue(queue, this.deadLetters, service);
+  }
+
+  private eventsArguments(service: string, lengthMax: number): Record<string, unknown> {
+    return {
+      'x-queue-type': 'quorum',
+      'x-delivery-limit': DELIVERY_LIMIT,
+      'x-max-length': lengthMax,
+      // A full queue refuses: the events stay in the log of whoever publishes them, and that is logged.
+      'x-overflow': 'reject-publish',
+      'x-dead-letter-exchange': this.deadLetters,
+      'x-dead-letter-routing-key': service,
+      'x-dead-letter-strategy': 'at-least-once',
+    };
   }
 
   async declareReplays(channel: Channel, service: string): Promise<string> {
@@ -108,6 +133,8 @@ export class Topology {
  */
 const DELIVERY_LIMIT = 20;
 const EVENTS_MAX = 1_000_000;
+/** The publisher waits while so many are unread: a log of ten million events must fit into no broker. */
+const PAST_MAX = 100_000;
 const DEAD_LETTERS_MAX = 100_000;
 const REPLAY_REQUESTS_MAX = 10_000;
 /** Requests waiting for a free replica; more than this cannot be answered before their deadline. */

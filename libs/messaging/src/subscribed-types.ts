@@ -32,21 +32,30 @@ export class SubscribedTypes {
 
   /** To be called when the service is bound: from then on nothing new passes it by, and what was before is asked for. */
   async askForThePast(types: ReadonlySet<string>): Promise<void> {
-    for (const { type, id } of await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types])))
-      await this.ask(type, id);
+    await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
+    await this.askForWhatIsMissing();
   }
 
-  /** Asks for everything of these types once more; {@link haveBeenToldAgain} when it has been given. */
-  async askAgain(types: readonly string[]): Promise<void> {
-    const now = this.clock.now();
-    const asking = types.map((type) => ({ type, id: newUuid(this.clock) }));
-    await this.dataSource.query(
+  /**
+   * Everything of these types is missing once more, until {@link haveBeenToldAgain}. To be asked for after the commit; where
+   * that comes to nothing, it is asked for when the service is bound the next time.
+   */
+  async missAgain(tx: EntityManager, types: readonly string[]): Promise<void> {
+    await tx.query(
       `INSERT INTO subscribed_types (type, replay_id, given_at, again_id)
        SELECT type, id, $3, id FROM unnest($1::text[], $2::uuid[]) AS asking (type, id)
        ON CONFLICT (type) DO UPDATE SET again_id = excluded.again_id`,
-      [types, asking.map(({ id }) => id), now],
+      [types, types.map(() => newUuid(this.clock)), this.clock.now()],
     );
-    for (const { type, id } of asking) await this.ask(type, id);
+  }
+
+  /** May be called at any time by any replica: what was asked for already is asked for under the same id. */
+  async askForWhatIsMissing(): Promise<void> {
+    const missing = await this.dataSource.query<{ type: string; id: string }[]>(
+      `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
+       UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
+    );
+    for (const { type, id } of missing) await this.ask(type, id);
   }
 
   async haveBeenToldAgain(types: readonly string[]): Promise<boolean> {
@@ -77,16 +86,12 @@ export class SubscribedTypes {
       await this.given(tx, (payload as { type: string }).type, aggregateId);
   };
 
-  private async keep(tx: EntityManager, types: string[]): Promise<{ type: string; id: string }[]> {
+  private async keep(tx: EntityManager, types: string[]): Promise<void> {
     // A type that comes back in a later version is asked for again: in between it was not given.
     await tx.query(`DELETE FROM subscribed_types WHERE NOT type = ANY($1)`, [types]);
     await tx.query(
       `INSERT INTO subscribed_types (type, replay_id) SELECT * FROM unnest($1::text[], $2::uuid[]) ON CONFLICT DO NOTHING`,
       [types, types.map(() => newUuid(this.clock))],
-    );
-    return tx.query(
-      `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
-       UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
     );
   }
 

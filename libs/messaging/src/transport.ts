@@ -2,7 +2,7 @@ import { type CustomTransportStrategy, type MessageHandler, Server } from '@nest
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from './broker.js';
 import { observeBroker } from './broker-metrics.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
@@ -47,15 +47,24 @@ export class Transport extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Everything that was ever published of these types comes to this service's handlers once more, beside what happens
-   * meanwhile. For handlers that are `repeatable`: others have marked it as done and are not called.
+   * Everything that was ever published of these types is to come to this service's handlers once more, beside what happens
+   * meanwhile: to be asked for by {@link askForThePast} when the transaction has committed. For handlers that are
+   * `repeatable`: others have marked it as done and are not called.
    */
-  async askAgain(types: readonly EventType<unknown>[]): Promise<void> {
+  async missAgain(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
     if (!this.subscribedTypes) throw new Error('This broker cannot be asked for the past.');
-    await this.subscribedTypes.askAgain(types.map(({ name }) => name));
+    await this.subscribedTypes.missAgain(
+      tx,
+      types.map(({ name }) => name),
+    );
   }
 
-  /** Whether all of it has come since {@link askAgain}. */
+  /** Harmless however often: what is on its way already is not sent a second time. */
+  async askForThePast(): Promise<void> {
+    await this.subscribedTypes?.askForWhatIsMissing();
+  }
+
+  /** Whether all of it has come, and has had its effect, since {@link missAgain}. */
   async haveBeenToldAgain(types: readonly EventType<unknown>[]): Promise<boolean> {
     return (await this.subscribedTypes?.haveBeenToldAgain(types.map(({ name }) => name))) ?? false;
   }

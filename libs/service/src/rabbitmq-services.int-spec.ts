@@ -1,9 +1,9 @@
 import { Controller, Get, Inject, Module } from '@nestjs/common';
 import { commandType, type EventEnvelope, eventType } from '@svc/contracts';
 import { Commands, type ConsumerContext, EventLog, EventPattern, MessagePattern } from '@svc/messaging';
-import { newTestDatabase, PrivateRabbitMq, type TestDatabase, waitUntil } from '@svc/testing';
+import { DistributedServices, isReady, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { migrateService, type RunningService, ServiceConfig, type ServiceDefinition, startService } from './index.js';
+import { type RunningService, ServiceConfig, type ServiceDefinition } from './index.js';
 
 // Services as they run in processes of their own: each knows its environment and nothing of the others.
 
@@ -74,36 +74,16 @@ const guestbook: ServiceDefinition = {
   migrations: [Guests1763500000020],
 };
 
-let server: PrivateRabbitMq;
-const databases: TestDatabase[] = [];
-const running = new Set<RunningService>();
+let services: DistributedServices;
+let greeterEnv: Readonly<Record<string, string>>;
+let book: RunningService;
 
-beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
-afterAll(async () => {
-  for (const service of running) await service.close();
-  for (const database of databases) await database.drop();
-  await server.stop();
-});
-
-async function environment(definition: ServiceDefinition): Promise<Record<string, string>> {
-  const database = await newTestDatabase();
-  databases.push(database);
-  const env = {
-    SVC_ENVIRONMENT: 'development',
-    SVC_LOG_LEVEL: 'silent',
-    SVC_DATABASE_URL: database.url,
-    SVC_AMQP_URL: server.url,
-  };
-  await migrateService(definition, env);
-  return env;
-}
-
-async function start(definition: ServiceDefinition, env: Record<string, string>): Promise<RunningService> {
-  const service = await startService(definition, { env });
-  running.add(service);
-  await service.startRelaying();
-  return service;
-}
+beforeAll(async () => {
+  services = await DistributedServices.start();
+  greeterEnv = await services.environment(greeter);
+  book = await services.start(guestbook, await services.environment(guestbook));
+}, 90_000);
+afterAll(() => services.close());
 
 async function get(service: RunningService, url: string): Promise<{ status: number; body: unknown }> {
   const { statusCode, body } = await service.app.inject({ method: 'GET', url });
@@ -111,15 +91,11 @@ async function get(service: RunningService, url: string): Promise<{ status: numb
 }
 
 test('services that share nothing but the broker hear and answer each other; one that comes later hears of the past', async () => {
-  const greeterEnv = await environment(greeter);
-  const bookEnv = await environment(guestbook);
-  const otherEnv = await environment(guestbook);
-
-  const book = await start(guestbook, bookEnv);
+  const lateGuestbook = { ...guestbook, name: 'late-guestbook' };
   expect(await get(book, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toMatchObject({ status: 503 });
 
-  const first = await start(greeter, greeterEnv);
+  const first = await services.start(greeter, greeterEnv);
   expect(await get(first, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toEqual({ status: 200, body: { greeting: 'Hello Ada' } });
   const heard = { status: 200, body: [{ name: 'Ada' }] };
@@ -127,44 +103,40 @@ test('services that share nothing but the broker hear and answer each other; one
   expect(await get(book, '/guests')).toEqual(heard);
 
   // Nobody is there to tell the past: a newcomer is not ready, and serves what it has.
-  await first.close();
-  running.delete(first);
-  const late = await start({ ...guestbook, name: 'late-guestbook' }, otherEnv);
+  await services.stop(first);
+  const late = await services.start(lateGuestbook, await services.environment(lateGuestbook));
   expect(await get(late, '/health/ready')).toMatchObject({ status: 503 });
   expect(await get(late, '/guests')).toEqual({ status: 200, body: [] });
 
-  await start(greeter, greeterEnv);
-  await waitUntil('readiness', 8_000, async () => (await get(late, '/health/ready')).status === 200);
+  await services.start(greeter, greeterEnv);
+  await waitUntil('readiness', 8_000, () => isReady(late));
   expect(await get(late, '/guests')).toEqual(heard);
   expect(await get(book, '/guests')).toEqual(heard);
 });
 
 test('while the broker is away services are ready, say so, and start; what needs it is refused', async () => {
-  const [book] = [...running].filter(({ name }) => name === 'guestbook');
-  const [known] = databases;
-  expect(await get(book!, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
+  expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 
   // A quorum queue that was declared a moment ago is not written down yet: killed now, the broker may lose it.
   const from = performance.now();
   await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - from > 2_500));
-  await server.kill();
+  await services.rabbitMq.kill();
   await waitUntil('the loss to be noticed', 8_000, async () => {
-    const { body } = await get(book!, '/health/ready');
+    const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'away';
   });
-  expect(await get(book!, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
-  expect(await get(book!, '/greet')).toMatchObject({ status: 503 });
-  expect(await get(book!, '/guests')).toMatchObject({ status: 200 });
+  expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
+  expect(await get(book, '/greet')).toMatchObject({ status: 503 });
+  expect(await get(book, '/guests')).toMatchObject({ status: 200 });
 
-  const env = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_AMQP_URL: server.url };
-  const started = await start(greeter, { ...env, SVC_DATABASE_URL: known!.url });
+  const started = await services.start(greeter, greeterEnv);
   expect(await get(started, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
 
-  await server.restart();
+  await services.rabbitMq.restart();
   // Publishing and consuming have a connection each.
   await waitUntil('the broker to be back', 15_000, async () => {
-    const { body } = await get(book!, '/health/ready');
+    const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'up';
   });
-  await waitUntil('an answer', 15_000, async () => (await get(book!, '/greet')).status === 200);
+  await waitUntil('an answer', 15_000, async () => (await get(book, '/greet')).status === 200);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentState } from '@svc/contracts';
+import { paymentError, PaymentReversedV1, type PartnerPayment } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
 import { aPayment, told } from '../../test/payment.js';
@@ -20,10 +21,25 @@ const COUNTS_THAT_DIFFER = `
   FULL JOIN payment_counts AS counts USING (generation, organisation_id, mode, customer_id, level, bucket, payments)
   WHERE rows.payments IS NULL OR counts.payments IS NULL`;
 
+const VERIFICATION_URL = 'https://bank.example/verify';
+
+/** The life of a payment that its payer has to confirm with the bank: the state at each version. */
+function statesOf(payment: number): Partial<PartnerPayment>[] {
+  const end = payment % 2 === 0 ? 'success' : 'failed';
+  return [
+    { state: 'processing' },
+    { state: 'verificationRequired', verificationUrl: VERIFICATION_URL },
+    { state: 'processing' },
+    { state: end, ...(end === 'failed' ? { errors: [paymentError('acquirer.outcome-unknown')] } : {}) },
+  ];
+}
+
 test('events that come twice, late, out of order and by several replicas at once leave the newest, counted once', async () => {
   const step = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),
+    // Whether it is told as a charge that came too late and was given back, which changes no payment (H2).
+    isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });
   await fc.assert(
@@ -36,27 +52,36 @@ test('events that come twice, late, out of order and by several replicas at once
       );
       const versionOf = (payment: number, version: number) => ({
         ...base[payment]!,
-        state: (version === 4 ? 'success' : 'processing') as PaymentState,
+        ...statesOf(payment)[version - 1],
         tipAmount: version,
         merchantName: `as of ${version}`,
       });
       const batches = [0, 1, 2, 3].map((batch) => steps.filter((one) => one.batch === batch));
-      const deliver = (batch: typeof steps) =>
-        history.deliver(...batch.map(({ payment, version }) => told(versionOf(payment, version), version)));
+      const eventOf = ({ payment, version, isReversal }: (typeof steps)[number]) => {
+        const snapshot = versionOf(payment, version);
+        const reversed = { ...snapshot, reversedUTCDate: '2026-03-01T10:20:00.000Z' };
+        return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : told(snapshot, version);
+      };
+      const deliver = (batch: typeof steps) => history.deliver(...batch.map(eventOf));
       if (atOnce) await Promise.all(batches.map(deliver));
       else for (const batch of batches) await deliver(batch);
 
-      const rows = await history.dataSource.query<
-        { reference: string; version: number; tip_amount: number; merchant_name: string }[]
-      >(`SELECT reference, version, tip_amount, merchant_name FROM payments WHERE organisation_id = $1`, [
-        organisationId,
-      ]);
+      const rows = await history.dataSource.query<{ reference: string; version: number; [column: string]: unknown }[]>(
+        `SELECT reference, version, state, verification_url, errors, tip_amount, merchant_name
+           FROM payments WHERE organisation_id = $1`,
+        [organisationId],
+      );
       const newest = new Map<string, number>();
-      for (const { payment, version } of steps)
-        newest.set(base[payment]!.reference, Math.max(version, newest.get(base[payment]!.reference) ?? 0));
+      for (const { payment, version, isReversal } of steps)
+        if (!isReversal)
+          newest.set(base[payment]!.reference, Math.max(version, newest.get(base[payment]!.reference) ?? 0));
       expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newest);
-      for (const row of rows)
+      for (const row of rows) {
+        const payment = base.findIndex(({ reference }) => reference === row.reference);
+        const { state, verificationUrl = null, errors = [] } = versionOf(payment, row.version);
+        expect(row).toMatchObject({ state, verification_url: verificationUrl, errors });
         expect(row).toMatchObject({ tip_amount: row.version, merchant_name: `as of ${row.version}` });
+      }
       expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
     }),
     { numRuns: 40 },

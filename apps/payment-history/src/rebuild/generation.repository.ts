@@ -1,15 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
-import { DataSource } from 'typeorm';
-
-/** A copy of the read model that is being built. */
-export interface Building {
-  readonly generation: number;
-  readonly begunAt: Date;
-  /** Null until the past has been asked for. */
-  readonly askedAt: Date | null;
-}
+import { DataSource, type EntityManager } from 'typeorm';
 
 /** Rows that one statement removes: short enough to hold nobody up. */
 const REMOVED_AT_ONCE = 5_000;
@@ -31,46 +23,46 @@ export class GenerationRepository {
     return row!.generation;
   }
 
-  async findBuilding(): Promise<Building | undefined> {
-    const [row] = await this.dataSource.query<Building[]>(
-      `SELECT generation, begun_at AS "begunAt", asked_at AS "askedAt" FROM generations WHERE state = 'building'`,
+  async findBuilding(): Promise<number | undefined> {
+    const [row] = await this.dataSource.query<{ generation: number }[]>(
+      `SELECT generation FROM generations WHERE state = 'building'`,
     );
-    return row;
+    return row?.generation;
   }
 
-  /** From now on events are written to it too. Takes the place of one that was begun and never asked for the past. */
-  begin(): Promise<number> {
+  /**
+   * From the commit on events are written to it too, and in the same transaction `missPast` writes down that it lacks what
+   * was before: there is no moment at which it could be taken for complete. Of several at once one begins; the others are
+   * given undefined, as they are while one is being built.
+   */
+  begin(missPast: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
-      const now = this.clock.now();
-      await tx.query(
-        `UPDATE generations SET state = 'retired', retired_at = $1 WHERE state = 'building' AND asked_at IS NULL`,
-        [now],
-      );
       const [row] = await tx.query<{ generation: number }[]>(
         `INSERT INTO generations (generation, state, begun_at)
-         SELECT max(generation) + 1, 'building', $1 FROM generations RETURNING generation`,
-        [now],
+         SELECT max(generation) + 1, 'building', $1 FROM generations ON CONFLICT DO NOTHING RETURNING generation`,
+        [this.clock.now()],
       );
-      return row!.generation;
+      if (row) await missPast(tx);
+      return row?.generation;
     });
   }
 
-  async markAsked(generation: number): Promise<void> {
-    await this.dataSource.query(`UPDATE generations SET asked_at = $2 WHERE generation = $1 AND state = 'building'`, [
-      generation,
-      this.clock.now(),
-    ]);
-  }
-
-  /** One transaction: whoever reads sees the one before or this one, and whoever writes reaches the one that is read. */
-  async serve(generation: number): Promise<void> {
-    await inTransaction(this.dataSource, async (tx) => {
+  /**
+   * One transaction: whoever reads sees the one before or this one, and whoever writes reaches the one that is read. False
+   * when another replica was first: by then the one that serves is this one, and must not be retired.
+   */
+  serve(generation: number): Promise<boolean> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const [building] = await tx.query<unknown[]>(
+        `SELECT 1 FROM generations WHERE generation = $1 AND state = 'building' FOR UPDATE`,
+        [generation],
+      );
+      if (!building) return false;
       await tx.query(`UPDATE generations SET state = 'retired', retired_at = $1 WHERE state = 'serving'`, [
         this.clock.now(),
       ]);
-      await tx.query(`UPDATE generations SET state = 'serving' WHERE generation = $1 AND state = 'building'`, [
-        generation,
-      ]);
+      await tx.query(`UPDATE generations SET state = 'serving' WHERE generation = $1`, [generation]);
+      return true;
     });
   }
 

@@ -1,31 +1,20 @@
-import { Module } from '@nestjs/common';
 import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
-import { EventLog } from '@svc/messaging';
-import { ServiceConfig, type ServiceDefinition } from '@svc/service';
-import { startTestService, type TestService, waitUntil } from '@svc/testing';
+import { Transport } from '@svc/messaging';
+import { standInFor, startTestService, tell, type TestService, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
 import { anOrganisation } from '../../test/organisation.js';
-import { aPayment } from '../../test/payment.js';
+import { aPayment, told } from '../../test/payment.js';
+import { readModel } from '../../test/read-model.js';
+import { GenerationRepository } from './generation.repository.js';
 import { RebuildHistory, type RebuildState } from './rebuild-history.js';
 
 jest.setTimeout(60_000);
-
-@Module({})
-class PaymentProcessorModule {}
-
-/** Stands in for payment-processor: it only says what happened. */
-const paymentProcessor: ServiceDefinition = {
-  name: 'payment-processor',
-  config: ServiceConfig,
-  module: PaymentProcessorModule,
-  migrations: [],
-};
 
 let history: History;
 let processor: TestService;
 beforeAll(async () => {
   history = await startHistory();
-  processor = await startTestService(paymentProcessor, { broker: history.broker, clock: history.clock });
+  processor = await startTestService(standInFor('payment-processor'), { broker: history.broker, clock: history.clock });
   await processor.service.startRelaying();
 });
 afterAll(async () => {
@@ -33,23 +22,8 @@ afterAll(async () => {
   await history.stop();
 });
 
-async function happen(payment: AnyPaymentSnapshot, version = 2): Promise<void> {
-  const type = payment.state === 'processing' ? PaymentProcessingV1 : PaymentSucceededV1;
-  const event = { type, aggregateId: payment.reference, aggregateVersion: version, payload: payment };
-  await processor.dataSource.transaction((tx) => processor.service.app.get(EventLog).append(tx, event));
-}
-
-/** Everything but which copy it is. */
-async function readModel(): Promise<unknown> {
-  const rows = await history.dataSource.query<{ row: unknown }[]>(
-    `SELECT to_jsonb(p) - 'generation' AS row FROM payments p WHERE generation = (SELECT generation FROM generations WHERE state = 'serving') ORDER BY payment_reference`,
-  );
-  const counts = await history.dataSource.query<{ row: unknown }[]>(
-    `SELECT to_jsonb(c) - 'generation' AS row FROM payment_counts c WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
-      ORDER BY organisation_id, customer_id, level, bucket`,
-  );
-  return { rows, counts };
-}
+const happen = (payment: AnyPaymentSnapshot, version = 2): Promise<void> =>
+  tell(processor.service, told(payment, version));
 
 const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
   const answer = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
@@ -73,7 +47,7 @@ test('built anew from the log while it is read, it ends identical, also where it
   const known = async () =>
     (await history.dataSource.query<unknown[]>(`SELECT 1 FROM payments WHERE state = 'success'`)).length;
   await waitUntil('the history to know all', 20_000, async () => (await known()) === payments.length);
-  const right = await readModel();
+  const right = await readModel(history.dataSource);
 
   expect((await call('POST', { 'x-admin-key': 'somebody else with a key of no use' })).status).toBe(401);
   // Three ways to be wrong: a payment too few, one that never was, and one that is told of wrongly by a later version.
@@ -83,7 +57,7 @@ test('built anew from the log while it is read, it ends identical, also where it
     wrong!.paymentReference,
   ]);
   await history.dataSource.query(`UPDATE payment_counts SET payments = payments + 7 WHERE level = 2`);
-  expect(await readModel()).not.toEqual(right);
+  expect(await readModel(history.dataSource)).not.toEqual(right);
 
   // In a page behind the first, so that wrong counts show.
   const page = () => history.get('/v1/payments?page=2&pageSize=20', ours.server);
@@ -100,11 +74,9 @@ test('built anew from the log while it is read, it ends identical, also where it
   expect((await call('GET')).body).toEqual({ serving: 2, building: null });
   expect((await history.one(gone!.paymentReference, ours.server)).amount).toBe(12_345);
   expect((await history.one(late.paymentReference, ours.server)).amount).toBe(12_345);
-  const { rows, counts } = (await readModel()) as { rows: { row: { payment_reference: string } }[]; counts: unknown[] };
-  expect(rows.filter(({ row }) => row.payment_reference !== late.paymentReference)).toEqual(
-    (right as { rows: unknown[] }).rows,
-  );
-  expect(counts.length).toBeGreaterThan((right as { counts: unknown[] }).counts.length);
+  const { payments: rows, counts } = await readModel(history.dataSource);
+  expect(rows.filter((row) => row.payment_reference !== late.paymentReference)).toEqual(right.payments);
+  expect(counts.length).toBeGreaterThan(right.counts.length);
 
   // Once nobody can be writing to it any more, the old copy goes.
   const rebuild = history.service.app.get(RebuildHistory);
@@ -118,21 +90,40 @@ test('built anew from the log while it is read, it ends identical, also where it
   ).toEqual([{ generation: 2 }]);
 
   // And once more, from what is right: nothing is another than before.
-  const before = await readModel();
+  const before = await readModel(history.dataSource);
   await call('POST');
   await waitUntil('the third copy to serve', 20_000, async () => (await call('GET')).body?.building === null);
   expect((await call('GET')).body).toEqual({ serving: 3, building: null });
-  expect(await readModel()).toEqual(before);
+  expect(await readModel(history.dataSource)).toEqual(before);
 });
 
-test('a start that broke off before the past was asked for is never taken for a complete one', async () => {
+test('who dies between beginning and asking for the past leaves nothing that is taken for complete; told once more, it goes on', async () => {
+  const before = await readModel(history.dataSource);
   const { serving } = (await call('GET')).body!;
-  await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES ($1, 'building', $2)`, [
-    serving + 1,
-    history.clock.now(),
-  ]);
+  const transport = history.service.app.get(Transport);
+  await history.service.app
+    .get(GenerationRepository)
+    .begin((tx) => transport.missAgain(tx, [PaymentProcessingV1, PaymentSucceededV1]));
   await history.service.app.get(RebuildHistory).runOnce();
   expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
-  expect((await call('POST')).body).toEqual({ serving, building: serving + 2 });
-  await waitUntil('the next one to serve', 20_000, async () => (await call('GET')).body?.serving === serving + 2);
+
+  expect((await call('POST')).body).toEqual({ serving, building: serving + 1 });
+  await waitUntil('it to serve', 20_000, async () => (await call('GET')).body?.serving === serving + 1);
+  expect(await readModel(history.dataSource)).toEqual(before);
+});
+
+test('of several that are told to build at once one begins, and of several that see its end one lets it serve', async () => {
+  const { serving } = (await call('GET')).body!;
+  const next = serving + 1;
+  const generations = history.service.app.get(GenerationRepository);
+  const miss = jest.fn(() => Promise.resolve());
+  const begun = await Promise.all(Array.from({ length: 8 }, () => generations.begin(miss)));
+  expect(begun.filter((generation) => generation !== undefined)).toEqual([next]);
+  expect(miss).toHaveBeenCalledTimes(1);
+
+  const served = await Promise.all(Array.from({ length: 8 }, () => generations.serve(next)));
+  expect(served.filter((isFirst) => isFirst)).toHaveLength(1);
+  // Who comes a moment later does not retire the one that serves.
+  expect(await generations.serve(next)).toBe(false);
+  expect((await call('GET')).body).toEqual({ serving: next, building: null });
 });

@@ -7,7 +7,7 @@ import {
 } from '@svc/contracts';
 import { Signal, Transport } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type Building, GenerationRepository } from './generation.repository.js';
+import { GenerationRepository } from './generation.repository.js';
 
 /** What an administrator is told. */
 export interface RebuildState {
@@ -20,7 +20,7 @@ export interface RebuildState {
 /** All that the read model is made from. */
 const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
 /** While something is being built, and else: any replica may have been told to build it. */
-const POLL_MS = { building: 500, idle: 30_000 };
+const POLL_MS = { building: 500, idle: 5_000 };
 
 /**
  * Builds the read model anew from payment-processor's log while the present one is read. Everything that was ever said of
@@ -28,8 +28,10 @@ const POLL_MS = { building: 500, idle: 30_000 };
  * read and the old one removed, a little at a time. What a copy ends as depends on the events alone, so the two agree
  * unless the old one was wrong.
  *
- * Replicas: whoever sees first that all has come lets the new copy serve. A batch that another replica is still writing
- * then reaches the new copy a moment later.
+ * Replicas: of any number that are told to build it one begins, and whichever sees first that all has come lets the new
+ * copy serve. What is being built is in the database alone, so it goes on whoever dies: what a dead replica was being told
+ * is told to the next one. Where the one that began died before it asked for the past, that is asked for when it is started
+ * again, or when any of them is told once more to build.
  */
 @Injectable()
 export class RebuildHistory implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -55,29 +57,24 @@ export class RebuildHistory implements OnApplicationBootstrap, OnApplicationShut
 
   /** Begins, where nothing is being built already. */
   async execute(): Promise<RebuildState> {
-    const building = await this.generations.findBuilding();
-    if (!building?.askedAt) {
-      const generation = await this.generations.begin();
-      // In this order: what is published before it is asked for comes again, and the rest comes by itself.
-      await this.transport.askAgain(TYPES);
-      await this.generations.markAsked(generation);
-      this.log.info({ generation }, 'history: is being built anew');
-    }
+    const generation = await this.generations.begin((tx) => this.transport.missAgain(tx, TYPES));
+    if (generation !== undefined) this.log.info({ generation }, 'history: is being built anew');
+    // In this order: what is published before it is asked for comes again, and the rest comes by itself.
+    await this.transport.askForThePast();
     this.signal.nudge();
     return this.state();
   }
 
   async state(): Promise<RebuildState> {
-    const building = await this.generations.findBuilding();
-    return { serving: await this.generations.serving(), building: building?.generation ?? null };
+    return { serving: await this.generations.serving(), building: (await this.generations.findBuilding()) ?? null };
   }
 
   /** One step of what is to be done. False when there is nothing to do now. */
   async runOnce(): Promise<boolean> {
-    const building = await this.generations.findBuilding();
-    if (isAsked(building) && (await this.transport.haveBeenToldAgain(TYPES))) {
-      await this.generations.serve(building.generation);
-      this.log.info({ generation: building.generation }, 'history: what was built anew is read from now on');
+    const generation = await this.generations.findBuilding();
+    if (generation !== undefined && (await this.transport.haveBeenToldAgain(TYPES))) {
+      const isFirst = await this.generations.serve(generation);
+      if (isFirst) this.log.info({ generation }, 'history: what was built anew is read from now on');
       return true;
     }
     return this.generations.removeSome();
@@ -88,15 +85,11 @@ export class RebuildHistory implements OnApplicationBootstrap, OnApplicationShut
       let pollMs = POLL_MS.idle;
       try {
         while (!this.stopping && (await this.runOnce()));
-        if (await this.generations.findBuilding()) pollMs = POLL_MS.building;
+        if ((await this.generations.findBuilding()) !== undefined) pollMs = POLL_MS.building;
       } catch (error) {
         this.log.warn({ err: error }, 'history: building it anew failed, will be repeated');
       }
       if (!this.stopping) await this.signal.wait(pollMs);
     }
   }
-}
-
-function isAsked(building: Building | undefined): building is Building {
-  return building !== undefined && building.askedAt !== null;
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../index.js';
 import { RabbitMqBroker } from '../rabbitmq-broker.js';
 import { Topology } from '../rabbitmq-topology.js';
 import type { Brokers, Link } from './processes-harness.js';
-import { TcpProxy } from './tcp-proxy.js';
 
 export interface RabbitMqLink extends Link {
   readonly broker: RabbitMqBroker;
@@ -49,6 +49,7 @@ export class RabbitMqBrokers implements Brokers {
     for (const service of this.links.keys()) {
       for (const queue of [
         topology.eventQueue(service),
+        topology.pastQueue(service),
         topology.deadLetterQueue(service),
         topology.replayQueue(service),
       ])

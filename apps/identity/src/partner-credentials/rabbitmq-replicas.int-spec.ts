@@ -6,13 +6,12 @@ import {
   PartnerAuthModule,
   PartnerCredentials1763500000020,
 } from '@svc/auth';
-import { migrateService, type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
-import { httpClient, newTestDatabase, PrivateRabbitMq, type TestDatabase, waitUntil } from '@svc/testing';
+import { type RunningService, ServiceConfig, type ServiceDefinition } from '@svc/service';
+import { DistributedServices, httpClient, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
 import { identityService } from '../index.js';
 
-// identity and four replicas of a service of the main API, as they run in processes of their own: over RabbitMQ, in real
-// time. What the replicas know of keys is what they were told.
+// identity and four replicas of a service of the main API. What the replicas know of keys is what they were told.
 
 jest.setTimeout(120_000);
 
@@ -35,56 +34,24 @@ const mainApi: ServiceDefinition = {
   migrations: [PartnerCredentials1763500000020],
 };
 
-let broker: PrivateRabbitMq;
+let services: DistributedServices;
 let identity: RunningService;
 let replicas: RunningService[] = [];
-const databases: TestDatabase[] = [];
-const running: RunningService[] = [];
 
 beforeAll(async () => {
-  broker = await PrivateRabbitMq.start();
-  const env = await environment(mainApi);
+  services = await DistributedServices.start();
+  const env = await services.environment(mainApi);
   replicas = [];
   for (let i = 0; i < 4; i++) {
-    const replica = await start(mainApi, env);
+    const replica = await services.start(mainApi, env);
     await replica.app.listen(0, '127.0.0.1');
     replicas.push(replica);
   }
   // Last: an event that nobody is bound to would wait.
-  identity = await start(
-    identityService,
-    await environment(identityService, {
-      SVC_ADMIN_KEY: ADMIN_KEY,
-      SVC_SEALING_KEY: SEALING_KEY,
-    }),
-  );
+  const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
+  identity = await services.start(identityService, await services.environment(identityService, settings));
 }, 90_000);
-afterAll(async () => {
-  for (const service of running) await service.close();
-  for (const database of databases) await database.drop();
-  await broker.stop();
-});
-
-async function environment(definition: object, more: Record<string, string> = {}): Promise<Record<string, string>> {
-  const database = await newTestDatabase();
-  databases.push(database);
-  const env = {
-    SVC_ENVIRONMENT: 'development',
-    SVC_LOG_LEVEL: 'silent',
-    SVC_DATABASE_URL: database.url,
-    SVC_AMQP_URL: broker.url,
-    ...more,
-  };
-  await migrateService(definition as ServiceDefinition, env);
-  return env;
-}
-
-async function start(definition: ServiceDefinition, env: Record<string, string>): Promise<RunningService> {
-  const service = await startService(definition, { env });
-  running.push(service);
-  await service.startRelaying();
-  return service;
-}
+afterAll(() => services.close());
 
 const admin = (...call: Parameters<ReturnType<typeof httpClient>>) =>
   httpClient(identity, { 'x-admin-key': ADMIN_KEY })(...call);

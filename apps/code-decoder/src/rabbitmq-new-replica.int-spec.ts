@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
+import type { RunningService } from '@svc/service';
+import { anEvent, DistributedServices, isReady, standInFor, statusOf, tell, waitUntil } from '@svc/testing';
+import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
+import { codeDecoderService } from './index.js';
+
+jest.setTimeout(60_000);
+
+const identity = standInFor('identity');
+
+let services: DistributedServices;
+beforeAll(async () => (services = await DistributedServices.start()), 90_000);
+afterAll(() => services.close());
+
+test('on a database of its own it is ready only when it knows every site and key there was, and stays so', async () => {
+  const keys = Array.from({ length: 400 }, () => newApiKey('site', 'test'));
+  const identityEnv = await services.environment(identity);
+  const before = await services.start(identity, identityEnv);
+  for (const [index, key] of keys.entries()) {
+    const [merchantId, siteId, keyId] = [1001, 5001 + index, randomUUID()];
+    const site = {
+      merchantId,
+      siteId,
+      merchantName: 'Karoo Books',
+      siteReference: `S${index}`,
+      name: 'Shop',
+      requireApiKey: true,
+      allowedHosts: [],
+      keylessMode: 'test' as const,
+    };
+    const ofKey = {
+      keyId,
+      kind: 'site',
+      mode: 'test',
+      merchantId,
+      siteId,
+      hash: hashApiKey(key),
+      revoked: false,
+    } as const;
+    await tell(before, anEvent(SiteChangedV1, String(siteId), 1, site), anEvent(ApiKeyChangedV1, keyId, 1, ofKey));
+  }
+  const tillOf = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
+  const asks = (service: RunningService, index: number) =>
+    statusOf(service, 'PUT', tillOf(index), { 'x-api-key': keys[index]! });
+
+  // One that was there from the beginning hears of them as they happen.
+  const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
+  const first = await services.start(codeDecoderService, await services.environment(codeDecoderService, settings));
+  await waitUntil('the first to be ready', 20_000, () => isReady(first));
+  expect(await asks(first, 399)).toBe(201);
+
+  await services.stop(before);
+  const anew = { ...codeDecoderService, name: 'code-decoder-anew' };
+  const lateEnv = await services.environment(anew, settings);
+  const late = await services.start(anew, lateEnv);
+  expect(await statusOf(late, 'GET', '/health/ready')).toBe(503);
+  expect(await asks(late, 0)).toBe(401);
+
+  const back = await services.start(identity, identityEnv);
+  await waitUntil('the late one to be ready', 20_000, () => isReady(late));
+  expect(await Promise.all([0, 200, 399].map((index) => asks(late, index)))).toEqual([201, 201, 201]);
+
+  // Started again while identity is away, it is ready at once: what it knows is in its own tables.
+  await services.stop(back);
+  await services.stop(late);
+  const again = await services.start(anew, lateEnv);
+  expect(await statusOf(again, 'GET', '/health/ready')).toBe(200);
+  expect(await asks(again, 399)).toBe(200);
+});

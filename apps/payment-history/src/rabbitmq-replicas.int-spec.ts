@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AnyPaymentSnapshot,
+  type EventEnvelope,
+  type PartnerPayment,
+  SinglePaymentStatus,
+  type SinglePayment,
+} from '@svc/contracts';
+import { SystemClock } from '@svc/kernel';
+import type { RunningService } from '@svc/service';
+import { DistributedServices, isReady, standInFor, statusOf, tell, waitUntil } from '@svc/testing';
+import { DataSource } from 'typeorm';
+import { ADMIN_KEY } from '../test/history.js';
+import { anOrganisation, type Organisation } from '../test/organisation.js';
+import { aPayment, told } from '../test/payment.js';
+import { readModel } from '../test/read-model.js';
+import { paymentHistoryService } from './index.js';
+import { PaymentRepository } from './payments/payment.repository.js';
+import type { RebuildState } from './rebuild/rebuild-history.js';
+
+jest.setTimeout(90_000);
+
+const identity = standInFor('identity');
+const processor = standInFor('payment-processor');
+const SETTINGS = { SVC_ADMIN_KEY: ADMIN_KEY };
+/** More than the broker gives one replica at once. */
+const PAYMENTS = 600;
+
+let services: DistributedServices;
+let payments: PartnerPayment[];
+let ours: Organisation;
+/** Of payment-processor, which is stopped and started again. */
+let processorEnv: Readonly<Record<string, string>>;
+let paying: RunningService;
+let historyEnv: Readonly<Record<string, string>>;
+/** A replica that is there from the beginning. */
+let first: RunningService;
+
+beforeAll(async () => {
+  services = await DistributedServices.start();
+  historyEnv = await services.environment(paymentHistoryService, SETTINGS);
+  first = await services.start(paymentHistoryService, historyEnv);
+  const who = await services.start(identity, await services.environment(identity));
+  processorEnv = await services.environment(processor);
+  paying = await services.start(processor, processorEnv);
+
+  const deliver = (...events: EventEnvelope[]): Promise<void> => tell(who, ...events);
+  ours = await anOrganisation({ clock: new SystemClock(), deliver });
+  payments = Array.from({ length: PAYMENTS }, (_, i) => aPaymentOfOurs(i));
+  for (let i = 0; i < PAYMENTS; i += 100) await pay(...payments.slice(i, i + 100));
+  const [last] = payments.slice(-1);
+  await waitUntil('the first to know them', 20_000, () => isReadable(first, last!));
+}, 90_000);
+afterAll(() => services.close());
+
+const aPaymentOfOurs = (minute: number): PartnerPayment =>
+  aPayment(ours.organisationId, ours.customers[minute % 2]!, {
+    paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + minute * 60_000).toISOString(),
+  });
+
+function pay(...made: readonly AnyPaymentSnapshot[]): Promise<void> {
+  const begun = made.map((payment) => told({ ...payment, state: 'processing', processedAmount: 0 }, 1));
+  return tell(paying, ...begun, ...made.map((payment) => told(payment, 2)));
+}
+
+const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
+  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, ours.server);
+
+async function read(replica: RunningService, { paymentReference }: PartnerPayment): Promise<SinglePayment | undefined> {
+  const url = `/v1/payments/${paymentReference}`;
+  const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: ours.server });
+  return statusCode === 200 ? (JSON.parse(body) as SinglePayment) : undefined;
+}
+
+const isReadable = async (replica: RunningService, payment: PartnerPayment): Promise<boolean> =>
+  (await read(replica, payment))?.status === SinglePaymentStatus.Success;
+
+async function rebuild(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
+  const url = '/admin/v1/history/rebuild';
+  const { body } = await replica.app.inject({ method, url, headers: { 'x-admin-key': ADMIN_KEY } });
+  return JSON.parse(body) as RebuildState;
+}
+
+const readBy = (replica: RunningService) => readModel(replica.app.get(DataSource));
+
+/** On a database of its own, as a service that others do not know. */
+async function startAnew(): Promise<RunningService> {
+  const anew = { ...paymentHistoryService, name: `payment-history-${randomUUID()}` };
+  return services.start(anew, await services.environment(anew, SETTINGS));
+}
+
+test('on a database of its own a replica is ready only when it knows every payment there was', async () => {
+  await services.stop(paying);
+  const late = await startAnew();
+  expect(await isReady(late)).toBe(false);
+  paying = await services.start(processor, processorEnv);
+  await waitUntil('the late one to be ready', 20_000, () => isReady(late));
+  // At once, with nothing waited for.
+  expect(await readBy(late)).toEqual(await readBy(first));
+  expect(await Promise.all([0, 300, 599].map((i) => statusAt(late, payments[i]!)))).toEqual([200, 200, 200]);
+  await services.stop(late);
+});
+
+/** In this replica whatever tells of that payment stops before it reaches the database; everything else goes on. */
+function stopAt({ reference }: PartnerPayment, replica: RunningService): { reached: Promise<void>; goOn: () => void } {
+  const payments = replica.app.get(PaymentRepository);
+  const keep = payments.keep.bind(payments);
+  const [reached, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  jest.spyOn(payments, 'keep').mockImplementation(async (batch) => {
+    if (batch.some(({ payment }) => payment.reference === reference)) {
+      reached.resolve();
+      await door.promise;
+    }
+    await keep(batch);
+  });
+  return { reached: reached.promise, goOn: door.resolve };
+}
+
+test('built anew by two replicas while payments go on: read all the time, begun once, finished by the one that lives', async () => {
+  // Started anew, so that the one that dies is the one that is being told the past.
+  await services.stop(first);
+  const dying = await services.startKillable(paymentHistoryService, historyEnv);
+  first = await services.start(paymentHistoryService, historyEnv);
+  const [replica, other] = [first, dying.service];
+  const dataSource = replica.app.get(DataSource);
+  const [wrong] = payments;
+  await dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
+    wrong!.paymentReference,
+  ]);
+
+  const middle = stopAt(payments[PAYMENTS / 2]!, other);
+  const begun = await Promise.all([replica, other].map((one) => rebuild(one, 'POST')));
+  expect(begun).toEqual([
+    { serving: 1, building: 2 },
+    { serving: 1, building: 2 },
+  ]);
+
+  // What was always there is read without a pause, at whichever replica lives, until the new copy serves.
+  const seen = new Map<number, number>();
+  let isOver = false;
+  const reader = (async () => {
+    for (let i = 1; !isOver; i++) {
+      const status = await statusAt(replica, payments[1 + (i % (PAYMENTS - 1))]!);
+      seen.set(status, (seen.get(status) ?? 0) + 1);
+    }
+  })();
+  try {
+    await middle.reached;
+    // Payments go on, and none of them waits behind the past.
+    const meanwhile = Array.from({ length: 50 }, (_, i) => aPaymentOfOurs(PAYMENTS + i));
+    await pay(...meanwhile);
+    await waitUntil('the last of them', 10_000, () => isReadable(replica, meanwhile.at(-1)!));
+    expect(await rebuild(replica, 'POST')).toEqual({ serving: 1, building: 2 });
+    expect((await read(replica, wrong!))?.amount).toBe(1);
+
+    const killed = dying.kill();
+    middle.goOn();
+    await killed;
+    await waitUntil('the new copy to serve', 30_000, async () => (await rebuild(replica, 'GET')).building === null);
+    expect(await rebuild(replica, 'GET')).toEqual({ serving: 2, building: null });
+    // At once: what the dead one had been told has come to the other before the new copy served.
+    expect((await read(replica, wrong!))?.amount).toBe(wrong!.amount);
+  } finally {
+    isOver = true;
+    middle.goOn();
+    await reader;
+  }
+  expect([...seen.keys()]).toEqual([200]);
+  expect(seen.get(200)).toBeGreaterThan(50);
+
+  // The past of each of the two types that were ever published was asked for once.
+  const asked = await paying.app
+    .get(DataSource)
+    .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);
+  expect(asked).toHaveLength(2);
+  // What it ends as is what one that has never heard of anything before makes of the same log.
+  const late = await startAnew();
+  await waitUntil('another one to be ready', 20_000, () => isReady(late));
+  const rebuilt = await readBy(replica);
+  expect(rebuilt.payments).toHaveLength(PAYMENTS + 50);
+  expect(rebuilt).toEqual(await readBy(late));
+});
