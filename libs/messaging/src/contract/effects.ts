@@ -9,8 +9,10 @@ export interface Note {
 }
 export const NotedV1 = eventType<Note>('noted.v1');
 
-/** Longest wait for something that must happen. */
-/** Longer than a statement of another test's may last: it holds back what a relay on the same server may read. */
+/**
+ * Longest wait for something that must happen: longer than a statement of another test's may last, which holds back what
+ * a relay on the same server may read.
+ */
 export const DEADLINE_MS = 20_000;
 
 /** A table without any uniqueness, so that an effect that happens twice is seen twice. */
