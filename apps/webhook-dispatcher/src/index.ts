@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
+import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
@@ -17,5 +18,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     NotificationTraces1763500000502,
     RecordNotifications1763500000503,
     Circuits1763500000504,
+    LookUps1763500000505,
   ],
 };
