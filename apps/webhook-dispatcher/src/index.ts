@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
+import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
 import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
@@ -19,5 +20,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     RecordNotifications1763500000503,
     Circuits1763500000504,
     LookUps1763500000505,
+    LockSessions1763500000506,
   ],
 };
