@@ -17,9 +17,11 @@ const AWAY = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Of each phase; every third is for a hosted session, whose merchant is to hear of it. */
 const ROUNDS = 45;
 const WARM_UP = 12;
-/** What a neighbour that is away may add at the most: a tenth of the shortest time-out that anything here waits for. */
-const MORE_MS_MAX = 100;
-const SLOWEST_MS_MAX = 2_000;
+/** Half of the shortest time-out that anything here waits for: who waited for a neighbour would take longer. */
+const MORE_MS_MAX = 500;
+/** A machine that is busy with something else may hold up a few. */
+const SLOW_MS = 2_000;
+const SLOW_SHARE_MAX = 0.1;
 
 const KINDS = ['pay', 'read it', 'read all', 'decode'] as const;
 type Timings = Record<(typeof KINDS)[number], number[]>;
@@ -139,7 +141,8 @@ function expectAsBefore(phase: string): void {
   for (const kind of KINDS) {
     const [before, now] = [timings.get('all there')![kind], timings.get(phase)![kind]];
     expect([kind, median(now) - median(before) < MORE_MS_MAX]).toEqual([kind, true]);
-    expect([kind, Math.max(...now) < SLOWEST_MS_MAX]).toEqual([kind, true]);
+    const slow = now.filter((ms) => ms > SLOW_MS).length;
+    expect([kind, slow <= now.length * SLOW_SHARE_MAX]).toEqual([kind, true]);
   }
 }
 

@@ -22,9 +22,9 @@ export interface Job {
   readonly body: Notification;
 }
 
-export const settings = JSON.parse(process.argv[2] ?? '{}') as JobSettings;
+export const settings = JSON.parse(process.argv[2]!) as JobSettings;
 
-const webhook = new Webhook(settings.secret ?? `whsec_${'A'.repeat(32)}`);
+const webhook = new Webhook(settings.secret);
 let pool: Pool | undefined;
 
 /** One try. Throws when it was not acknowledged, for the queue to try again. */

@@ -1,5 +1,5 @@
 /** The rules of the four card fields, without a browser. */
-import { cardBrand, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
+import { cardBrand, HOLDER_NAME_MAX_LENGTH, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
 import { fieldErrors } from '../src/page-views/strings.js';
 
 /** As typed. */
@@ -82,5 +82,5 @@ function checkCvv(text: string, cardNumber: string): string | undefined {
 
 function checkHolderName(text: string): string | undefined {
   if (text.trim() === '') return fieldErrors.holderNameMissing;
-  return text.length > 100 ? fieldErrors.holderNameLong : undefined;
+  return text.length > HOLDER_NAME_MAX_LENGTH ? fieldErrors.holderNameLong(HOLDER_NAME_MAX_LENGTH) : undefined;
 }

@@ -10,7 +10,6 @@ import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { PressesUnderWay } from './pay/presses-under-way.js';
-import { ScannedCodeController } from './pay/scanned-code.controller.js';
 import { ShowPage } from './pay/show-page.js';
 import { WatchStates } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
@@ -37,7 +36,6 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     PaymentsController,
     NotificationFeedController,
     PayController,
-    ScannedCodeController,
     SessionsConsumer,
     TillCodesConsumer,
     CredentialsConsumer,

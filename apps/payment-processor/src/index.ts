@@ -2,6 +2,7 @@ import { PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
+import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
@@ -20,5 +21,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     Payments1763500001000,
     Verifications1763500001001,
     PartnerPayments1763500001002,
+    ForgetAfter1763500001003,
   ],
 };

@@ -2,6 +2,8 @@ import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
+import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
+import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
@@ -17,5 +19,7 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     NotificationTraces1763500000502,
     RecordNotifications1763500000503,
     Circuits1763500000504,
+    LookUps1763500000505,
+    LockSessions1763500000506,
   ],
 };

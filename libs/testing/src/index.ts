@@ -2,6 +2,7 @@ export * from './column-drift.js';
 export * from './distributed-services.js';
 export * from './http-client.js';
 export * from './manual-clock.js';
+export * from './plan-of.js';
 export * from './private-rabbitmq.js';
 export * from './tcp-proxy.js';
 export * from './test-database.js';

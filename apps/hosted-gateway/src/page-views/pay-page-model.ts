@@ -40,7 +40,7 @@ export interface PayablePage extends OrderShown {
   state: 'open' | 'declined';
   /** Number of the coming try, from 1. */
   try: number;
-  /** Of five. */
+  /** The coming one included. */
   triesLeft: number;
   /** ISO 8601 UTC; when the session ends, and with it the card data encrypted for it. */
   expiresAt: string;

@@ -2,6 +2,10 @@
  * Every word of the payment page, for the server's views and the browser's script. A sentence about a failure says
  * whether money moved and what to do next; it never blames the payer and never promises what is not known.
  */
+import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+
+/** Another number needs another word: without it this does not compile. */
+const tries: Record<typeof SESSION_TRIES_MAX, string> = { 5: 'Five tries' };
 
 export const page = {
   yourOrder: 'Your order',
@@ -29,7 +33,7 @@ export const form = {
   cvvHintFour: '4 digits on the front',
   holderName: 'Name on card',
   pay: 'Pay',
-  triesLeft: (left: number) => (left === 1 ? 'This is the last try.' : `${left} of 5 tries left.`),
+  triesLeft: (left: number) => (left === 1 ? 'This is the last try.' : `${left} of ${SESSION_TRIES_MAX} tries left.`),
   errorCode: (errorReference: string) => `Code ${errorReference}`,
 } as const;
 
@@ -54,7 +58,7 @@ export const fieldErrors = {
   cvvWrong: (digits: number) => `The CVV of this card has ${digits} digits.`,
   cvvWrongEither: 'The CVV has 3 or 4 digits.',
   holderNameMissing: 'Enter the name on the card.',
-  holderNameLong: 'Use at most 100 characters.',
+  holderNameLong: (max: number) => `Use at most ${max} characters.`,
 } as const;
 
 /** Above the form, when the payment could not be started. */
@@ -99,7 +103,7 @@ export const paid = {
 export const closed = {
   refused: {
     heading: 'This payment cannot be tried again',
-    note: 'Five tries did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
+    note: `${tries[SESSION_TRIES_MAX]} did not succeed. Nothing was charged. Go back to the store to choose another way to pay.`,
   },
   expired: {
     heading: 'This payment page has expired',

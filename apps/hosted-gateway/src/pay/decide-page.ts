@@ -2,7 +2,8 @@ import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
 import type { OrderShown, PayablePage, SessionPage } from '../page-views/pay-page-model.js';
 import { callsPathOf, isScanned, type PayerAddress } from '../sessions/payer-address.js';
-import { SESSION_TRIES_MAX, sessionState } from '../sessions/session.js';
+import { sessionState } from '../sessions/session.js';
+import { SESSION_TRIES_MAX } from '../sessions/tries.js';
 import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { linkToMerchant } from './payer-links.js';
 

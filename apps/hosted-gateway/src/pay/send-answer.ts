@@ -1,4 +1,4 @@
-/** The answers that the page at both of its addresses gives alike. */
+/** How the page and its stream are answered: their headers, and what is read of the request. */
 import type { Readable } from 'node:stream';
 import { HttpStatus } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { get } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import type { PassThrough } from 'node:stream';
 import {
   PaymentFailedV1,
   PaymentProcessingV1,
@@ -15,6 +17,7 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
+import { WatchStates } from './watch-states.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -300,6 +303,25 @@ describe('the stream of states', () => {
     const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first event', 5_000, async () => states.length > 0);
     leave();
+  });
+
+  test('lets a reader go that does not read', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    const open = jest.spyOn(gateway.service.app.get(WatchStates), 'open');
+    const reader = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    reader.write(`GET /pay/${sessionId}/events HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await once(reader, 'data');
+    reader.pause();
+    const stream = (await open.mock.results[0]!.value) as PassThrough;
+    open.mockRestore();
+    // More than the kernel keeps for both ends of a connection, as years of signs of life would be.
+    for (let written = 0; written < 16 * 2 ** 20; written += 4_096) stream.write(Buffer.alloc(4_096, '\n'));
+    const closed = once(stream, 'close');
+    await waitUntil('the reader to be let go', 5_000, async () => stream.destroyed);
+    await closed;
+    // What was sent before is still read; then the connection is at its end.
+    reader.on('error', () => undefined).resume();
+    await once(reader, 'close');
   });
 
   async function listening(replica: Awaited<ReturnType<typeof startService>>): Promise<string> {

@@ -21,7 +21,7 @@ const TICK_MS = 500;
 const LOOK_AFTER_MS = [1_000, 2_000, 4_000, 8_000] as const;
 /** States of a page in which a bank owes an answer. */
 const OWED: ReadonlySet<string> = new Set(['processing', 'verification']);
-/** A reader who does not read is let go. */
+/** With more waiting for it a reader is let go: it does not read. */
 const UNREAD_BYTES_MAX = 16 * 1024;
 
 interface Stream {
@@ -93,7 +93,9 @@ export class WatchStates implements OnModuleDestroy {
       const versions = await this.sessions.versionsOf([...new Set([...this.streams].map((one) => one.sessionId))]);
       const now = this.clock.now().getTime();
       for (const stream of this.streams) {
-        if (now >= stream.endsAt || stream.out.writableLength > UNREAD_BYTES_MAX) stream.out.end();
+        // An end would wait for exactly the reader that does not read.
+        if (stream.out.writableLength > UNREAD_BYTES_MAX) stream.out.destroy();
+        else if (now >= stream.endsAt) stream.out.end();
         else if (versions.get(stream.sessionId) !== Number(stream.told.version)) void this.look(stream);
         else if (now >= stream.nextLookAt) this.giveSignOfLife(stream);
       }

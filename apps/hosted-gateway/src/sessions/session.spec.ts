@@ -1,5 +1,6 @@
 import type { CreateSessionRequest, PayableState } from '@svc/contracts';
-import { fingerprintOf, SESSION_LIFETIME_MS, SESSION_TRIES_MAX, type SessionState, sessionState } from './session.js';
+import { fingerprintOf, SESSION_LIFETIME_MS, type SessionState, sessionState } from './session.js';
+import { SESSION_TRIES_MAX } from './tries.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);

@@ -7,11 +7,10 @@ import type {
   PayableDescriptor,
   PayableState,
 } from '@svc/contracts';
+import { SESSION_TRIES_MAX } from './tries.js';
 
 /** A session lives this long (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
-/** Failed payments after which a session is refused (H2). */
-export const SESSION_TRIES_MAX = 5;
 
 /** States of a session (H2). */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';

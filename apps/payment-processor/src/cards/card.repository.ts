@@ -63,7 +63,7 @@ export class CardRepository {
   /** From now on nobody pays with it. False where there is none of this owner's. */
   async delete(owner: CardOwner, token: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE cards SET deleted_at = $5
+      `UPDATE cards SET deleted_at = $5, forget_after = $5
         WHERE token = $1 AND organisation_id = $2 AND mode = $3 AND ($4::uuid IS NULL OR customer_reference = $4)
           AND deleted_at IS NULL RETURNING token`,
       [token, owner.organisationId, owner.mode, owner.customerReference ?? null, this.clock.now()],
@@ -71,19 +71,27 @@ export class CardRepository {
     return count > 0;
   }
 
-  /** Deleted ones that the acquirer has not confirmed to have forgotten, the oldest first. */
-  async findUnforgotten(limit: number): Promise<Pick<KnownCard, 'token' | 'vaultToken'>[]> {
+  /** Deleted ones that the acquirer is now to be asked to forget, those that wait longest first. */
+  async findToForget(limit: number): Promise<Pick<KnownCard, 'token' | 'vaultToken'>[]> {
     return this.dataSource.query(
-      `SELECT token, vault_token AS "vaultToken" FROM cards
-        WHERE deleted_at IS NOT NULL AND forgotten_at IS NULL ORDER BY deleted_at LIMIT $1`,
-      [limit],
+      `SELECT token, vault_token AS "vaultToken" FROM cards WHERE forget_after <= $2 ORDER BY forget_after LIMIT $1`,
+      [limit, this.clock.now()],
     );
   }
 
   async markForgotten(token: string): Promise<void> {
-    await this.dataSource.query(`UPDATE cards SET forgotten_at = $2 WHERE token = $1 AND forgotten_at IS NULL`, [
-      token,
-      this.clock.now(),
-    ]);
+    await this.dataSource.query(
+      `UPDATE cards SET forgotten_at = $2, forget_after = NULL WHERE token = $1 AND forgotten_at IS NULL`,
+      [token, this.clock.now()],
+    );
+  }
+
+  /** Asks again after as long as the card has been deleted, within bounds: behind those that nobody has asked for yet. */
+  async forgetLater(token: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE cards SET forget_after = $2::timestamptz + least(greatest($2::timestamptz - deleted_at, interval '30 seconds'), interval '1 hour')
+        WHERE token = $1 AND forgotten_at IS NULL`,
+      [token, this.clock.now()],
+    );
   }
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
+import { CardRepository } from './card.repository.js';
 import { DeleteCard } from './delete-card.js';
 
 let processor: Processor;
@@ -118,7 +120,12 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   expect([away.status, away.headers['retry-after'], away.body.errors[0].errorReference]).toEqual([503, '5', '30']);
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
   expect((await partner.pay(await anInvoice(), withToken(token))).status).toBe(404);
-  await waitUntil('the vault to be asked', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
+  const postponed = async () =>
+    processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE token = $1 AND forget_after > $2`, [
+      token,
+      processor.clock.now(),
+    ]);
+  await waitUntil('the vault to be asked in vain', 5_000, async () => (await postponed()).length > 0);
   store.mockRestore();
   forget.mockRestore();
   const forgotten = async () => {
@@ -129,6 +136,7 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
     return row.at !== null;
   };
   expect(await forgotten()).toBe(false);
+  processor.clock.advance(30_000);
   await processor.service.app.get(DeleteCard).forgetDeleted();
   expect(await forgotten()).toBe(true);
 });
@@ -179,4 +187,50 @@ test('the number of a card stands in no table, and not in the books of the bank'
   expect(await containing(planted)).toEqual([]);
   expect(readFileSync(processor.books, 'utf8')).toContain('vaultToken');
   expect(readFileSync(processor.books, 'utf8')).not.toContain(planted);
+});
+
+test('cards that the vault keeps refusing to forget hold up no others, and are asked for less and less often', async () => {
+  const { app } = processor.service;
+  const cards = app.get(CardRepository);
+  const owner = { organisationId: randomUUID(), mode: 'test', customerReference: undefined } as const;
+  const refused = new Set<string>();
+  const deleteCard = async (): Promise<string> => {
+    const vaultToken = randomUUID();
+    const stored = { vaultToken, acquirer: 'simulated', cardMask: '**** 4242', customerReference: undefined };
+    await cards.insert(owner, { token: `card of ${vaultToken}`, ...stored });
+    await cards.delete(owner, `card of ${vaultToken}`);
+    return vaultToken;
+  };
+  // As many as are asked for at a time.
+  while (refused.size < 50) refused.add(await deleteCard());
+  processor.clock.advance(1);
+  const last = await deleteCard();
+  let asked: string[] = [];
+  const forget = jest.spyOn(app.get(Acquirer), 'forgetCard').mockImplementation(({ vaultToken }) => {
+    asked.push(vaultToken);
+    return Promise.resolve(!refused.has(vaultToken));
+  });
+  const warn = jest.spyOn(app.get<ServiceLog>(SERVICE_LOG), 'warn');
+  const askedAfter = async (ms: number): Promise<string[]> => {
+    processor.clock.advance(ms);
+    asked = [];
+    await app.get(DeleteCard).forgetDeleted();
+    return asked.toSorted();
+  };
+
+  const sorted = [...refused].toSorted();
+  expect(await askedAfter(0)).toEqual(sorted);
+  expect(warn).toHaveBeenLastCalledWith({ cards: 50 }, expect.any(String));
+  expect(await askedAfter(0)).toEqual([last]);
+  expect(await askedAfter(29_000)).toEqual([]);
+  expect(await askedAfter(1_000)).toEqual(sorted);
+  expect(await askedAfter(24 * 3_600_000)).toEqual(sorted);
+  expect(await askedAfter(3_599_000)).toEqual([]);
+  expect(await askedAfter(1_000)).toEqual(sorted);
+  expect(warn).toHaveBeenCalledTimes(4);
+  refused.clear();
+  expect(await askedAfter(3_600_000)).toEqual(sorted);
+  expect(await askedAfter(24 * 3_600_000)).toEqual([]);
+  forget.mockRestore();
+  warn.mockRestore();
 });

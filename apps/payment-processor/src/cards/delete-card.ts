@@ -17,14 +17,9 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
   constructor(
     @Inject(CardRepository) private readonly cards: CardRepository,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
-    @Inject(SERVICE_LOG) log: ServiceLog,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.repeated = new Repeated(
-      'forgetting cards',
-      POLL_MS,
-      log,
-      async () => (await this.forgetDeleted()) === BATCH_MAX,
-    );
+    this.repeated = new Repeated('forgetting cards', POLL_MS, log, () => this.forgetDeleted());
   }
 
   /**
@@ -45,14 +40,19 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     return this.repeated.stop();
   }
 
-  /** Returns how many the acquirer has forgotten. */
-  async forgetDeleted(): Promise<number> {
+  /** Returns whether there may be more to forget at once. */
+  async forgetDeleted(): Promise<boolean> {
+    const asked = await this.cards.findToForget(BATCH_MAX);
     let forgotten = 0;
-    for (const { token, vaultToken } of await this.cards.findUnforgotten(BATCH_MAX)) {
-      if (!(await this.acquirer.forgetCard({ vaultToken }))) continue;
-      await this.cards.markForgotten(token);
-      forgotten++;
+    for (const { token, vaultToken } of asked) {
+      if (await this.acquirer.forgetCard({ vaultToken })) {
+        await this.cards.markForgotten(token);
+        forgotten++;
+      } else await this.cards.forgetLater(token);
     }
-    return forgotten;
+    const unconfirmed = asked.length - forgotten;
+    if (unconfirmed > 0) this.log.warn({ cards: unconfirmed }, 'deleted cards not yet forgotten, will be repeated');
+    // A vault that confirmed none is away: the next of them can wait.
+    return asked.length === BATCH_MAX && forgotten > 0;
   }
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { afterFailure, type Circuit, CLOSED, isFailure } from './circuit.js';
+import { afterFailure, type Circuit, isFailure } from './circuit.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const SECOND = 1_000;
+
+const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
 
 function failed(times: number, circuit: Circuit = CLOSED): Circuit {
   return times === 0 ? circuit : failed(times - 1, afterFailure(circuit, 'a try', NOW));

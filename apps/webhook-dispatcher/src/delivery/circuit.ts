@@ -24,8 +24,6 @@ export interface Circuit {
   readonly probeLeaseId: string | undefined;
 }
 
-export const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
-
 const FAILURES_TO_OPEN = 5;
 const OPEN_FIRST_MS = 10_000;
 const OPEN_MAX_MS = 5 * 60_000;

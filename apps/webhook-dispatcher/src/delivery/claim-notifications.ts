@@ -83,8 +83,11 @@ const dueWithin = (bounds: string): string => `
    LIMIT ready.room
      FOR UPDATE SKIP LOCKED`;
 
-const CLAIM = `
-  WITH RECURSIVE lanes AS (
+/**
+ * `WITH RECURSIVE` this: every endpoint of a merchant that has something pending, with the earliest time that it is due.
+ * It skips through the index from one to the next, so it costs what there are endpoints, not what waits for them.
+ */
+export const LANES = `lanes AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
       WHERE state = 'pending' ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
     UNION ALL
@@ -94,7 +97,10 @@ const CLAIM = `
            SELECT n.merchant_id, n.endpoint, n.next_attempt_at FROM notifications n
             WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (lanes.merchant_id, lanes.endpoint)
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
-  ), busy AS (
+  )`;
+
+const CLAIM = `
+  WITH RECURSIVE ${LANES}, busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
   ), ready AS (
     SELECT merchant_id, endpoint, coalesce(busy.in_flight, 0) AS in_flight, circuits.open_until IS NOT NULL AS is_probe,

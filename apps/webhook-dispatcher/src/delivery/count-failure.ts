@@ -1,6 +1,6 @@
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
-import { afterFailure, type Circuit, CLOSED, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { afterFailure, type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
 import type { ClaimedNotification } from './claim-notifications.js';
 
 export interface FailureCounted {
@@ -58,7 +58,7 @@ interface CircuitRow {
 }
 
 function circuitOf({ failures, openings, openUntil, probeLeaseId }: CircuitRow): Circuit {
-  return { ...CLOSED, failures, openings, openUntil: openUntil ?? undefined, probeLeaseId: probeLeaseId ?? undefined };
+  return { failures, openings, openUntil: openUntil ?? undefined, probeLeaseId: probeLeaseId ?? undefined };
 }
 
 async function exhaustOverdue(

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
+import { LANES } from './claim-notifications.js';
 
 /** `svc.webhook.due.age`: for how many seconds the oldest due notification has waited; 0 when none is due. */
 @Injectable()
@@ -27,7 +28,7 @@ export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {
   async oldestDueSeconds(): Promise<number> {
     const now = this.clock.now();
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
-      `SELECT min(next_attempt_at) AS since FROM notifications WHERE state = 'pending' AND next_attempt_at <= $1`,
+      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes WHERE first_due <= $1`,
       [now],
     );
     return row?.since ? (now.getTime() - row.since.getTime()) / 1000 : 0;

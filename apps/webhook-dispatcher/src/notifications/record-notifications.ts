@@ -16,9 +16,10 @@ export type PaymentEvent = Pick<EventEnvelope<PaymentSnapshot>, 'payload' | 'tra
  *
  * What the worker relies on, and why it holds:
  * - Once a Success is visible, every Failed of its session is either superseded, acknowledged, or under a lease that
- *   is visible too. Two recordings are serialised by a lock on the session (session-lock.ts). A claim locks the row it
- *   takes: if it was first, the superseding UPDATE waits for it and keeps its lease; if it was second, it skips the
- *   locked row, and later finds it superseded. A Failed that is leased from the start is so before the lock is released.
+ *   is visible too. Two recordings are serialised by a lock on the session, which the function takes first
+ *   (session-lock.ts). A claim locks the row it takes: if it was first, the superseding UPDATE waits for it and keeps its
+ *   lease; if it was second, it skips the locked row, and later finds it superseded. A Failed that is leased from the
+ *   start is so before the lock is released.
  * - So a claim of the Success need only look for a lease that has not ended: see claim-notifications.ts.
  */
 export async function recordNotifications(

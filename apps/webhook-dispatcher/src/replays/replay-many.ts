@@ -2,6 +2,7 @@ import { type Clock, invalidField } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { DueSignal } from '../delivery/due-signal.js';
+import { FIRST_ID } from '../notifications/list-notifications.js';
 import { lockSessions } from '../notifications/session-lock.js';
 import type { ReplayManyRequest } from './replay-many.request.js';
 
@@ -16,7 +17,6 @@ export interface ReplayedPage {
 
 /** One transaction; a hundred thousand are a hundred calls, and no lock is held for long. */
 const PAGE = 1_000;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Found {
   id: string;

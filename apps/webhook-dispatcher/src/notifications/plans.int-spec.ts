@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { planOf } from '@svc/testing';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
+import { DueSignal } from '../delivery/due-signal.js';
+import { replayMany } from '../replays/replay-many.js';
+import type { ReplayManyRequest } from '../replays/replay-many.request.js';
+import { listNotifications, type NotificationQuery } from './list-notifications.js';
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+});
+afterAll(() => dispatcher.test.stop());
+
+const ID = randomUUID();
+const planOfList = (query: NotificationQuery): Promise<string> =>
+  planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
+
+// Planned while the tables are empty, and never again.
+const merchant = String.raw`merchant_id = \S+`;
+const older = String.raw`id > \S+\) AND \(id < \S+`;
+const state = (of: string): string => `state = '${of}'::text`;
+/** A walk of `index`, in its order, that reads the row of nothing that it does not return. */
+const walk = (how: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
+  new RegExp(
+    String.raw`^Limit .*\n\s+->  ${how} using ${index} on notifications .*` +
+      (conditions.length === 0 ? '$' : String.raw`\n\s+Index Cond: \(+${conditions.join(String.raw`\) AND \(`)}\)+$`),
+  );
+
+describe('the list goes straight to its page, newest first', () => {
+  const backward = (index: string, ...conditions: string[]): RegExp =>
+    walk('Index Scan Backward', index, ...conditions);
+
+  test('of all', async () => {
+    expect(await planOfList({})).toMatch(backward('notifications_pkey'));
+    expect(await planOfList({ after: ID })).toMatch(backward('notifications_pkey', older));
+  });
+
+  test('of a merchant, and its delivered ones', async () => {
+    const index = 'notifications_of_merchant_by_id';
+    expect(await planOfList({ merchantId: '7' })).toMatch(backward(index, merchant));
+    expect(await planOfList({ merchantId: '7', after: ID })).toMatch(backward(index, merchant, older));
+    const delivered = await planOfList({ merchantId: '7', state: 'delivered', after: ID });
+    expect(delivered).toMatch(backward(index, merchant, older, state('delivered')));
+  });
+
+  test('of what is pending, of all merchants or of one', async () => {
+    const index = 'notifications_pending';
+    expect(await planOfList({ state: 'pending' })).toMatch(backward(index));
+    expect(await planOfList({ state: 'pending', after: ID })).toMatch(backward(index, older));
+    expect(await planOfList({ state: 'pending', merchantId: '7', after: ID })).toMatch(
+      backward(index, older, merchant),
+    );
+  });
+
+  test.each(['superseded', 'exhausted', 'gone'])('of what is %s, of all merchants or of one', async (of) => {
+    const index = 'notifications_undelivered';
+    expect(await planOfList({ state: of })).toMatch(backward(index, state(of)));
+    expect(await planOfList({ state: of, after: ID })).toMatch(backward(index, state(of), older));
+    const ofOne = await planOfList({ state: of, merchantId: '7', after: ID });
+    expect(ofOne).toMatch(backward(index, state(of), older, merchant));
+  });
+});
+
+test('how long the oldest due one has waited is asked of each endpoint, not of each notification', async () => {
+  const { dataSource, service } = dispatcher.test;
+  const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).oldestDueSeconds());
+  const one = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
+  expect(plan.match(new RegExp(one, 'g'))).toHaveLength(2);
+  expect(plan).toMatch(new RegExp(String.raw`${one} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`));
+});
+
+test('a replay since a time passes over what is older in the index, and one of a state reads that state', async () => {
+  const { dataSource, clock } = dispatcher.test;
+  const planOfReplay = (request: ReplayManyRequest): Promise<string> =>
+    planOf(dataSource, () => replayMany(dataSource, clock, dispatcher.test.service.app.get(DueSignal), request));
+  expect(await planOfReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
+    new RegExp(
+      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchant}\) AND \(id > \S+\) AND \(created_at >= `,
+    ),
+  );
+  expect(await planOfReplay({ state: 'exhausted' })).toMatch(
+    new RegExp(
+      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${state('exhausted')}\) AND \(id > `,
+    ),
+  );
+});

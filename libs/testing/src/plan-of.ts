@@ -1,0 +1,42 @@
+import type { DataSource } from 'typeorm';
+
+/**
+ * What PostgreSQL says it will do for the last statement that `work` sends: planned as services have it planned, for any
+ * values and, in a test, for empty tables. What is not in an index condition there is read and thrown away.
+ */
+export async function planOf(dataSource: DataSource, work: () => Promise<unknown>): Promise<string> {
+  const [text, parameters] = await lastSentBy(dataSource, work);
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.query(`PREPARE looked_at AS ${text}`);
+    const values = parameters.map(literalOf).join();
+    const rows = (await runner.query(`EXPLAIN EXECUTE looked_at${values === '' ? '' : `(${values})`}`)) as {
+      'QUERY PLAN': string;
+    }[];
+    await runner.query('DEALLOCATE looked_at');
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  } finally {
+    await runner.release();
+  }
+}
+
+async function lastSentBy(dataSource: DataSource, work: () => Promise<unknown>): Promise<[string, unknown[]]> {
+  let last: [string, unknown[]] | undefined;
+  const query = dataSource.query.bind(dataSource);
+  dataSource.query = ((text: string, parameters: unknown[] = [], ...rest: []) => {
+    last = [text, parameters];
+    return query(text, parameters, ...rest);
+  }) as DataSource['query'];
+  try {
+    await work();
+  } finally {
+    dataSource.query = query;
+  }
+  if (!last) throw new Error('No statement was sent through this data source.');
+  return last;
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return 'NULL';
+  return value instanceof Date ? `'${value.toISOString()}'` : `'${String(value)}'`;
+}
