@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { knownBadThatPasses } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
+import { unknownRequirements } from './requirement-codes.ts';
 
 // What must hold beside the tests: `npm run check`. One line for each step; what a step said only where it failed.
 // `node tools/checks/check.ts --fix` formats and mends what can be mended by a machine.
@@ -35,6 +36,7 @@ const steps: Step[] = process.argv.includes('--fix')
       { name: 'boundaries inside apps', run: cruise },
       { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
       { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
+      { name: 'requirements have rows', run: () => Promise.resolve(unknownRequirements(root).join('\n')) },
     ];
 
 function cruise(): Promise<string> {

@@ -1,5 +1,5 @@
-import { ServiceConfig } from '@svc/service';
-import { IsIn, IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 import { IsProviderList } from './providers/provider-settings.js';
 
 /** What code-decoder is told by its environment. */
@@ -8,15 +8,11 @@ export class CodeDecoderConfig extends ServiceConfig {
    * Address that our codes begin with (D5), without a slash at the end: `https://pay.svc.example` makes
    * `https://pay.svc.example/c/…`. Codes that were printed keep the address they were made with, so it does not change.
    */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
-  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
-  @MaxLength(200)
+  @IsBaseUrl()
   SVC_CODES_URL: string;
 
-  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
-  @IsString()
-  @MinLength(32)
-  @MaxLength(512)
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
   /** How long an invoice can be paid, in seconds, from when it was made (D6). */

@@ -1,9 +1,16 @@
-import { Credentials1763500000010, PartnerCredentials1763500000020 } from '@svc/auth';
+import {
+  CredentialBounds1763500000011,
+  Credentials1763500000010,
+  PartnerCredentialBounds1763500000021,
+  PartnerCredentials1763500000020,
+} from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { CodeDecoderModule } from './app.module.js';
 import { CodeDecoderConfig } from './config.js';
 import { Invoices1763500006000 } from './migrations/1763500006000-invoices.js';
 import { SessionCodes1763500006010 } from './migrations/1763500006010-session-codes.js';
+import { SessionCodeBounds1763500006020 } from './migrations/1763500006020-session-code-bounds.js';
+import { SessionCodeBoundsHold1763500006021 } from './migrations/1763500006021-session-code-bounds-hold.js';
 
 /** Codes and what they stand for: invoices of tills, hosted sessions, and what third-party providers say. */
 export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
@@ -12,9 +19,13 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   module: CodeDecoderModule,
   migrations: [
     Credentials1763500000010,
+    CredentialBounds1763500000011,
     PartnerCredentials1763500000020,
+    PartnerCredentialBounds1763500000021,
     Invoices1763500006000,
     SessionCodes1763500006010,
+    SessionCodeBounds1763500006020,
+    SessionCodeBoundsHold1763500006021,
   ],
   // A code has up to 2 KiB (D1), each character up to three when it is percent-encoded.
   paramLengthMax: 6_144,

@@ -1,9 +1,9 @@
-import { ServiceConfig } from '@svc/service';
+import { IsBaseUrl, ServiceConfig } from '@svc/service';
 import { IsOptional, IsString, IsUrl, MaxLength, MinLength } from 'class-validator';
 
 export class DemoShopConfig extends ServiceConfig {
   /** Address of the platform's hosted gateway, without a slash at the end. */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  @IsBaseUrl()
   SVC_GATEWAY_URL: string;
 
   /** Where the gateway's payment pages are, when customers reach them under another address than this shop calls. */
@@ -12,7 +12,7 @@ export class DemoShopConfig extends ServiceConfig {
   SVC_PAYMENT_PAGES_URL?: string;
 
   /** Address under which customers reach this shop, without a slash at the end. */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  @IsBaseUrl()
   SVC_SHOP_URL: string;
 
   /** Where the platform sends its notifications, when that is another address than the customers'. */

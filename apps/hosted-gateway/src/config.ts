@@ -1,24 +1,20 @@
-import { ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
 
 export class HostedGatewayConfig extends ServiceConfig {
   /** Address under which payers and merchants reach this service, without a slash at the end. */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
+  @IsBaseUrl()
   SVC_GATEWAY_URL: string;
 
   /**
    * Address that our codes begin with (D5), without a slash at the end: `https://pay.svc.example` makes
    * `https://pay.svc.example/c/…`, which payers' phones open. The same as of code-decoder and payment-processor.
    */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
-  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
-  @MaxLength(200)
+  @IsBaseUrl()
   SVC_CODES_URL: string;
 
-  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
-  @IsString()
-  @MinLength(32)
-  @MaxLength(512)
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
   /** Calls a minute from one address for a site that needs no API key (A8). */

@@ -1,4 +1,4 @@
-import { Credentials1763500000010 } from '@svc/auth';
+import { CredentialBounds1763500000011, Credentials1763500000010 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
@@ -6,6 +6,8 @@ import { gatewayErrorBody } from './gateway-error-body.js';
 import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
 import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
+import { SessionBounds1763500003050 } from './migrations/1763500003050-session-bounds.js';
+import { SessionBoundsHold1763500003051 } from './migrations/1763500003051-session-bounds-hold.js';
 import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
 import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
@@ -19,12 +21,15 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   module: HostedGatewayModule,
   migrations: [
     Credentials1763500000010,
+    CredentialBounds1763500000011,
     Sessions1763500003000,
     SessionTraces1763500003001,
     ReversedPayments1763500003002,
     NotificationFeed1763500003020,
     SessionCodes1763500003030,
     TillCodes1763500003040,
+    SessionBounds1763500003050,
+    SessionBoundsHold1763500003051,
   ],
   errorBody: gatewayErrorBody,
 };

@@ -1,15 +1,10 @@
-import { ServiceConfig } from '@svc/service';
-import { IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { IsAdminKey, ServiceConfig } from '@svc/service';
+import { Matches } from 'class-validator';
 
 /** What identity is told by its environment, beside what every service is. */
 export class IdentityConfig extends ServiceConfig {
-  /**
-   * Opens the administration API (header `x-admin-key`, A10). A secret, so there is no default; 32 random bytes as
-   * text, at least 32 characters, since nothing slows down somebody who guesses.
-   */
-  @IsString()
-  @MinLength(32)
-  @MaxLength(512)
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
   /** 32 bytes as base64url; seals the private keys that sign identity tokens. A secret. */

@@ -1,9 +1,11 @@
-import { PartnerCredentials1763500000020 } from '@svc/auth';
+import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
 import { PaymentHistoryConfig } from './config.js';
 import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
 import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
+import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
+import { PaymentBoundsHold1763500007021 } from './migrations/1763500007021-payment-bounds-hold.js';
 
 /** What partners and their customers have paid: one payment, or all of them in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
@@ -12,5 +14,12 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  migrations: [PartnerCredentials1763500000020, Payments1763500007000, BegunWithItsPast1763500007010],
+  migrations: [
+    PartnerCredentials1763500000020,
+    PartnerCredentialBounds1763500000021,
+    Payments1763500007000,
+    BegunWithItsPast1763500007010,
+    PaymentBounds1763500007020,
+    PaymentBoundsHold1763500007021,
+  ],
 };

@@ -1,15 +1,13 @@
-import { ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
   /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
-  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
-  @IsString()
-  @MinLength(32)
-  @MaxLength(512)
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
   /** Address of the simulated acquirer, the only one there is so far. */
@@ -17,15 +15,11 @@ export class PaymentProcessorConfig extends ServiceConfig {
   SVC_ACQUIRER_URL: string;
 
   /** Address of the main API, without a slash at the end: where a bank leads a payer back to unless a partner names a page. */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
-  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
-  @MaxLength(200)
+  @IsBaseUrl()
   SVC_API_URL: string;
 
   /** Address that our codes begin with (D5), without a slash at the end; the same as code-decoder's. */
-  @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
-  @Matches(/[^/]$/, { message: '$property must not end with a slash' })
-  @MaxLength(200)
+  @IsBaseUrl()
   SVC_CODES_URL: string;
 
   /** Longest wait for an answer of the acquirer, in milliseconds; after it the outcome is unknown. */

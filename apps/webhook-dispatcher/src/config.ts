@@ -1,5 +1,5 @@
-import { ServiceConfig } from '@svc/service';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { IsAdminKey, ServiceConfig } from '@svc/service';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
 /** What webhook-dispatcher is told by its environment. */
 export class WebhookDispatcherConfig extends ServiceConfig {
@@ -10,10 +10,8 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
-  /** Opens the administration API of this service (header `x-admin-key`, A10). A secret, 32 to 512 characters. */
-  @IsString()
-  @MinLength(32)
-  @MaxLength(512)
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
   /** `off`: this process answers and consumes but sends nothing; another one on the same database does. */

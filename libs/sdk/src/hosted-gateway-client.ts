@@ -3,16 +3,14 @@
  * within bounds: creating a session (idempotent by `requestId`, C7) and reading. Money is never moved by this client;
  * the payer does that on the page.
  */
-import { describeFailure, HttpExchange, type ApiAnswer, type HttpExchangeOptions } from './http-exchange.js';
+import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from './http-exchange.js';
 import {
   MalformedPaymentError,
   readHostedPayment,
   readObject,
-  readResponseStatus,
   readText,
   type HostedPayment,
 } from './hosted-payment.js';
-import { SvcApiError } from './svc-api-error.js';
 
 export interface HostedGatewayClientOptions extends HttpExchangeOptions {
   /** `{gateway_url}`, for example `https://pay.example.com`; a path before `/api` is kept. */
@@ -99,7 +97,7 @@ export class HostedGatewayClient {
       headers: { ...this.headers, 'content-type': 'application/json' },
       body: JSON.stringify(request),
     });
-    return this.read(answer, (body) => ({
+    return readAnswer(answer, (body) => ({
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
       replayed: answer.headers.get('idempotency-replayed') === 'true',
@@ -122,7 +120,7 @@ export class HostedGatewayClient {
   async listPayments(sessionId: string): Promise<HostedPayment[]> {
     const url = `${this.base}/payments?sessionId=${encodeURIComponent(sessionId)}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return this.read(answer, (body) => {
+    return readAnswer(answer, (body) => {
       if (!Array.isArray(body['payments'])) throw new MalformedPaymentError('payments');
       return body['payments'].map(readHostedPayment);
     });
@@ -132,7 +130,7 @@ export class HostedGatewayClient {
   async getPayment(paymentReference: string): Promise<HostedPayment> {
     const url = `${this.base}/payments/${pathSegment(paymentReference, 'paymentReference')}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return this.read(answer, readHostedPayment);
+    return readAnswer(answer, readHostedPayment);
   }
 
   /**
@@ -144,7 +142,7 @@ export class HostedGatewayClient {
   async listNotifications(after?: string): Promise<NotificationPage> {
     const url = `${this.base}/notifications${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
-    return this.read(answer, (body) => {
+    return readAnswer(answer, (body) => {
       const { notifications, hasMore } = body;
       if (!Array.isArray(notifications)) throw new MalformedPaymentError('notifications');
       if (typeof hasMore !== 'boolean') throw new MalformedPaymentError('hasMore');
@@ -157,23 +155,6 @@ export class HostedGatewayClient {
         hasMore,
       };
     });
-  }
-
-  private read<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
-    if (!answer.ok) throw describeFailure(answer);
-    try {
-      return reader(readObject(answer.body, 'body'));
-    } catch (cause) {
-      if (!(cause instanceof MalformedPaymentError)) throw cause;
-      throw new SvcApiError({
-        httpStatus: answer.httpStatus,
-        status: readResponseStatus((answer.body as { status?: unknown } | undefined)?.status) ?? 'InternalServer',
-        errors: [{ message: `The gateway's answer cannot be read: ${cause.message}` }],
-        requestId: answer.headers.get('x-request-id') ?? undefined,
-        retryable: false,
-        cause,
-      });
-    }
   }
 }
 

@@ -72,7 +72,7 @@ export function readHostedPayment(value: unknown): HostedPayment {
   const body = readObject(value, 'payment');
   const payment: HostedPayment = {
     sessionId: readText(body, 'sessionId'),
-    amount: readAmount(body),
+    amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
     currencyISOCode: readText(body, 'currencyISOCode'),
     merchantOrderId: readText(body, 'merchantOrderId'),
     paymentReference: readText(body, 'paymentReference'),
@@ -126,12 +126,11 @@ export function readText(body: Record<string, unknown>, field: string): string {
   return value;
 }
 
-function readAmount(body: Record<string, unknown>): number {
-  const value = body['amount'];
-  // No coercion of "100" or 100.5: an amount that is not exactly cents must not reach an order.
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MAX_AMOUNT_CENTS) {
-    throw new MalformedPaymentError('amount');
-  }
+/** A whole number from 0 to `max`. No coercion of "100" or 100.5: what is not exactly cents must not reach an order. */
+export function readWhole(body: Record<string, unknown>, field: string, max: number): number {
+  const value = body[field];
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
+    throw new MalformedPaymentError(field);
   return value;
 }
 

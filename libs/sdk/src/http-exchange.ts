@@ -2,7 +2,13 @@
  * One HTTP call, bounded in time and size, and the same call repeated within bounds. It is *not* for calls that move
  * money without an idempotency key: `repeatably` may send a request that has already taken effect.
  */
-import { readErrors, readResponseStatus, type ResponseStatus } from './hosted-payment.js';
+import {
+  MalformedPaymentError,
+  readErrors,
+  readObject,
+  readResponseStatus,
+  type ResponseStatus,
+} from './hosted-payment.js';
 import { SvcApiError } from './svc-api-error.js';
 
 export interface HttpExchangeOptions {
@@ -125,6 +131,24 @@ export function describeFailure(answer: ApiAnswer): SvcApiError {
     retryable: isRetryable(answer),
     retryAfterSeconds: retryAfterSeconds(answer.headers),
   });
+}
+
+/** What an answer holds, by `reader`, which throws {@link MalformedPaymentError} at what it cannot take. @throws SvcApiError */
+export function readAnswer<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
+  if (!answer.ok) throw describeFailure(answer);
+  try {
+    return reader(readObject(answer.body, 'body'));
+  } catch (cause) {
+    if (!(cause instanceof MalformedPaymentError)) throw cause;
+    throw new SvcApiError({
+      httpStatus: answer.httpStatus,
+      status: 'InternalServer',
+      errors: [{ message: `The answer cannot be read: ${cause.message}` }],
+      requestId: answer.headers.get('x-request-id') ?? undefined,
+      retryable: false,
+      cause,
+    });
+  }
 }
 
 /** 409 with `Retry-After` means that an equal request is still running (C7); without it, that this one never can. */

@@ -181,6 +181,29 @@ it('a customer stores a card without its CVV, bound to itself, and deletes it', 
   await expect(customer.deleteCard('other')).rejects.toMatchObject({ httpStatus: 404 });
 });
 
+it.each([
+  ['expiryMonth', { expiryMonth: 13 }],
+  ['expiryYear', { expiryYear: 10_000 }],
+  ['expiryYear', { expiryYear: '2030' }],
+])('takes no stored card whose %s is none', async (field, change) => {
+  const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
+  routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa', ...change } });
+  await expect(client().service.storeCard(card)).rejects.toMatchObject({
+    status: 'InternalServer',
+    errors: [{ message: expect.stringContaining(field) as string }],
+  });
+});
+
+it.each([
+  ['processedAmount', 200_000_000_001],
+  ['invoicedAmount', 100_000_000_001],
+  ['tipAmount', -1],
+])('takes no payment whose %s is %d', async (field, cents) => {
+  routes['POST /v1/payments'] = () => ({ status: 201, body: { ...payment, [field]: cents } });
+  const paid = client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c' });
+  await expect(paid).rejects.toMatchObject({ errors: [{ message: expect.stringContaining(field) as string }] });
+});
+
 it('walks the history page by page, only as far as it is asked to', async () => {
   const pages: Record<string, Answer> = {
     '/v1/payments?page=1&pageSize=2': {

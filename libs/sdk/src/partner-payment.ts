@@ -1,5 +1,13 @@
 /** What the main API answers of payments and cards, read with care: an answer that is not what it should be is an error. */
-import { MalformedPaymentError, readErrors, readObject, readText, type ApiErrorItem } from './hosted-payment.js';
+import {
+  MalformedPaymentError,
+  MAX_AMOUNT_CENTS,
+  readErrors,
+  readObject,
+  readText,
+  readWhole,
+  type ApiErrorItem,
+} from './hosted-payment.js';
 
 /** `success` and `failed` are final. */
 export type PartnerPaymentStatus = 'processing' | 'success' | 'failed' | 'verificationRequired';
@@ -64,9 +72,9 @@ export function readPartnerPayment(value: unknown): PartnerPayment {
     paymentReference: readText(body, 'paymentReference'),
     merchantName: readText(body, 'merchantName'),
     currencyISOCode: readText(body, 'currencyISOCode'),
-    invoicedAmount: readCents(body, 'invoicedAmount'),
-    tipAmount: readCents(body, 'tipAmount'),
-    processedAmount: readCents(body, 'processedAmount'),
+    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    processedAmount: readWhole(body, 'processedAmount', 2 * MAX_AMOUNT_CENTS),
     paymentUTCDate: readText(body, 'paymentUTCDate'),
     paymentMethodType: readText(body, 'paymentMethodType'),
     paymentMethodDescription: readText(body, 'paymentMethodDescription'),
@@ -90,14 +98,8 @@ export function readPartnerCard(value: unknown): PartnerCard {
     token: readText(body, 'token'),
     cardMask: readText(body, 'cardMask'),
     holderName: readText(body, 'holderName'),
-    expiryMonth: readCents(body, 'expiryMonth'),
-    expiryYear: readCents(body, 'expiryYear'),
+    expiryMonth: readWhole(body, 'expiryMonth', 12),
+    expiryYear: readWhole(body, 'expiryYear', 9999),
     brand: readText(body, 'brand'),
   };
-}
-
-function readCents(body: Record<string, unknown>, field: string): number {
-  const value = body[field];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new MalformedPaymentError(field);
-  return value;
 }

@@ -5,9 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { type CardData, type CardEncryptionKey, type CardToStore, encryptCard } from './card.js';
 import { MalformedPaymentError, readObject, readText } from './hosted-payment.js';
-import { type ApiAnswer, type ApiRequest, describeFailure, type HttpExchange } from './http-exchange.js';
+import { type ApiAnswer, type ApiRequest, describeFailure, type HttpExchange, readAnswer } from './http-exchange.js';
 import { type PartnerCard, type PartnerPayment, readPartnerCard, readPartnerPayment } from './partner-payment.js';
-import { SvcApiError } from './svc-api-error.js';
 
 export interface PayRequest {
   /** UUID; made where it is left out. Keep it for a repeat: the same one is the same payment, charged once (C7). */
@@ -82,7 +81,7 @@ export class PartnerSession {
       ...(code === undefined ? {} : { code: Buffer.from(code, 'utf8').toString('base64') }),
       ...(external ? { paymentMethod: { external } } : method ? { paymentMethod: { card: method } } : {}),
     };
-    return this.read(await this.call('POST', '/v1/payments', body, true), readPartnerPayment);
+    return readAnswer(await this.call('POST', '/v1/payments', body, true), readPartnerPayment);
   }
 
   /** Stores a card; its CVV is not needed, and kept nowhere. */
@@ -90,7 +89,7 @@ export class PartnerSession {
     const { cardNumber, holderName, expiryMonth, expiryYear } = card;
     const { owner } = await this.token();
     const encryptedCard = await this.encrypt({ cardNumber, holderName, expiryMonth, expiryYear }, owner);
-    return this.read(await this.call('POST', '/v1/cards', { encryptedCard }, false), readPartnerCard);
+    return readAnswer(await this.call('POST', '/v1/cards', { encryptedCard }, false), readPartnerCard);
   }
 
   /** @throws SvcApiError 404 when there is none, or it is somebody else's */
@@ -102,7 +101,7 @@ export class PartnerSession {
   /** What a code stands for, as the service decodes it: `{ merchant, invoice }`. */
   async decode(code: string): Promise<{ merchant: Record<string, unknown>; invoice: Record<string, unknown> }> {
     const path = `/v1/codes/${Buffer.from(code, 'utf8').toString('base64url')}`;
-    return this.read(await this.call('GET', path, undefined, true), (body) => ({
+    return readAnswer(await this.call('GET', path, undefined, true), (body) => ({
       merchant: readObject(body['merchant'], 'merchant'),
       invoice: readObject(body['invoice'], 'invoice'),
     }));
@@ -120,7 +119,7 @@ export class PartnerSession {
     while (path !== undefined) {
       const answer: ApiAnswer = await this.call('GET', path, undefined, true);
       if (answer.httpStatus === 204) return;
-      const page: { payments: PartnerPayment[]; next: string | undefined } = this.read(answer, readPage);
+      const page: { payments: PartnerPayment[]; next: string | undefined } = readAnswer(answer, readPage);
       yield* page.payments;
       path = page.next;
     }
@@ -144,7 +143,7 @@ export class PartnerSession {
   private async encryptionKey(): Promise<CardEncryptionKey> {
     if (this.key && this.now() < this.key.until) return this.key.value;
     const answer = await this.call('GET', '/v1/cards/encryption-key', undefined, true);
-    const value = this.read(answer, (body) => ({ ...body, kid: readText(body, 'kid') }));
+    const value = readAnswer(answer, (body) => ({ ...body, kid: readText(body, 'kid') }));
     this.key = { until: this.now() + KEY_KEPT_MS, value };
     return value;
   }
@@ -192,23 +191,6 @@ export class PartnerSession {
     } catch (error) {
       if (this.login === login) this.login = undefined;
       throw error;
-    }
-  }
-
-  private read<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
-    if (!answer.ok) throw describeFailure(answer);
-    try {
-      return reader(readObject(answer.body, 'body'));
-    } catch (cause) {
-      if (!(cause instanceof MalformedPaymentError)) throw cause;
-      throw new SvcApiError({
-        httpStatus: answer.httpStatus,
-        status: 'InternalServer',
-        errors: [{ message: `The answer cannot be read: ${cause.message}` }],
-        requestId: answer.headers.get('x-request-id') ?? undefined,
-        retryable: false,
-        cause,
-      });
     }
   }
 }

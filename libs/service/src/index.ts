@@ -5,4 +5,5 @@ export * from './logging.js';
 export * from './request-validation.js';
 export * from './run.js';
 export * from './service.js';
+export * from './setting-rules.js';
 export * from './tls-listener.js';

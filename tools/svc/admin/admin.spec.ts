@@ -1,3 +1,4 @@
+import { ROUTES } from '@svc/contracts';
 import { adminHelp, findCommand, readInput } from './admin.ts';
 import type { Administration } from './administration.ts';
 import { ADMIN_COMMANDS } from './commands.ts';
@@ -27,12 +28,12 @@ describe('./svc admin', () => {
     [`keys create ${ORGANISATION}`, `POST /organisations/${ORGANISATION}/keys {"mode":"test"}`],
     ['keys create 1001 --live', 'POST /merchants/1001/keys {"mode":"live"}'],
     ['keys revoke 1001/5001 ../x', 'DELETE /merchants/1001/sites/5001/keys/..%2Fx'],
-    ['webhook-url clear 1001/5001', 'PATCH /merchants/1001/sites/5001 {"webhookUrl":null}'],
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
     ['token-keys rotate', 'POST /token-keys'],
     ['audit-log read --after 100', 'GET /audit-log?after=100'],
     [`webhooks show ${ORGANISATION}`, `GET /notifications/${ORGANISATION}`],
     [`webhooks replay ${ORGANISATION}`, `POST /notifications/${ORGANISATION}/replay`],
+    [`dead-letters replay code-decoder ${ORGANISATION}`, `POST /dead-letters/code-decoder/${ORGANISATION}/replay`],
     [
       'sites create 1001 Shop SHOP --keyless --hosts a.example,b.example',
       'POST /merchants/1001/sites {"name":"Shop","siteReference":"SHOP","requireApiKey":false,' +
@@ -53,6 +54,15 @@ describe('./svc admin', () => {
     expect(JSON.parse(granted!.slice('PATCH /merchants/1001 '.length))).toEqual({
       grants: [...merchant.grants, { organisationId: ORGANISATION, vouchers: true, externalPayments: false }],
     });
+  });
+
+  it('lists what each service gave up on', async () => {
+    const apps = ROUTES.flatMap(({ path }) => /^\/admin\/v1\/dead-letters\/(.+)$/.exec(path)?.[1] ?? []);
+    expect(apps.length).toBeGreaterThan(1);
+    for (const app of apps) {
+      const list = `GET /dead-letters/${app}`;
+      expect(await asked(`dead-letters list ${app}`, { [list]: { deadLetters: [] } })).toEqual([list]);
+    }
   });
 
   it('lists notifications, filtered, and the endpoints that fail', async () => {
@@ -79,11 +89,12 @@ describe('./svc admin', () => {
   it.each([
     ['webhooks replay-all --merchant seven', /no merchantId/],
     ['keys', /there is "keys create"/],
+    ['dead-letters list demo-shop', /"demo-shop" keeps no dead letters/],
     ['shops list', /no command "admin shops"/],
     ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],
     ['merchants create Karoo Roastery', /usage: \.\/svc admin merchants create <name>/],
     ['keys create nobody', /"nobody" is no owner of keys/],
-    ['webhook-url set 1001 https://x.example', /"1001" is no site/],
+    ['sites rename 1001 Shop', /"1001" is no site/],
     ['api-tokens list 1001', /"1001" is no organisationId/],
     ['features set 1001 tip', /"tip" sets no feature/],
     ['features set 1001 __proto__.x=1', /sets no feature|no feature/],

@@ -50,9 +50,17 @@ export function createAdministration(url: string, adminKey: string, hint: string
       });
       const text = await response.text();
       if (!response.ok) throw refusal(response, text);
-      return text === '' ? undefined : (JSON.parse(text) as unknown);
+      return text === '' ? undefined : parsed(text, url, hint);
     },
   };
+}
+
+function parsed(text: string, url: string, hint: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new SvcError(`what answers at ${url} is not the administration API: its answer is no JSON`, { hint, cause });
+  }
 }
 
 /** What the API says is wrong, in its own words. */

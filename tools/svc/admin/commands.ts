@@ -1,5 +1,6 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
+import { deadLetterCommands } from './dead-letter-commands.ts';
 import { historyCommands } from './history-commands.ts';
 import { merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
@@ -12,5 +13,6 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...siteCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...deadLetterCommands,
   ...historyCommands,
 ];

@@ -79,7 +79,7 @@ export const merchantCommands: readonly AdminCommand[] = [
   },
 ];
 
-/** Sites and where their merchant is told of payments. */
+/** Shops, tills and web shops of merchants. */
 export const siteCommands: readonly AdminCommand[] = [
   {
     name: 'sites create',
@@ -102,18 +102,6 @@ export const siteCommands: readonly AdminCommand[] = [
     parameters: ['merchantId/siteId', 'name'],
     summary: 'what payers see',
     run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { name: parameter(input, 1) }),
-  },
-  {
-    name: 'webhook-url set',
-    parameters: ['merchantId/siteId', 'url'],
-    summary: 'where the merchant is told of payments at the site',
-    run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { webhookUrl: parameter(input, 1) }),
-  },
-  {
-    name: 'webhook-url clear',
-    parameters: ['merchantId/siteId'],
-    summary: 'nowhere any more',
-    run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { webhookUrl: null }),
   },
 ];
 

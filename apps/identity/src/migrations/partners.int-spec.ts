@@ -16,7 +16,7 @@ test('merchants of before are published once, and keep what they are', async () 
      VALUES ('2025-01-02', 'admin:x', 'x', 'merchant.created', 1001, '{}')`,
   );
 
-  expect(await migrateService(identityService, env)).toHaveLength(1);
+  await migrateService(identityService, env);
   const { rows } = await client.query(
     `SELECT type, aggregate_id, aggregate_version::int, payload FROM event_log ORDER BY aggregate_id`,
   );

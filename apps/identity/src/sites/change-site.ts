@@ -4,7 +4,6 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import {
   differences,
@@ -25,27 +24,19 @@ export class ChangeSite {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
-    @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);
-      const settings = settleSettings(
-        { ...settingsOf(before), ...given },
-        this.config.SVC_ENVIRONMENT === 'development',
-      );
+      const settings = settleSettings({ ...settingsOf(before), ...given });
       const changed = differences(before, settings);
       if (!changed) return showSite(before);
 
       const site = { siteId, ...settings, version: before.version + 1 };
       await tx
-        .update(
-          SiteRow,
-          { merchantId, siteId },
-          { ...settings, webhookUrl: settings.webhookUrl ?? null, version: site.version },
-        )
+        .update(SiteRow, { merchantId, siteId }, { ...settings, version: site.version })
         .catch(refuseTakenReference);
       await this.events.append(tx, siteChanged(merchant, site));
       await this.auditLog.append(tx, author, { action: 'site.changed', merchantId, siteId, ...changed });

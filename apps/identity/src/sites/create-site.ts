@@ -5,7 +5,6 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { settleSettings, siteChanged, type SiteSettings, type SiteView } from './site.js';
 import { refuseTakenReference } from './site.repository.js';
@@ -22,11 +21,10 @@ export class CreateSite {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
-    @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, given: SiteSettings): Promise<SiteView> {
-    const settings = settleSettings(given, this.config.SVC_ENVIRONMENT === 'development');
+    const settings = settleSettings(given);
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       if ((await tx.countBy(SiteRow, { merchantId })) >= SITES_OF_MERCHANT_MAX) {
@@ -35,13 +33,7 @@ export class CreateSite {
         });
       }
       const { identifiers } = await tx
-        .insert(SiteRow, {
-          merchantId,
-          ...settings,
-          webhookUrl: settings.webhookUrl ?? null,
-          createdAt: this.clock.now(),
-          version: 1,
-        })
+        .insert(SiteRow, { merchantId, ...settings, createdAt: this.clock.now(), version: 1 })
         .catch(refuseTakenReference);
       const { siteId } = identifiers[0] as { siteId: number };
       const site = { siteId, ...settings };

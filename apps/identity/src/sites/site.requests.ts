@@ -1,4 +1,4 @@
-import { IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
+import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { ArrayMaxSize, IsBoolean, IsIn, ValidateIf } from 'class-validator';
 import { AreHosts } from './allowed-host.js';
 
@@ -31,11 +31,6 @@ export class CreateSiteRequest {
   /** Mode of what is made without a key (A6). */
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode: Mode = 'test';
-
-  /** Where the merchant is told of payments and refunds at this site (M6): https, in development http to loopback too. */
-  @IfGiven()
-  @IsText(MAX_URL_LENGTH)
-  webhookUrl?: string | null;
 }
 
 /** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`: what is left out stays; null is not "left out". */
@@ -61,16 +56,6 @@ export class ChangeSiteRequest {
   @IfPresent()
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode?: Mode;
-
-  /** null: nowhere any more. */
-  @IfGiven()
-  @IsText(MAX_URL_LENGTH)
-  webhookUrl?: string | null;
-}
-
-/** Null is a value here: there is none. */
-function IfGiven(): PropertyDecorator {
-  return ValidateIf((_, value: unknown) => value !== undefined && value !== null);
 }
 
 function IfPresent(): PropertyDecorator {

@@ -31,6 +31,7 @@ export class SiteRow {
   @Column({ type: 'bigint' })
   version: number;
 
-  @Column({ type: 'text', name: 'webhook_url', nullable: true })
-  webhookUrl: string | null;
+  /** Not used. The release before reads the column, so one after this drops it. */
+  @Column({ type: 'text', name: 'webhook_url', nullable: true, select: false, insert: false, update: false })
+  webhookUrl?: string | null;
 }

@@ -1,5 +1,5 @@
 import { type Mode, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
-import { DomainError, invalidField, merchantUrlProblem } from '@svc/kernel';
+import { invalidField } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
 import { canonicalHost } from './allowed-host.js';
 
@@ -12,8 +12,6 @@ export interface SiteSettings {
   readonly allowedHosts: string[];
   /** Mode of what is made without a key. */
   readonly keylessMode: Mode;
-  /** Where the merchant is told of payments and refunds at this site (M6); null and absent: nowhere. */
-  readonly webhookUrl?: string | null | undefined;
 }
 
 /** A site as the administration API shows it. */
@@ -21,26 +19,20 @@ export interface SiteView extends SiteSettings {
   readonly siteId: number;
 }
 
-/**
- * Settings as they are kept. Refuses a site that would let anybody send payers and notifications anywhere (A8), and a
- * webhook address that is not https; http to this machine is allowed in development (H6).
- */
-export function settleSettings(given: SiteSettings, allowLoopbackHttp = false): SiteSettings {
+/** Settings as they are kept. Refuses a site that would let anybody send payers and notifications anywhere (A8). */
+export function settleSettings(given: SiteSettings): SiteSettings {
   const { name, siteReference, requireApiKey, keylessMode } = given;
   const allowedHosts = [...new Set(given.allowedHosts.map((host) => canonicalHost(host) ?? refuseHost()))];
   if (!requireApiKey && allowedHosts.length === 0) {
     throw invalidField('allowedHosts', 'allowedHosts must not be empty when requireApiKey is false');
   }
-  const { webhookUrl } = given;
-  const problem = webhookUrl ? merchantUrlProblem('webhookUrl', webhookUrl, { allowLoopbackHttp }) : undefined;
-  if (problem) throw new DomainError('request.invalid', { fields: [problem] });
-  return settingsOf({ name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl });
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode };
 }
 
-/** The settings alone; a webhook address only where there is one. */
+/** The settings alone. */
 export function settingsOf(site: SiteSettings): SiteSettings {
-  const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl } = site;
-  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, ...(webhookUrl ? { webhookUrl } : {}) };
+  const { name, siteReference, requireApiKey, allowedHosts, keylessMode } = site;
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode };
 }
 
 /** Which settings differ, each as it was and as it is. Undefined when none does. */
@@ -48,10 +40,10 @@ export function differences(
   before: SiteSettings,
   after: SiteSettings,
 ): { before: Partial<SiteSettings>; after: Partial<SiteSettings> } | undefined {
-  const settings = Object.keys({ ...settingsOf(before), ...settingsOf(after) }) as (keyof SiteSettings)[];
+  const settings = Object.keys(settingsOf(after)) as (keyof SiteSettings)[];
   const changed = settings.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   const pick = (from: SiteSettings): Partial<SiteSettings> =>
-    Object.fromEntries(changed.map((name) => [name, from[name] ?? null]));
+    Object.fromEntries(changed.map((name) => [name, from[name]]));
   return changed.length === 0 ? undefined : { before: pick(before), after: pick(after) };
 }
 
@@ -64,13 +56,7 @@ export function siteChanged(
   merchant: { merchantId: number; name: string },
   site: SiteView & { version: number },
 ): NewEvent<SiteChanged> {
-  const { webhookUrl, ...view } = showSite(site);
-  const payload = {
-    merchantId: merchant.merchantId,
-    merchantName: merchant.name,
-    ...view,
-    ...(webhookUrl ? { webhookUrl } : {}),
-  };
+  const payload = { merchantId: merchant.merchantId, merchantName: merchant.name, ...showSite(site) };
   return { type: SiteChangedV1, aggregateId: String(site.siteId), aggregateVersion: site.version, payload };
 }
 

@@ -183,32 +183,4 @@ describe('sites', () => {
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
   });
-
-  it('tells where a merchant wants to hear of payments at the site, until it says nowhere', async () => {
-    const { siteId } = await create({ webhookUrl: 'http://127.0.0.1:9/paid' });
-    const site = `${merchant}/sites/${siteId}`;
-    const changed = await admin('PATCH', site, { webhookUrl: 'https://shop.example/paid' });
-    expect(changed).toMatchObject({ status: 200, body: { webhookUrl: 'https://shop.example/paid' } });
-    expect((await admin('PATCH', site, { webhookUrl: null })).body).not.toHaveProperty('webhookUrl');
-    expect((await published(siteId)).map(({ webhookUrl }) => webhookUrl)).toEqual([
-      'http://127.0.0.1:9/paid',
-      'https://shop.example/paid',
-      undefined,
-    ]);
-  });
-
-  it.each([
-    7,
-    '',
-    'shop.example',
-    'http://shop.example/',
-    'https://user:pass@shop.example/',
-    `https://x/${'x'.repeat(2048)}`,
-  ])('refuses the webhook address %j', async (webhookUrl) => {
-    const body = { name: 'Shop', siteReference: 'SHOP-1', webhookUrl };
-    expect(await admin('POST', `${merchant}/sites`, body)).toMatchObject({
-      status: 400,
-      body: { errors: [{ field: 'webhookUrl' }] },
-    });
-  });
 });

@@ -17,8 +17,6 @@ export interface SiteChanged {
   allowedHosts: string[];
   /** Mode of what is made without a key. */
   keylessMode: Mode;
-  /** Where the merchant is told of payments and refunds at this site (M6); absent: nowhere. */
-  webhookUrl?: string;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
 

@@ -1,0 +1,48 @@
+import { aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
+
+let gateway: Gateway;
+let sessionId: string;
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { headers } = await gateway.aMerchant();
+  const url = `https://shop.example/${'x'.repeat(2048 - 'https://shop.example/'.length)}`;
+  const payload = aSessionRequest({
+    requestId: '€'.repeat(100),
+    merchantOrderId: '"'.repeat(100),
+    notificationUrl: url,
+    returnUrl: url,
+    cancelUrl: url,
+    siteName: '\\'.repeat(100),
+    customFields: Array.from({ length: 20 }, () => ({ key: '€'.repeat(64), value: '€'.repeat(512) })),
+  });
+  const made = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
+  expect(made).toMatchObject({ status: 201 });
+  sessionId = made.body.sessionId as string;
+});
+afterAll(() => gateway.stop());
+
+test.each([
+  ['merchant_name', `repeat('x', 101)`],
+  ['request_id', `repeat('x', 101)`],
+  ['fingerprint', `repeat('f', 65)`],
+  ['merchant_order_id', `repeat('x', 101)`],
+  ['notification_url', `repeat('x', 2049)`],
+  ['return_url', `repeat('x', 2049)`],
+  ['cancel_url', `repeat('x', 2049)`],
+  ['origin', `repeat('x', 2049)`],
+  ['site_name', `repeat('x', 101)`],
+  ['custom_fields', `to_jsonb(array_fill(1::numeric, ARRAY[10000]))`],
+  ['payable_version', `0`],
+  ['tries', `-1`],
+  ['tries', `101`],
+])('what is at every bound is kept; the table refuses a %s beyond its own: %s', async (column, value) => {
+  const beyond = gateway.dataSource.query(`UPDATE sessions SET ${column} = ${value} WHERE session_id = $1`, [
+    sessionId,
+  ]);
+  await expect(beyond).rejects.toMatchObject({ code: '23514', constraint: `sessions_${column}` });
+});
+
+test('rows of before keep to the bounds too', async () => {
+  const query = `SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND NOT convalidated`;
+  expect(await gateway.dataSource.query(query)).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import { ConfigError, loadConfig } from './config.js';
+import { IsAdminKey, IsBaseUrl } from './setting-rules.js';
+
+class Settings {
+  @IsAdminKey()
+  SVC_ADMIN_KEY: string;
+
+  @IsBaseUrl()
+  SVC_GATEWAY_URL: string;
+}
+
+const good = { SVC_ADMIN_KEY: 'k'.repeat(32), SVC_GATEWAY_URL: 'https://pay.svc.example' };
+
+test.each([
+  'https://pay.svc.example',
+  'http://127.0.0.1:7301',
+  'http://gateway/below',
+  `https://x.example/${'x'.repeat(182)}`,
+])('paths can be appended to %s', (url) =>
+  expect(loadConfig(Settings, { ...good, SVC_GATEWAY_URL: url }).SVC_GATEWAY_URL).toBe(url),
+);
+
+test.each([
+  ['SVC_GATEWAY_URL', 'https://pay.svc.example/'],
+  ['SVC_GATEWAY_URL', 'pay svc'],
+  ['SVC_GATEWAY_URL', 'ftp://pay.svc.example'],
+  ['SVC_GATEWAY_URL', `https://x.example/${'x'.repeat(183)}`],
+  ['SVC_ADMIN_KEY', 'k'.repeat(31)],
+  ['SVC_ADMIN_KEY', 'k'.repeat(513)],
+])('%s is not %s', (name, text) => {
+  const load = () => loadConfig(Settings, { ...good, [name]: text });
+  expect(load).toThrow(ConfigError);
+  expect(load).toThrow(new RegExp(name));
+});

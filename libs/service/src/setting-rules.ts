@@ -1,0 +1,21 @@
+import { applyDecorators } from '@nestjs/common';
+import { IsString, IsUrl, Matches, MaxLength, MinLength } from 'class-validator';
+
+// Rules of variables that several services have: one service must not take what another refuses.
+
+/**
+ * `SVC_ADMIN_KEY`: opens a service's administration API (header `x-admin-key`, A10). A secret, so there is no default; 32
+ * to 512 characters, best 32 random bytes as text, since nothing slows down somebody who guesses.
+ */
+export function IsAdminKey(): PropertyDecorator {
+  return applyDecorators(IsString(), MinLength(32), MaxLength(512));
+}
+
+/** An address that paths are appended to: http or https, at most 200 characters, without a slash at the end. */
+export function IsBaseUrl(): PropertyDecorator {
+  return applyDecorators(
+    IsUrl({ require_tld: false, protocols: ['http', 'https'] }),
+    Matches(/[^/]$/, { message: '$property must not end with a slash' }),
+    MaxLength(200),
+  );
+}

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const REQUIREMENTS = 'docs/requirements.md';
+const FIXTURES = 'tools/checks/fixtures/';
+const READ = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
+
+/** A code as comments write it. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
+const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
+const ROW = /^\| ([A-Z]\d+) \|/gm;
+
+/**
+ * A comment that says `(E2)` is of use only to somebody who can look E2 up. Returns the places that name a requirement
+ * of which docs/requirements.md has no row, and the rows it has twice.
+ */
+export function unknownRequirements(root: string): string[] {
+  const rows = rowsOf(root);
+  const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).stdout.split('\n');
+  const twice = rows.filter((row, place) => rows.indexOf(row) !== place);
+  return [
+    ...twice.map((row) => `${REQUIREMENTS}: ${row} is there twice`),
+    ...files
+      .filter((path) => READ.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
+      .flatMap((path) => unknownIn(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
+  ];
+}
+
+/** `line: code` of each code in the text that is none of the rows. */
+export function unknownIn(text: string, rows: readonly string[]): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      [...line.matchAll(CODE)].flatMap(([code]) => (rows.includes(code) ? [] : [`${index + 1}: ${code} has no row`])),
+    );
+}
+
+export function rowsOf(root: string): string[] {
+  const rows = [...readFileSync(join(root, REQUIREMENTS), 'utf8').matchAll(ROW)].map(([, row]) => row ?? '');
+  if (rows.length === 0) throw new Error(`${REQUIREMENTS} has no rows.`);
+  return rows;
+}
