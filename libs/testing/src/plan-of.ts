@@ -38,5 +38,7 @@ async function lastSentBy(dataSource: DataSource, work: () => Promise<unknown>):
 
 function literalOf(value: unknown): string {
   if (value === null) return 'NULL';
-  return value instanceof Date ? `'${value.toISOString()}'` : `'${String(value)}'`;
+  if (value instanceof Date) return `'${value.toISOString()}'`;
+  if (typeof value === 'string' || typeof value === 'number') return `'${value}'`;
+  throw new Error(`A parameter of type ${typeof value} is not written out here.`);
 }
