@@ -48,13 +48,13 @@ export function readJson(file: string): unknown {
   }
 }
 
-/** The end of a text file, at most `count` lines of its last 256 KB. */
-export function lastLines(file: string, count: number): string[] {
+/** The end of a text file: the last `count` lines that are wanted, of its last 8 MB. */
+export function lastLines(file: string, count: number, isWanted: (line: string) => boolean = () => true): string[] {
   if (!existsSync(file)) return [];
-  const text = readFrom(file, Math.max(0, statSync(file).size - 256 * 1024));
+  const text = readFrom(file, Math.max(0, statSync(file).size - 8 * 1024 * 1024));
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && isWanted(line))
     .slice(-count);
 }
 

@@ -23,7 +23,9 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   if (!existsSync(file) && !follow) throw new SvcError(`there is no log yet (${file})`, { hint: './svc up makes it' });
   const isWanted = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
   const end = existsSync(file) ? statSync(file).size : 0;
-  for (const line of lastLines(file, SHOWN_AT_FIRST)) if (isWanted(line)) console.log(formatLogLine(line));
+  const shown = lastLines(file, SHOWN_AT_FIRST, isWanted);
+  for (const line of shown) console.log(formatLogLine(line));
+  if (shown.length === SHOWN_AT_FIRST) console.error(`(the last ${SHOWN_AT_FIRST} lines; all of it is in ${file})`);
   if (follow) await followLog(file, end, (line) => isWanted(line) && console.log(formatLogLine(line)));
 }
 

@@ -62,7 +62,9 @@ function asAsked(answer: unknown, { options }: Input): string {
   if (json === true) return JSON.stringify(answer ?? null, null, 2);
   if (typeof print !== 'string') return printable(answer);
   const value = (answer as Record<string, unknown> | undefined)?.[print];
-  if (value === undefined) throw new SvcError(`it is done, but the answer has no "${print}"`);
+  // What was made is there, and a secret of it is shown this once.
+  if (value === undefined)
+    throw new SvcError(`it is done, but the answer has no "${print}"; all of it: ${JSON.stringify(answer ?? null)}`);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

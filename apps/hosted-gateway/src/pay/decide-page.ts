@@ -92,6 +92,8 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot
 }
 
 function orderOf({ session, address, locale }: PageFacts, latest: PaymentSnapshot | undefined): OrderShown {
+  // Who has paid comes back as one who has (H6).
+  const wayBack = latest?.state === 'success' ? session.returnUrl : session.cancelUrl;
   return {
     sessionId: session.sessionId,
     callsPath: callsPathOf(address),
@@ -102,7 +104,7 @@ function orderOf({ session, address, locale }: PageFacts, latest: PaymentSnapsho
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
     customFields: session.customFields,
-    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(session.cancelUrl, session, latest) }),
+    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, latest) }),
     hasGivenBack: session.payments.some(({ reversedUTCDate }) => reversedUTCDate !== undefined),
     locale,
   };
