@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped } from './api-key.js';
 
@@ -34,8 +34,6 @@ interface SiteRow {
   key_mode: Mode | null;
 }
 
-const ID = /^[1-9]\d{0,14}$/;
-
 /** Answers who a hosted gateway call speaks for, from this service's own copy of what identity published. */
 @Injectable()
 export class SiteCredentials {
@@ -50,7 +48,7 @@ export class SiteCredentials {
 
   /** Throws `credentials.invalid` whatever is wrong, so that nobody learns which merchants and sites exist. */
   async authenticate({ merchantId, merchantSiteId, apiKey }: SiteClaim): Promise<AuthenticatedSite> {
-    if (!isId(merchantId) || !isId(merchantSiteId)) throw new DomainError('credentials.invalid');
+    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw new DomainError('credentials.invalid');
     // A wrong key is always 401, also where none is needed (A8).
     if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
@@ -84,8 +82,4 @@ export class SiteCredentials {
       allowedHosts: row.allowed_hosts,
     };
   }
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && ID.test(value);
 }
