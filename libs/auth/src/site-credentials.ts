@@ -9,8 +9,6 @@ export interface AuthenticatedSite {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
-  readonly siteName: string;
-  readonly siteReference: string;
   readonly mode: Mode;
   /** True when only the two documented headers were sent (A8); its addresses are limited to `allowedHosts`. */
   readonly keyless: boolean;
@@ -26,8 +24,6 @@ export interface SiteClaim {
 
 interface SiteRow {
   merchant_name: string;
-  name: string;
-  site_reference: string;
   require_api_key: boolean;
   allowed_hosts: string[];
   keyless_mode: Mode;
@@ -62,7 +58,7 @@ export class SiteCredentials {
 
   private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
     const [row] = await this.dataSource.query<SiteRow[]>(
-      `SELECT s.merchant_name, s.name, s.site_reference, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
+      `SELECT s.merchant_name, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
          FROM known_sites s
          LEFT JOIN known_api_keys k ON k.hash = $3 AND NOT k.revoked AND k.merchant_id = s.merchant_id
                                    AND (k.site_id IS NULL OR k.site_id = s.site_id)
@@ -75,8 +71,6 @@ export class SiteCredentials {
       merchantId,
       siteId,
       merchantName: row.merchant_name,
-      siteName: row.name,
-      siteReference: row.site_reference,
       mode: row.key_mode ?? row.keyless_mode,
       keyless,
       allowedHosts: row.allowed_hosts,
