@@ -80,7 +80,7 @@ export function problemsOf(runs: readonly Measured[]): string[] {
   );
 }
 
-export function bySystem(runs: readonly Measured[]): [string, Measured[]][] {
+function bySystem(runs: readonly Measured[]): [string, Measured[]][] {
   return [...new Set(runs.map(({ system }) => system))].map((system) => [
     system,
     runs.filter((run) => run.system === system),

@@ -5,7 +5,6 @@ import { waitUntil } from './wait-until.ts';
 export interface ListedMerchant {
   readonly merchantId: number;
   readonly name: string;
-  readonly sites: readonly ListedSite[];
 }
 
 export interface ListedSite {
@@ -21,6 +20,8 @@ export type NewSite = Omit<ListedSite, 'siteId'>;
 
 export interface AdministrationApi {
   listMerchants(): Promise<ListedMerchant[]>;
+  /** All sites of a merchant. */
+  listSites(merchantId: number): Promise<readonly ListedSite[]>;
   createMerchant(name: string): Promise<{ merchantId: number; name: string }>;
   createSite(merchantId: number, site: NewSite): Promise<{ siteId: number }>;
   /** Revokes the merchant's keys of mode "test" and makes a new one; it is shown this once. */
@@ -80,6 +81,8 @@ export function createAdministrationApi(url: string, adminKey: string): Administ
 
   return {
     listMerchants: () => listAll('merchants', 0),
+    listSites: async (merchantId) =>
+      ((await call('GET', `/merchants/${merchantId}`)) as { sites: readonly ListedSite[] }).sites,
     createMerchant: async (name) =>
       (await call('POST', '/merchants', { name })) as { merchantId: number; name: string },
     createSite: async (merchantId, newSite) =>

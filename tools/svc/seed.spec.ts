@@ -1,4 +1,4 @@
-import type { AdministrationApi, ListedMerchant } from './administration-api.ts';
+import type { AdministrationApi, ListedMerchant, ListedSite } from './administration-api.ts';
 import { DEMO_MERCHANTS, seed } from './seed.ts';
 
 describe('the demo merchants', () => {
@@ -63,7 +63,7 @@ describe('the demo merchants', () => {
 
 /** The administration API on a platform in memory: counts numbers up as a database would. */
 function emptyPlatform() {
-  const merchants: (ListedMerchant & { sites: ListedMerchant['sites'][number][] })[] = [];
+  const merchants: (ListedMerchant & { sites: ListedSite[] })[] = [];
   let lastId = 0;
   let written = 0;
   const next = () => {
@@ -71,7 +71,9 @@ function emptyPlatform() {
     return ++lastId;
   };
   const api: AdministrationApi = {
-    listMerchants: async () => structuredClone(merchants),
+    listMerchants: async () => merchants.map(({ merchantId, name }) => ({ merchantId, name })),
+    listSites: async (merchantId) =>
+      structuredClone(merchants.find((merchant) => merchant.merchantId === merchantId)?.sites ?? []),
     createMerchant: async (name) => {
       const merchant = { merchantId: next(), name, sites: [] };
       merchants.push(merchant);

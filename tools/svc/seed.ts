@@ -95,9 +95,10 @@ async function seedMerchant(
   // The number alone is not enough: another database gives the same numbers to other merchants.
   const before = found && known.find((merchant) => merchant.merchantId === merchantId && merchant.name === wanted.name);
   const apiKey = before?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
+  const listed = found ? await api.listSites(merchantId) : [];
   const sites: DemoSite[] = [];
   for (const site of wanted.sites) {
-    const existing = found?.sites.find(({ siteReference }) => siteReference === site.siteReference);
+    const existing = listed.find(({ siteReference }) => siteReference === site.siteReference);
     sites.push(await seedSite(api, merchantId, site, existing, before?.sites ?? []));
   }
   return { merchantId, name: wanted.name, apiKey, sites };

@@ -1,12 +1,12 @@
 import { type PipeTransform } from '@nestjs/common';
-import { DomainError, isUuid } from '@svc/kernel';
+import { DomainError, isNumericId, isUuid } from '@svc/kernel';
 
 // What cannot be an id is not found, like an id that nobody has: the caller need not tell the two apart.
 
 /** A merchantId or siteId of the path, as a number. */
 export const numericId: PipeTransform<unknown, number> = {
   transform: (text) => {
-    if (typeof text !== 'string' || !/^[1-9]\d{0,14}$/.test(text)) throw new DomainError('resource.not-found');
+    if (!isNumericId(text)) throw new DomainError('resource.not-found');
     return Number(text);
   },
 };

@@ -9,7 +9,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Mode, Scope, TokenType } from '@svc/contracts';
+import type { Mode, Scope } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { PartnerCredentials, type PartnerKey } from './partner-credentials.js';
 import { hasScope, PartnerTokens } from './partner-tokens.js';
@@ -19,12 +19,8 @@ export interface AuthenticatedPartner {
   /** UUID. Whatever is looked up for a partner belongs to this organisation and mode. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** `service`: the partner's server. `customer`: one of its customers, who sees and pays only their own. */
-  readonly tokenType: TokenType;
-  /** UUID; only with a customer's token. */
+  /** UUID of a customer, who sees and pays only their own. Undefined: the partner's server. */
   readonly customerReference: string | undefined;
-  /** `jti` of the token. */
-  readonly tokenId: string;
 }
 
 interface PartnerRequest {
@@ -70,9 +66,7 @@ export class PartnerGuard implements CanActivate {
     request.partner = {
       organisationId: key.organisationId,
       mode: key.mode,
-      tokenType: claims.typ,
       customerReference: claims.typ === 'customer' ? claims.sub : undefined,
-      tokenId: claims.jti,
     };
     return true;
   }

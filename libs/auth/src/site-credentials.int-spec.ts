@@ -74,8 +74,6 @@ describe('SiteCredentials', () => {
       merchantId: 1001,
       siteId: 5001,
       merchantName: 'Merchant',
-      siteName: 'Shop',
-      siteReference: 'SHOP',
       mode: 'test',
       keyless: false,
       allowedHosts: [],
@@ -213,9 +211,9 @@ describe('SiteCredentials', () => {
     await publishKey(event, 1);
     await expect(as(SITE, apiKey)).rejects.toEqual(INVALID);
 
-    await publishSite({ ...KEYLESS, name: 'New name' }, 3);
-    await publishSite({ ...KEYLESS, name: 'Old name' }, 2);
-    expect(await as(KEYLESS)).toMatchObject({ siteName: 'New name' });
+    await publishSite({ ...KEYLESS, merchantName: 'New name' }, 3);
+    await publishSite({ ...KEYLESS, merchantName: 'Old name' }, 2);
+    expect(await as(KEYLESS)).toMatchObject({ merchantName: 'New name' });
   });
 
   it('knows a key that arrived before its site', async () => {

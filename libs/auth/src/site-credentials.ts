@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped } from './api-key.js';
 
@@ -9,8 +9,6 @@ export interface AuthenticatedSite {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
-  readonly siteName: string;
-  readonly siteReference: string;
   readonly mode: Mode;
   /** True when only the two documented headers were sent (A8); its addresses are limited to `allowedHosts`. */
   readonly keyless: boolean;
@@ -26,15 +24,11 @@ export interface SiteClaim {
 
 interface SiteRow {
   merchant_name: string;
-  name: string;
-  site_reference: string;
   require_api_key: boolean;
   allowed_hosts: string[];
   keyless_mode: Mode;
   key_mode: Mode | null;
 }
-
-const ID = /^[1-9]\d{0,14}$/;
 
 /** Answers who a hosted gateway call speaks for, from this service's own copy of what identity published. */
 @Injectable()
@@ -50,7 +44,7 @@ export class SiteCredentials {
 
   /** Throws `credentials.invalid` whatever is wrong, so that nobody learns which merchants and sites exist. */
   async authenticate({ merchantId, merchantSiteId, apiKey }: SiteClaim): Promise<AuthenticatedSite> {
-    if (!isId(merchantId) || !isId(merchantSiteId)) throw new DomainError('credentials.invalid');
+    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw new DomainError('credentials.invalid');
     // A wrong key is always 401, also where none is needed (A8).
     if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
@@ -64,7 +58,7 @@ export class SiteCredentials {
 
   private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
     const [row] = await this.dataSource.query<SiteRow[]>(
-      `SELECT s.merchant_name, s.name, s.site_reference, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
+      `SELECT s.merchant_name, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
          FROM known_sites s
          LEFT JOIN known_api_keys k ON k.hash = $3 AND NOT k.revoked AND k.merchant_id = s.merchant_id
                                    AND (k.site_id IS NULL OR k.site_id = s.site_id)
@@ -77,15 +71,9 @@ export class SiteCredentials {
       merchantId,
       siteId,
       merchantName: row.merchant_name,
-      siteName: row.name,
-      siteReference: row.site_reference,
       mode: row.key_mode ?? row.keyless_mode,
       keyless,
       allowedHosts: row.allowed_hosts,
     };
   }
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && ID.test(value);
 }

@@ -27,7 +27,7 @@ export const merchantCommands: readonly AdminCommand[] = [
   {
     name: 'merchants list',
     parameters: [],
-    summary: 'all merchants with their sites',
+    summary: 'all merchants, and how many sites each has',
     run: (api) => readPages(api, 'merchants', 0),
   },
   {

@@ -1,7 +1,7 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { hashApiKey, isApiKeyShaped } from '@svc/auth';
 import type { Mode } from '@svc/contracts';
-import { DomainError, invalidField } from '@svc/kernel';
+import { DomainError, invalidField, isNumericId } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from './invoice.repository.js';
@@ -19,8 +19,6 @@ interface KeyRow {
   readonly siteExists: boolean;
 }
 
-const ID = /^[1-9]\d{0,14}$/;
-
 /**
  * Lets a merchant in on a path of one of its sites (A7): `x-api-key`, or the same key as `Authorization: Bearer`. An
  * unknown key is 401; one of another merchant, or of another site, 403. Asks the table each time, so a key that was
@@ -36,7 +34,7 @@ export class MerchantKeyGuard implements CanActivate {
     const key = await this.find(apiKeyOf(request), siteId);
     if (!key) throw new DomainError('credentials.invalid');
     for (const [name, id] of Object.entries({ merchantId, siteId }))
-      if (!isId(id)) throw invalidField(name, `${name} must be a number`);
+      if (!isNumericId(id)) throw invalidField(name, `${name} must be a number`);
     if (key.merchantId !== Number(merchantId) || (key.siteId !== null && key.siteId !== Number(siteId)))
       throw new DomainError('credentials.forbidden');
     if (!key.siteExists) throw new DomainError('resource.not-found', { message: 'There is no such site.' });
@@ -50,7 +48,7 @@ export class MerchantKeyGuard implements CanActivate {
       `SELECT k.mode, k.merchant_id AS "merchantId", k.site_id AS "siteId", s.site_id IS NOT NULL AS "siteExists"
          FROM known_api_keys k LEFT JOIN known_sites s ON s.merchant_id = k.merchant_id AND s.site_id = $2
         WHERE k.hash = $1 AND NOT k.revoked`,
-      [hashApiKey(apiKey), isId(siteId) ? Number(siteId) : null],
+      [hashApiKey(apiKey), isNumericId(siteId) ? Number(siteId) : null],
     );
     return row;
   }
@@ -58,10 +56,6 @@ export class MerchantKeyGuard implements CanActivate {
 
 function apiKeyOf({ headers }: FastifyRequest): unknown {
   return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && ID.test(value);
 }
 
 /** The site of the path, as {@link MerchantKeyGuard} let it in. */

@@ -105,7 +105,6 @@ export interface NotFoundPage {
 
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage;
-export type PayPageState = PayPageModel['state'];
 
 /** `manifest.json` of the page's build; the files are served under `/pay/assets/`. */
 export interface PageAssets {

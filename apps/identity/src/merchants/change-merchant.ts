@@ -5,16 +5,11 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { changedSettings } from '../changed-settings.js';
 import { findOrganisations } from '../organisations/organisation.repository.js';
 import { siteChanged } from '../sites/site.js';
 import { advanceSitesOf } from '../sites/site.repository.js';
-import {
-  type Merchant,
-  merchantChanged,
-  merchantDifferences,
-  type MerchantSettings,
-  settleMerchant,
-} from './merchant.js';
+import { type Merchant, merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
 import { lockMerchant } from './merchant.repository.js';
 import { MerchantRow } from './merchant.row.js';
 
@@ -37,7 +32,7 @@ export class ChangeMerchant {
       const { name, features, grants } = before;
       const settings = settleMerchant({ name, features, grants, ...given });
       // jsonb keeps members in an order of its own.
-      const changed = merchantDifferences(settleMerchant(before), settings);
+      const changed = changedSettings(settleMerchant(before), settings);
       if (!changed) return before;
       if (changed.after.grants) await refuseUnknownOrganisations(tx, settings);
 

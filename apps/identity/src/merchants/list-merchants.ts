@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantFeatures, MerchantGrant } from '@svc/contracts';
-import { DomainError } from '@svc/kernel';
 import { DataSource, MoreThan } from 'typeorm';
 import { showSite, type SiteView } from '../sites/site.js';
-import { sitesOfMerchants } from '../sites/site.repository.js';
+import { countSites, sitesOf } from '../sites/site.repository.js';
+import type { Merchant } from './merchant.js';
+import { getMerchant } from './merchant.repository.js';
 import { MerchantRow } from './merchant.row.js';
 
 /** A merchant as the administration API shows it. */
@@ -14,6 +15,15 @@ export interface MerchantView {
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
   readonly grants: MerchantGrant[];
+}
+
+/** One of a list of merchants. */
+export interface ListedMerchant extends MerchantView {
+  readonly siteCount: number;
+}
+
+/** One merchant alone. */
+export interface MerchantWithSites extends MerchantView {
   /** All of them, in the order of their ids; at most 1000 (see create-site). */
   readonly sites: SiteView[];
 }
@@ -25,34 +35,29 @@ export class ListMerchants {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** In the order of their ids, at most {@link MERCHANT_PAGE_SIZE}, those with a higher id than `after`. */
-  async page(after: number): Promise<MerchantView[]> {
-    return this.withSites(
-      await this.dataSource.manager.find(MerchantRow, {
-        where: { merchantId: MoreThan(after) },
-        order: { merchantId: 'ASC' },
-        take: MERCHANT_PAGE_SIZE,
-      }),
-    );
+  async page(after: number): Promise<ListedMerchant[]> {
+    const { manager } = this.dataSource;
+    const merchants = await manager.find(MerchantRow, {
+      where: { merchantId: MoreThan(after) },
+      order: { merchantId: 'ASC' },
+      take: MERCHANT_PAGE_SIZE,
+    });
+    const ids = merchants.map(({ merchantId }) => merchantId);
+    const counts = await countSites(manager, ids);
+    return merchants.map((merchant) => ({
+      ...showMerchant(merchant),
+      siteCount: counts.get(merchant.merchantId) ?? 0,
+    }));
   }
 
   /** Throws `resource.not-found`. */
-  async get(merchantId: number): Promise<MerchantView> {
-    const [merchant] = await this.withSites(await this.dataSource.manager.findBy(MerchantRow, { merchantId }));
-    if (!merchant) throw new DomainError('resource.not-found');
-    return merchant;
+  async get(merchantId: number): Promise<MerchantWithSites> {
+    const { manager } = this.dataSource;
+    const merchant = await getMerchant(manager, merchantId);
+    return { ...showMerchant(merchant), sites: (await sitesOf(manager, merchantId)).map(showSite) };
   }
+}
 
-  private async withSites(merchants: MerchantRow[]): Promise<MerchantView[]> {
-    const ids = merchants.map(({ merchantId }) => merchantId);
-    const sites = await sitesOfMerchants(this.dataSource.manager, ids);
-    const sitesOf = Map.groupBy(sites, ({ merchantId }) => merchantId);
-    return merchants.map(({ merchantId, name, createdAt, features, grants }) => ({
-      merchantId,
-      name,
-      createdUTCDate: createdAt.toISOString(),
-      features,
-      grants,
-      sites: (sitesOf.get(merchantId) ?? []).map(showSite),
-    }));
-  }
+export function showMerchant({ merchantId, name, createdAt, features, grants }: Merchant): MerchantView {
+  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, grants };
 }

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { IsText, MAX_IDENTIFIER_LENGTH, type MerchantFeatures, type MerchantGrant } from '@svc/contracts';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsUUID, ValidateIf, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsUUID, ValidateNested } from 'class-validator';
+import { IfPresent } from '../if-present.js';
 
 const GRANTS_MAX = 100;
 
@@ -83,10 +84,6 @@ export class ChangeMerchantRequest {
   @ValidateNested({ each: true })
   @Type(() => GrantRequest)
   grants?: GrantRequest[];
-}
-
-function IfPresent(): PropertyDecorator {
-  return ValidateIf((_, value: unknown) => value !== undefined);
 }
 
 function Member(type: new () => object): PropertyDecorator {

@@ -50,19 +50,6 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** Which settings differ, each as it was and as it is. Undefined when none does. */
-export function merchantDifferences(
-  before: MerchantSettings,
-  after: MerchantSettings,
-): { before: Partial<MerchantSettings>; after: Partial<MerchantSettings> } | undefined {
-  const changed = (['name', 'features', 'grants'] as const).filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-  );
-  const pick = (from: MerchantSettings): Partial<MerchantSettings> =>
-    Object.fromEntries(changed.map((name) => [name, from[name]]));
-  return changed.length === 0 ? undefined : { before: pick(before), after: pick(after) };
-}
-
 /** What other services are told of a merchant. */
 export function merchantChanged({ merchantId, name, features, grants, version }: Merchant): NewEvent<MerchantChanged> {
   return {

@@ -5,12 +5,15 @@ import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId } from '../path-ids.js';
 import { ChangeMerchant } from './change-merchant.js';
 import { CreateMerchant } from './create-merchant.js';
-import { ListMerchants, MERCHANT_PAGE_SIZE, type MerchantView } from './list-merchants.js';
-import type { Merchant } from './merchant.js';
+import {
+  type ListedMerchant,
+  ListMerchants,
+  MERCHANT_PAGE_SIZE,
+  type MerchantView,
+  type MerchantWithSites,
+  showMerchant,
+} from './list-merchants.js';
 import { ChangeMerchantRequest, CreateMerchantRequest } from './merchant.requests.js';
-
-/** Answer to a change of a merchant. */
-type MerchantAnswer = Omit<MerchantView, 'sites'>;
 
 /** On-boarding of merchants (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants')
@@ -24,8 +27,8 @@ export class MerchantsController {
 
   /** 201. 400 names `name`. */
   @Post()
-  async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantAnswer> {
-    return answer(await this.createMerchant.execute(author, name));
+  async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantView> {
+    return showMerchant(await this.createMerchant.execute(author, name));
   }
 
   /** 200, also when nothing changes. 400 names the fields, and a grant to an organisation that nobody is; 404. */
@@ -34,16 +37,16 @@ export class MerchantsController {
     @Author() author: ChangeAuthor,
     @Param('merchantId', numericId) merchantId: number,
     @Body() request: ChangeMerchantRequest,
-  ): Promise<MerchantAnswer> {
-    return answer(await this.changeMerchant.execute(author, merchantId, request));
+  ): Promise<MerchantView> {
+    return showMerchant(await this.changeMerchant.execute(author, merchantId, request));
   }
 
   /**
-   * 50 at a time, in the order of their ids. `nextAfter` is there when more may follow: send it as `after` for the
+   * 50 at a time, in the order of their ids, with a count of their sites. `nextAfter` is there when more may follow: send it as `after` for the
    * next page. 400 when `after` is no whole number.
    */
   @Get()
-  async list(@Query('after') after: unknown = '0'): Promise<{ merchants: MerchantView[]; nextAfter?: number }> {
+  async list(@Query('after') after: unknown = '0'): Promise<{ merchants: ListedMerchant[]; nextAfter?: number }> {
     if (typeof after !== 'string' || !/^\d{1,15}$/.test(after))
       throw invalidField('after', 'after must be a whole number');
     const merchants = await this.listMerchants.page(Number(after));
@@ -51,13 +54,9 @@ export class MerchantsController {
     return { merchants, ...(last && merchants.length === MERCHANT_PAGE_SIZE ? { nextAfter: last.merchantId } : {}) };
   }
 
-  /** 200 or 404. */
+  /** 200, with all its sites, or 404. */
   @Get(':merchantId')
-  get(@Param('merchantId', numericId) merchantId: number): Promise<MerchantView> {
+  get(@Param('merchantId', numericId) merchantId: number): Promise<MerchantWithSites> {
     return this.listMerchants.get(merchantId);
   }
-}
-
-function answer({ merchantId, name, createdAt, features, grants }: Merchant): MerchantAnswer {
-  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, grants };
 }

@@ -4,16 +4,9 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { changedSettings } from '../changed-settings.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
-import {
-  differences,
-  settingsOf,
-  settleSettings,
-  showSite,
-  siteChanged,
-  type SiteSettings,
-  type SiteView,
-} from './site.js';
+import { settingsOf, settleSettings, showSite, siteChanged, type SiteSettings, type SiteView } from './site.js';
 import { getSite, refuseTakenReference } from './site.repository.js';
 import { SiteRow } from './site.row.js';
 
@@ -31,7 +24,7 @@ export class ChangeSite {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);
       const settings = settleSettings({ ...settingsOf(before), ...given });
-      const changed = differences(before, settings);
+      const changed = changedSettings(settingsOf(before), settings);
       if (!changed) return showSite(before);
 
       const site = { siteId, ...settings, version: before.version + 1 };

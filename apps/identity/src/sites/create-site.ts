@@ -7,11 +7,8 @@ import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { settleSettings, siteChanged, type SiteSettings, type SiteView } from './site.js';
-import { refuseTakenReference } from './site.repository.js';
+import { refuseTakenReference, SITES_OF_MERCHANT_MAX } from './site.repository.js';
 import { SiteRow } from './site.row.js';
-
-/** Bounds what one answer lists and what renaming a merchant publishes. */
-const SITES_OF_MERCHANT_MAX = 1000;
 
 /** Opens a site at a merchant and tells every service of it. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { SiteRow } from './site.row.js';
 
 /** Throws `resource.not-found`, also for a site of another merchant. */
@@ -10,9 +10,21 @@ export async function getSite(tx: EntityManager, merchantId: number, siteId: num
   return site;
 }
 
-/** Sites of these merchants, in the order of their ids. */
-export function sitesOfMerchants(tx: EntityManager, merchantIds: readonly number[]): Promise<SiteRow[]> {
-  return tx.find(SiteRow, { where: { merchantId: In([...merchantIds]) }, order: { siteId: 'ASC' } });
+/** Bounds what one answer shows and what renaming a merchant publishes. */
+export const SITES_OF_MERCHANT_MAX = 1000;
+
+/** Sites of a merchant, in the order of their ids. */
+export function sitesOf(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
+  return tx.find(SiteRow, { where: { merchantId }, order: { siteId: 'ASC' }, take: SITES_OF_MERCHANT_MAX });
+}
+
+/** How many sites each of these merchants has; one without is left out. */
+export async function countSites(tx: EntityManager, merchantIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await tx.query<{ merchantId: number; sites: number }[]>(
+    `SELECT merchant_id AS "merchantId", count(*) AS sites FROM sites WHERE merchant_id = ANY ($1) GROUP BY merchant_id`,
+    [merchantIds],
+  );
+  return new Map(rows.map(({ merchantId, sites }) => [merchantId, sites]));
 }
 
 /** Gives each site of a merchant its next version, to be published again. */

@@ -1,5 +1,6 @@
 import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
-import { ArrayMaxSize, IsBoolean, IsIn, ValidateIf } from 'class-validator';
+import { ArrayMaxSize, IsBoolean, IsIn } from 'class-validator';
+import { IfPresent } from '../if-present.js';
 import { AreHosts } from './allowed-host.js';
 
 const ALLOWED_HOSTS_MAX = 50;
@@ -56,8 +57,4 @@ export class ChangeSiteRequest {
   @IfPresent()
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode?: Mode;
-}
-
-function IfPresent(): PropertyDecorator {
-  return ValidateIf((_, value: unknown) => value !== undefined);
 }

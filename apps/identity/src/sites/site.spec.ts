@@ -1,5 +1,5 @@
 import { DomainError } from '@svc/kernel';
-import { differences, settleSettings, siteChanged, type SiteSettings } from './site.js';
+import { settleSettings, siteChanged, type SiteSettings } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -28,22 +28,6 @@ describe('settleSettings', () => {
   it('keeps nothing that is no setting', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
     expect(settleSettings(given)).toEqual(SETTINGS);
-  });
-});
-
-describe('differences', () => {
-  it('are none between equal settings', () => {
-    expect(
-      differences({ ...SETTINGS, allowedHosts: ['a.example'] }, { ...SETTINGS, allowedHosts: ['a.example'] }),
-    ).toBe(undefined);
-  });
-
-  it('are the changed settings alone, before and after', () => {
-    const after: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['a.example'] };
-    expect(differences(SETTINGS, after)).toEqual({
-      before: { requireApiKey: true, allowedHosts: [] },
-      after: { requireApiKey: false, allowedHosts: ['a.example'] },
-    });
   });
 });
 

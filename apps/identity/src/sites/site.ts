@@ -35,18 +35,6 @@ export function settingsOf(site: SiteSettings): SiteSettings {
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode };
 }
 
-/** Which settings differ, each as it was and as it is. Undefined when none does. */
-export function differences(
-  before: SiteSettings,
-  after: SiteSettings,
-): { before: Partial<SiteSettings>; after: Partial<SiteSettings> } | undefined {
-  const settings = Object.keys(settingsOf(after)) as (keyof SiteSettings)[];
-  const changed = settings.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  const pick = (from: SiteSettings): Partial<SiteSettings> =>
-    Object.fromEntries(changed.map((name) => [name, from[name]]));
-  return changed.length === 0 ? undefined : { before: pick(before), after: pick(after) };
-}
-
 export function showSite(site: SiteView): SiteView {
   return { siteId: site.siteId, ...settingsOf(site) };
 }

@@ -111,7 +111,7 @@ test('two replicas and the same reference: one payment, the second sees what the
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each use case is a process of its own: they share the tables and nothing else.
   const replicas = await Promise.all([1, 2, 3].map(() => app.create(MakePayment)));
-  const caller = { ...partner, mode: 'test', tokenType: 'service', customerReference: undefined, tokenId: '' } as const;
+  const caller = { ...partner, mode: 'test', customerReference: undefined } as const;
   const made = await Promise.all(
     replicas.map((replica) =>
       replica.execute(caller, {

@@ -1,5 +1,5 @@
 import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
-import { invalidField, isUuid } from '@svc/kernel';
+import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { NOTIFICATION_STATES, type NotificationState } from './notification.js';
 
@@ -47,7 +47,6 @@ export interface NotificationQuery {
 const PAGE = 50;
 /** Sorts before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const ID = /^[1-9]\d{0,14}$/;
 
 export const SUMMARY_COLUMNS = `id, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
   payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
@@ -71,7 +70,7 @@ function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
   if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
     throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
   }
-  if (merchantId !== undefined && !(typeof merchantId === 'string' && ID.test(merchantId))) {
+  if (merchantId !== undefined && !isNumericId(merchantId)) {
     throw invalidField('merchantId', 'merchantId must be a positive whole number');
   }
   if (sessionId !== undefined && !isUuid(sessionId)) throw invalidField('sessionId', 'sessionId must be a UUID');

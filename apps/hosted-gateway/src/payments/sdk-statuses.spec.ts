@@ -1,0 +1,32 @@
+import { PaymentStatus, readPaymentStatus, readResponseStatus, ResponseStatus } from '@svc/contracts';
+import { HostedGatewayClient } from '@svc/sdk';
+
+// The SDK is installed without the platform's packages, so it has the enumerations of its own: they must not drift apart.
+
+const payment = {
+  sessionId: 's',
+  amount: 1,
+  currencyISOCode: 'ZAR',
+  merchantOrderId: 'o',
+  paymentReference: 'p',
+  paymentStatus: 'Success',
+  paymentUTCDate: '2026-03-01T10:00:00.000Z',
+  status: 'Success',
+};
+const values = [...Object.keys(ResponseStatus), ...Object.values(ResponseStatus), 0, 6, 1.5, '', 'Pending', null, true];
+
+/** The payment as a merchant with the SDK reads it; undefined where it cannot be read. */
+async function inSdk(change: object): Promise<{ paymentStatus: string; status: string } | undefined> {
+  const fetch = () => Promise.resolve(Response.json({ ...payment, ...change }));
+  const client = new HostedGatewayClient({ gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 1, fetch });
+  return client.getPayment('p').catch(() => undefined);
+}
+
+test.each([...new Set(values)])(
+  '%j is the same status to a merchant with the SDK as to the platform',
+  async (value) => {
+    const [ofPayment, ofAnswer] = [readPaymentStatus(value), readResponseStatus(value)];
+    expect((await inSdk({ paymentStatus: value }))?.paymentStatus).toBe(ofPayment && PaymentStatus[ofPayment]);
+    expect((await inSdk({ status: value }))?.status).toBe(ofAnswer && ResponseStatus[ofAnswer]);
+  },
+);

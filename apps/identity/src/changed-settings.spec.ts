@@ -1,0 +1,17 @@
+import { changedSettings } from './changed-settings.js';
+
+const SETTINGS = { name: 'Shop', requireApiKey: true, allowedHosts: ['a.example'] };
+
+describe('changedSettings', () => {
+  it('are none between equal settings', () => {
+    expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBe(undefined);
+  });
+
+  it('are the changed settings alone, before and after', () => {
+    const after = { ...SETTINGS, requireApiKey: false, allowedHosts: ['b.example'] };
+    expect(changedSettings(SETTINGS, after)).toEqual({
+      before: { requireApiKey: true, allowedHosts: ['a.example'] },
+      after: { requireApiKey: false, allowedHosts: ['b.example'] },
+    });
+  });
+});
