@@ -139,6 +139,14 @@ async function outcome(cell: Cell): Promise<string> {
 test('every fault, every payer: one charge or none, and the truth on the page', async () => {
   const cells = await cellsOf(FAULTS.filter((fault) => fault !== FORGETS));
   for (const cell of cells) press(cell, await world.page(cell.sessionId));
+  // A press takes a moment to arrive; until then a form is the truth.
+  await waitUntil('every press to have arrived', 20_000, async () => {
+    const [arrived] = await world.processor.dataSource.query<{ count: number }[]>(
+      `SELECT count(DISTINCT payable_id) FROM payments WHERE payable_id = ANY ($1)`,
+      [cells.map(({ sessionId }) => sessionId)],
+    );
+    return Number(arrived?.count) === cells.length;
+  });
   // Somebody looks while the charge is under way: no form.
   for (const cell of cells.filter(({ payer }) => payer !== 'leaves'))
     expect((await world.page(cell.sessionId)).html).not.toContain('<form');
