@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.ts';
 import { environmentFor } from './env-files.ts';
@@ -29,10 +28,12 @@ interface Needs {
 /** A whole run takes a few minutes; one that takes this long hangs. */
 const LONGEST_RUN_SECONDS = 1200;
 const EXIT_SECONDS = 20;
-/** Jest itself leaves one processor free, and half of what the tests do is waiting for servers. */
-const WORKERS = ['--maxWorkers', String(availableParallelism())];
 /** A platform is half a dozen processes that mostly wait; more than two of them would measure the machine. */
 const PLATFORMS = ['--maxWorkers', '2'];
+/**
+ * Tests that share a PostgreSQL: a transaction that one has open holds back what the relays of the others may read, and on
+ * two processors two at a time are only a seventh quicker.
+ */
 const ALONE = ['--runInBand'];
 /** Patterns of Jest's: what runs on the newest PostgreSQL only. */
 const NOT_REPEATED = ['/node_modules/', '/libs/.*/rabbitmq[^/]*\\.int-spec\\.ts$', '/apps/front/'];
@@ -111,7 +112,7 @@ async function runAll(
     console.log(runLine(name, phase.run));
     phases.push(phase);
   };
-  await run('unit and integration', ['--selectProjects', 'unit', 'integration', ...WORKERS]);
+  await run('unit and integration', ['--selectProjects', 'unit', 'integration', ...ALONE]);
   await run('timed integration', ['--selectProjects', 'timed-integration', ...ALONE]);
 
   const oldest = `integration on PostgreSQL ${OLDEST_POSTGRES}`;
@@ -126,7 +127,7 @@ async function runAll(
       return description;
     });
     const repeated = ['--testPathPatterns', '/apps/', '/libs/', '--testPathIgnorePatterns', ...NOT_REPEATED];
-    await run(oldest, ['--selectProjects', 'integration', ...repeated, ...WORKERS], variables);
+    await run(oldest, ['--selectProjects', 'integration', ...repeated, ...ALONE], variables);
     await run(`timed ${oldest}`, ['--selectProjects', 'timed-integration', ...repeated, ...ALONE], variables);
   }
   await run('system', ['--selectProjects', 'system', ...PLATFORMS]);
