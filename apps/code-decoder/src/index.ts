@@ -17,6 +17,8 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
+  // An invoice is written by the request that makes it; events tell of sessions, payments and merchants.
+  gatherMs: 20,
   migrations: [
     Credentials1763500000010,
     CredentialBounds1763500000011,

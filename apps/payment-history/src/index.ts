@@ -14,6 +14,8 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
+  // A payment that somebody waits for is shown by a command (show-payment); its events say the same once more.
+  gatherMs: 20,
   migrations: [
     PartnerCredentials1763500000020,
     PartnerCredentialBounds1763500000021,
