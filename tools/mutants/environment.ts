@@ -189,7 +189,7 @@ function nameOf(test: CircusTest | CircusDescribe): string {
 function firstLine(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);
-  // eslint-disable-next-line no-control-regex
+   
   return text
     .replaceAll(/\x1b\[\d*m/g, '')
     .split('\n')

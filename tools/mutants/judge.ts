@@ -110,7 +110,7 @@ export class Judge {
     }
     if (running) this.judgeUnfinished(spec, running, run);
     // Not one test could be run: with a mutant alone it shows which it is.
-    else if (ran === 0) for (const { id } of mutants) this.sendAlone(this.open.get(id)!, spec);
+    else if (ran === 0) for (const { id } of mutants) this.sendAlone(this.open.get(id), spec);
     this.settle(mutants);
   }
 
