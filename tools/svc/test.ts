@@ -48,6 +48,7 @@ const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 /** A platform is half a dozen processes that mostly wait. */
 const PLATFORMS = 2;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
+const COMPILE_CACHE = join(import.meta.dirname, 'compile-cache.cjs');
 /** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
@@ -225,5 +226,5 @@ export function needsOf(files: readonly string[], onOldest = false): Needs {
 }
 
 function jest(settings: Settings): string[] {
-  return [join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
+  return ['--require', COMPILE_CACHE, join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
 }
