@@ -13,7 +13,7 @@ export function criteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: ts.Node): void => {
     const isCall = ts.isCallExpression(node) && ts.isIdentifier(node.expression);
-    if (isCall && isInCriteria(node)) names.add((node.expression).text);
+    if (isCall && isInCriteria(node)) names.add(node.expression.text);
     ts.forEachChild(node, visit);
   };
   visit(tree);

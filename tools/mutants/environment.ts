@@ -46,6 +46,12 @@ interface Switch {
   statement(text: string): string;
 }
 
+/** Of Jest, for a test that says nothing else. */
+const USUAL_TIMEOUT_MS = 5_000;
+/** A machine that does something else at the same time must not look like a mutant. */
+const PATIENCE = 4;
+const SLOWER_AT_MOST = 8;
+
 export default class MutantEnvironment extends TestEnvironment {
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
@@ -114,6 +120,7 @@ export default class MutantEnvironment extends TestEnvironment {
   private arranged(test: CircusTest, number: number): CircusTest[] {
     const { plan } = this;
     this.entries.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
+    if (plan.kind !== 'mutants') test.timeout = (test.timeout ?? USUAL_TIMEOUT_MS) * PATIENCE;
     if (plan.kind === 'record') return [test];
     if (plan.kind === 'alone') {
       if (plan.tests && !plan.tests.includes(number)) test.mode = 'skip';
@@ -121,7 +128,9 @@ export default class MutantEnvironment extends TestEnvironment {
     }
     const runs = (plan.runs[number] ?? []).flatMap((mutant) =>
       [false, true].map((isControl) => {
-        const copy = { ...test, errors: [], unhandledRejectionErrorByPromise: new Map() };
+        // A test that hangs with a mutant is killed by it; one that is slow on a busy machine is not.
+        const timeout = Math.max(test.timeout ?? USUAL_TIMEOUT_MS, (plan.ms[number] ?? 0) * SLOWER_AT_MOST);
+        const copy = { ...test, timeout, errors: [], unhandledRejectionErrorByPromise: new Map() };
         this.entries.set(copy, { test: number, mutant, isControl });
         return copy;
       }),
@@ -189,7 +198,7 @@ function nameOf(test: CircusTest | CircusDescribe): string {
 function firstLine(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);
-   
+
   return text
     .replaceAll(/\x1b\[\d*m/g, '')
     .split('\n')

@@ -77,7 +77,11 @@ export class Judge {
       const runs: Record<number, string[]> = {};
       for (const { mutant, tests } of taken) for (const test of tests.get(spec)!) (runs[test] ??= []).push(mutant.id);
       const mutants = taken.map(({ mutant }) => mutant);
-      return { spec, mutants, plan: { kind: 'mutants', runs, statements: loadedStatements(mutants, spec) } };
+      return {
+        spec,
+        mutants,
+        plan: { kind: 'mutants', runs, ms: durationsOf(spec), statements: loadedStatements(mutants, spec) },
+      };
     }
     return undefined;
   }
@@ -211,6 +215,10 @@ function opened(mutant: Mutant, specs: readonly RecordedSpec[]): Open {
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));
   return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false };
+}
+
+function durationsOf({ tests }: RecordedSpec): Record<number, number> {
+  return Object.fromEntries(tests.map(({ test, ms }) => [test, ms]));
 }
 
 function nameOf({ tests }: RecordedSpec, number: number): string {

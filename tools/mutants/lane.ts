@@ -30,4 +30,5 @@ process.on('message', ({ spec, plan }: Order) => {
     (error: unknown) => process.send!({ error: String(error) }),
   );
 });
+process.on('disconnect', () => process.exit());
 process.send!({ isReady: true });

@@ -29,6 +29,8 @@ export interface MutantsPlan extends AnyPlan {
   readonly kind: 'mutants';
   /** By the number of the test in its file: the mutants to run it with. */
   readonly runs: Readonly<Record<number, readonly string[]>>;
+  /** How long each of the tests takes without a mutant. */
+  readonly ms: Readonly<Record<number, number>>;
 }
 
 /** Runs tests with one mutant, or none, from the beginning on; ends with the first failure. */

@@ -21,35 +21,35 @@ export async function startLanes(
   steps: Steps,
 ): Promise<{ lanes: Lane[]; stop: () => Promise<void> }> {
   const needs = needsOf(specs);
-  const stops: (() => Promise<unknown>)[] = [];
+  const own = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
+  mkdirSync(own.dataDir, { recursive: true });
+  const servers = createTestServers(own);
   const lanes: Lane[] = [];
   const stop = async () => {
     for (const lane of lanes) lane.stop();
-    for (const end of stops.splice(0)) await end();
+    await servers.stop();
   };
+  let urls: readonly string[] = [];
+  const env: Record<string, string> = {};
+  if (needs.database) {
+    await steps.run('PostgreSQL', async () => {
+      const started = await servers.startPostgres(LANES);
+      urls = started.urls.split(' ');
+      await Promise.all(urls.map(saySqlStates));
+      return started.description;
+    });
+  }
+  if (needs.broker) {
+    await steps.run('RabbitMQ', async () => {
+      const { url, description } = await servers.startRabbitMq();
+      env['SVC_TEST_AMQP_URL'] = url;
+      return description;
+    });
+  }
   for (let number = 1; number <= LANES; number++) {
-    const own = { ...settings, dataDir: join(settings.dataDir, 'mutants', `lane-${number}`) };
-    mkdirSync(own.dataDir, { recursive: true });
-    const servers = createTestServers(own);
-    stops.push(() => servers.stop());
-    const env: Record<string, string> = {};
-    if (needs.database) {
-      await steps.run(`PostgreSQL ${number}`, async () => {
-        const { url, description } = await servers.startPostgres();
-        await saySqlStates(url);
-        env['SVC_TEST_DATABASE_URL'] = url;
-        return description;
-      });
-    }
-    if (needs.broker) {
-      await steps.run(`RabbitMQ ${number}`, async () => {
-        const { url, description } = await servers.startRabbitMq();
-        env['SVC_TEST_AMQP_URL'] = url;
-        return description;
-      });
-    }
-    const log = join(pathsOf(own).log, 'postgres-test.log');
-    lanes.push(newLane(number, own.dataDir, log, environmentFor(env)));
+    const log = join(pathsOf(own).log, `postgres-worker-${number}-test.log`);
+    const database = urls[number - 1] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[number - 1]! };
+    lanes.push(newLane(number, own.dataDir, log, environmentFor({ ...env, ...database })));
   }
   return { lanes, stop };
 }
