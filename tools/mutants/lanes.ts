@@ -31,7 +31,7 @@ const COMPILE_CACHE = join(import.meta.dirname, '..', 'svc', 'compile-cache.cjs'
 /** What tests leave behind in memory goes with the process. */
 const RUNS_PER_PROCESS = 25;
 
-export function newLane(number: number, folder: string, serverLog: string, env: NodeJS.ProcessEnv): Lane {
+export function newLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
   let child: ChildProcess | undefined;
   let runs = 0;
   const started = async (): Promise<ChildProcess> => {
@@ -39,7 +39,7 @@ export function newLane(number: number, folder: string, serverLog: string, env: 
     child?.kill('SIGKILL');
     runs = 1;
     const next = fork(join(import.meta.dirname, 'lane.ts'), {
-      env,
+      env: env(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: ['--max-old-space-size=3072', '--require', COMPILE_CACHE],
     });

@@ -78,10 +78,10 @@ async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, V
   if (mutants.length === 0) return verdicts;
   const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
   const steps = createSteps();
-  await prepare(settings, steps, { build: true });
+  await prepare(settings, steps, { build: false });
   const packages = [...new Set(mutants.map(({ file }) => packageOf(file)))];
   const specs = new Map(packages.map((folder) => [folder, specsOf(root, folder)]));
-  const { lanes, stop } = await startLanes(settings, [...specs.values()].flat(), steps);
+  const lanes = await startLanes(settings, [...specs.values()].flat(), steps);
   try {
     for (const folder of packages) {
       const own = mutants.filter(({ file }) => packageOf(file) === folder);
@@ -89,7 +89,7 @@ async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, V
       for (const [mutant, verdict] of found) verdicts.set(mutant, verdict);
     }
   } finally {
-    await stop();
+    await lanes.stop();
   }
   return verdicts;
 }

@@ -6,7 +6,9 @@ import { Judge, aloneWork, failureOf } from './judge.ts';
 import type { Verdict, Work } from './judge.ts';
 import type { Lane } from './lanes.ts';
 import { isLastResort } from './selection.ts';
+import type { Lanes } from './servers.ts';
 import { SvcError } from '../svc/svc-error.ts';
+import { needsOf } from '../svc/test.ts';
 
 export interface Progress {
   /** Said now and then; `done` of `all` are judged. */
@@ -18,7 +20,7 @@ export interface Progress {
 export async function runMutants(
   mutants: readonly Mutant[],
   specs: readonly string[],
-  lanes: readonly Lane[],
+  { all: lanes, startBroker }: Lanes,
   progress: Progress,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
   const first = await record(
@@ -31,6 +33,7 @@ export async function runMutants(
   const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.is === 'not reached');
   const rest = specs.filter(isLastResort);
   if (unreached.length === 0 || rest.length === 0) return verdicts;
+  if (needsOf(rest).broker) await startBroker();
   const last = await record(rest, unreached, lanes, progress);
   for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
   return verdicts;

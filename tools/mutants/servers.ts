@@ -1,4 +1,4 @@
-/** A PostgreSQL for each lane, and RabbitMQ where a spec wants one. */
+/** The lanes with their servers: a PostgreSQL for each, and RabbitMQ where a spec wants one. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -14,24 +14,21 @@ import type { Lane } from './lanes.ts';
 /** As many as the project's own tests use workers: a machine of two processors is full with them. */
 const LANES = 2;
 
-/** @param specs that may be run: only what they need is started */
-export async function startLanes(
-  settings: Settings,
-  specs: readonly string[],
-  steps: Steps,
-): Promise<{ lanes: Lane[]; stop: () => Promise<void> }> {
-  const needs = needsOf(specs);
+export interface Lanes {
+  readonly all: readonly Lane[];
+  /** For specs that need RabbitMQ: started when the first of them is run. */
+  startBroker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param specs that may be run: without an integration test among them no PostgreSQL is started */
+export async function startLanes(settings: Settings, specs: readonly string[], steps: Steps): Promise<Lanes> {
   const own = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
   mkdirSync(own.dataDir, { recursive: true });
   const servers = createTestServers(own);
-  const lanes: Lane[] = [];
-  const stop = async () => {
-    for (const lane of lanes) lane.stop();
-    await servers.stop();
-  };
+  const env: NodeJS.ProcessEnv = {};
   let urls: readonly string[] = [];
-  const env: Record<string, string> = {};
-  if (needs.database) {
+  if (needsOf(specs).databases > 0) {
     await steps.run('PostgreSQL', async () => {
       const started = await servers.startPostgres(LANES);
       urls = started.urls.split(' ');
@@ -39,19 +36,27 @@ export async function startLanes(
       return started.description;
     });
   }
-  if (needs.broker) {
-    await steps.run('RabbitMQ', async () => {
-      const { url, description } = await servers.startRabbitMq();
-      env['SVC_TEST_AMQP_URL'] = url;
-      return description;
-    });
-  }
-  for (let number = 1; number <= LANES; number++) {
-    const log = join(pathsOf(own).log, `postgres-worker-${number}-test.log`);
-    const database = urls[number - 1] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[number - 1]! };
-    lanes.push(newLane(number, own.dataDir, log, environmentFor({ ...env, ...database })));
-  }
-  return { lanes, stop };
+  const all = Array.from({ length: LANES }, (_, at) => {
+    const log = join(pathsOf(own).log, `postgres-worker-${at + 1}-test.log`);
+    const database = urls[at] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[at] };
+    return newLane(at + 1, own.dataDir, log, () => environmentFor({ ...env, ...database }));
+  });
+  return {
+    all,
+    async startBroker() {
+      if (env['SVC_TEST_AMQP_URL'] !== undefined) return;
+      await steps.run('RabbitMQ', async () => {
+        const { url, description } = await servers.startRabbitMq();
+        env['SVC_TEST_AMQP_URL'] = url;
+        for (const lane of all) lane.stop();
+        return description;
+      });
+    },
+    async stop() {
+      for (const lane of all) lane.stop();
+      await servers.stop();
+    },
+  };
 }
 
 /** With its errors' codes in the log it can be told which statements PostgreSQL did not understand. */
