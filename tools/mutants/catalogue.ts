@@ -27,7 +27,10 @@ export interface Mutant {
 export type Part = string | number;
 
 export function mutantsOf(root: string, file: string): Mutant[] {
-  const source = readFileSync(join(root, file), 'utf8');
+  return mutantsIn(file, readFileSync(join(root, file), 'utf8'));
+}
+
+export function mutantsIn(file: string, source: string): Mutant[] {
   const seen = new Map<string, number>();
   return sitesOf(file, source).flatMap((site, at) =>
     site.mutations.map((mutation, nth): Mutant => {

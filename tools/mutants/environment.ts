@@ -175,7 +175,7 @@ export default class MutantEnvironment extends TestEnvironment {
       else this.killed.add(mutant);
       this.say({ type: 'control', test: number, mutant, failed });
     } else {
-      const wasReached = sites.has(siteOf(mutant));
+      const wasReached = sites.has(siteOf(mutant)) || this.loadSites.has(siteOf(mutant));
       const error = failed ? firstLine(test.errors[0]) : '';
       const complaints = this.complaints.read();
       this.say({ type: 'ran', test: number, mutant, failed, wasReached, error, complaints });

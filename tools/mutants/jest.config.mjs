@@ -12,5 +12,7 @@ export default {
   testMatch: ['<rootDir>/{apps,libs}/**/*.{spec,int-spec}.ts'],
   transform: { ...unit.transform, '\\.tsx?$': [join(here, 'transform.ts'), typescript] },
   testEnvironment: join(here, 'environment.ts'),
+  // Of hooks: a busy machine must not look like a mutant.
+  testTimeout: 30_000,
   setupFiles: [join(here, 'setup.mjs')],
 };

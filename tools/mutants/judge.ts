@@ -33,10 +33,13 @@ interface Open {
   readonly nearest: RecordedSpec | undefined;
   readonly reaching: readonly string[];
   isBusy: boolean;
+  /** Runs alone that said nothing, because something else failed before the mutant was evaluated. */
+  vainRuns: number;
 }
 
 /** A test that failed this often with a mutant and then also without is run alone from then on. */
 const STRIKES_MAX = 2;
+const VAIN_RUNS_MAX = 3;
 
 export class Judge {
   readonly verdicts = new Map<Mutant, Verdict>();
@@ -121,8 +124,9 @@ export class Judge {
   private judgeControl(spec: RecordedSpec, line: Line & { type: 'control' }, failure: Line & { type: 'ran' }): void {
     const open = this.open.get(line.mutant);
     if (!open) return;
-    if (!line.failed) return this.kill(open.mutant, spec, failure);
+    if (!line.failed && failure.wasReached) return this.kill(open.mutant, spec, failure);
     this.sendAlone(open, spec);
+    if (!line.failed) return;
     const key = `${spec.spec} ${line.test}`;
     const strikes = (this.strikes.get(key) ?? 0) + 1;
     this.strikes.set(key, strikes);
@@ -152,8 +156,8 @@ export class Judge {
   }
 
   /**
-   * Takes over what came of a mutant alone. `isFitWithout` says whether the same tests pass without it.
-   * Returns what must be run instead where they do not.
+   * Takes over what came of a mutant alone. `isFitWithout` says whether the same tests pass without it; where they do
+   * not, all tests of the file are run.
    */
   judgeAlone({ spec, alone }: Work, run: Run, isFitWithout: boolean): void {
     const { mutant, tests } = alone!;
@@ -163,8 +167,15 @@ export class Judge {
     if (run.end === 'hung') {
       const why = 'an endless loop';
       this.verdicts.set(mutant, { is: 'timed out', spec: spec.spec, test: '', why });
-    } else if (failure !== undefined && !isFitWithout) {
-      if (tests !== undefined) open.alone.unshift({ spec, tests: undefined });
+    } else if (failure !== undefined && (!isFitWithout || !failure.wasReached)) {
+      if (open.vainRuns++ < VAIN_RUNS_MAX) open.alone.unshift({ spec, tests: isFitWithout ? tests : undefined });
+      else
+        this.verdicts.set(mutant, {
+          is: 'invalid',
+          spec: spec.spec,
+          test: '',
+          why: `fails before it: ${failure.error}`,
+        });
     } else if (failure !== undefined) this.kill(mutant, spec, failure);
     this.settle([mutant]);
   }
@@ -214,7 +225,7 @@ function opened(mutant: Mutant, specs: readonly RecordedSpec[]): Open {
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));
-  return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false };
+  return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false, vainRuns: 0 };
 }
 
 function durationsOf({ tests }: RecordedSpec): Record<number, number> {
