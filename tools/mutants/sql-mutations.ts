@@ -48,9 +48,9 @@ export function sqlMutations(text: string, holes: readonly Span[]): Mutation[] {
 /** Whether a literal is SQL, or a part of a statement. */
 export function isSql(text: string): boolean {
   return (
-    /(^|[\s(])(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|AND|OR|JOIN|ORDER BY|CASE WHEN|ON CONFLICT|IS NULL|IS NOT NULL)\s/.test(
-      `${text} `,
-    ) || /^\s*[a-z_.]+\s*(->>\s*'\w+'\s*)?(=|<>|<=?|>=?)\s*\$\d/.test(text)
+    /(^|[\s(])(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|AND|OR|JOIN|ORDER BY|CASE WHEN|ON CONFLICT)\s/.test(text) ||
+    /\sIS (NOT )?NULL\b/.test(text) ||
+    /^\s*[a-z_.]+\s*(->>\s*'\w+'\s*)?(=|<>|<=?|>=?)\s*\$\d/.test(text)
   );
 }
 
@@ -143,10 +143,12 @@ function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Find
   const assigned = clause === 'assignment' ? segment.findIndex(({ text }) => text === '=') : -1;
   const tokens = segment.slice(assigned + 1);
   const isCondition = clause === 'condition' || clause === 'when';
+  // A fragment that goes on with the condition of another.
+  const isContinued = isWord(tokens[0], 'AND');
   const alternatives = split(tokens, 'OR');
   for (const alternative of alternatives) {
     const operands = split(alternative, 'AND');
-    const isBoolean = isCondition || alternatives.length > 1 || operands.length > 1;
+    const isBoolean = isCondition || isContinued || alternatives.length > 1 || operands.length > 1;
     for (const operand of operands) {
       for (const token of operand)
         if (token.type === 'group')
@@ -154,7 +156,7 @@ function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Find
       const place: Place = {
         isBoolean,
         drops: operands.length > 1 || alternatives.length === 1,
-        refuses: operands.length === 1 && (alternatives.length > 1 || clause !== 'condition'),
+        refuses: operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
       };
       if (clause !== 'other') lookAtOperand(operand, place, findings);
     }
