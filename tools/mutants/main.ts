@@ -5,6 +5,7 @@ import { prepare } from '../svc/prepare.ts';
 import { makeDataDir, readSettings } from '../svc/settings.ts';
 import { createSteps } from '../svc/steps.ts';
 import { SvcError, asSvcError } from '../svc/svc-error.ts';
+import { openBaselineCache } from './baseline-cache.ts';
 import { mutantsOf } from './catalogue.ts';
 import type { Mutant } from './catalogue.ts';
 import { matchEquivalents, readEquivalents } from './equivalents.ts';
@@ -79,13 +80,19 @@ async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, V
   const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
   const steps = createSteps();
   await prepare(settings, steps, { build: false });
-  const packages = [...new Set(mutants.map(({ file }) => packageOf(file)))];
-  const specs = new Map(packages.map((folder) => [folder, specsOf(root, folder)]));
-  const lanes = await startLanes(settings, [...specs.values()].flat(), steps);
+  const folders = [...new Set(mutants.map(({ file }) => packageOf(file)))];
+  const packages = folders.map((folder) => ({
+    folder,
+    mutants: mutants.filter(({ file }) => packageOf(file) === folder),
+    known: filesBelow(root, [folder]).flatMap((file) => mutantsOf(root, file)),
+    specs: specsOf(root, folder),
+  }));
+  const cache = openBaselineCache(root, join(settings.dataDir, 'mutants', 'baseline'));
+  const specs = packages.flatMap((one) => one.specs);
+  const lanes = await startLanes(settings, specs, steps);
   try {
-    for (const folder of packages) {
-      const own = mutants.filter(({ file }) => packageOf(file) === folder);
-      const found = await runMutants(own, specs.get(folder)!, lanes, createProgress(folder));
+    for (const one of packages) {
+      const found = await runMutants(one, lanes, cache, createProgress(one.folder));
       for (const [mutant, verdict] of found) verdicts.set(mutant, verdict);
     }
   } finally {

@@ -1,10 +1,12 @@
 /** Runs mutants against the tests of their package, on as many lanes as there are servers. */
 import { recorded } from './baseline.ts';
 import type { RecordedSpec } from './baseline.ts';
+import type { BaselineCache } from './baseline-cache.ts';
 import type { Mutant } from './catalogue.ts';
 import { Judge, aloneWork, failureOf } from './judge.ts';
 import type { Verdict, Work } from './judge.ts';
 import type { Lane } from './lanes.ts';
+import type { LoadedStatement } from './plan.ts';
 import { isLastResort } from './selection.ts';
 import type { Lanes } from './servers.ts';
 import { SvcError } from '../svc/svc-error.ts';
@@ -16,17 +18,26 @@ export interface Progress {
   recorded(spec: string, done: number, all: number): void;
 }
 
-/** Judges each of the mutants, all of them of one package, by that package's specs. */
+/** An app or a lib: the mutants to judge, and by which specs. */
+export interface Package {
+  readonly mutants: readonly Mutant[];
+  readonly specs: readonly string[];
+  /** All mutants of the package, also those that are not wanted. */
+  readonly known: readonly Mutant[];
+}
+
+/** Judges mutants by the specs of their package. */
 export async function runMutants(
-  mutants: readonly Mutant[],
-  specs: readonly string[],
+  { mutants, specs, known }: Package,
   { all: lanes, startBroker }: Lanes,
+  cache: BaselineCache,
   progress: Progress,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
   const first = await record(
     specs.filter((spec) => !isLastResort(spec)),
-    mutants,
+    known,
     lanes,
+    cache,
     progress,
   );
   const verdicts = new Map(await judge(mutants, first, lanes, progress));
@@ -34,7 +45,7 @@ export async function runMutants(
   const rest = specs.filter(isLastResort);
   if (unreached.length === 0 || rest.length === 0) return verdicts;
   if (needsOf(rest).broker) await startBroker();
-  const last = await record(rest, unreached, lanes, progress);
+  const last = await record(rest, known, lanes, cache, progress);
   for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
   return verdicts;
 }
@@ -42,29 +53,41 @@ export async function runMutants(
 /** Every spec once, without a mutant. Throws where one fails: nothing can be said with it. */
 async function record(
   specs: readonly string[],
-  mutants: readonly Mutant[],
+  known: readonly Mutant[],
   lanes: readonly Lane[],
+  cache: BaselineCache,
   progress: Progress,
 ): Promise<RecordedSpec[]> {
-  const sites = new Map(mutants.filter(({ statement }) => statement).map((mutant) => [mutant.site, mutant]));
+  const sites = new Map(known.filter(({ statement }) => statement).map((mutant) => [mutant.site, mutant]));
   const statements = [...sites].map(([site, { statement }]) => ({ site, original: statement!.original, mutants: {} }));
   const found: RecordedSpec[] = [];
   const wrong: string[] = [];
   const queue = [...specs];
   const work = async (lane: Lane): Promise<void> => {
     for (let spec = queue.shift(); spec !== undefined; spec = queue.shift()) {
-      const plan = { kind: 'record' as const, statements };
-      let result = recorded(spec, await lane.run(spec, plan));
-      // Something else on the machine may have been in its way.
-      if (typeof result === 'string') result = recorded(spec, await lane.run(spec, plan));
+      const result = cache.find(spec) ?? (await recordOne(lane, spec, statements));
       if (typeof result === 'string') wrong.push(result);
-      else found.push(result);
+      else {
+        found.push(result);
+        cache.keep(result);
+      }
       progress.recorded(spec, found.length + wrong.length, specs.length);
     }
   };
   await Promise.all(lanes.map(work));
   if (wrong.length > 0) throw new SvcError(`these tests must pass first: ${wrong.join('; ')}`);
   return found;
+}
+
+async function recordOne(
+  lane: Lane,
+  spec: string,
+  statements: readonly LoadedStatement[],
+): Promise<RecordedSpec | string> {
+  const plan = { kind: 'record' as const, statements };
+  const result = recorded(spec, await lane.run(spec, plan));
+  // Something else on the machine may have been in its way.
+  return typeof result === 'string' ? recorded(spec, await lane.run(spec, plan)) : result;
 }
 
 async function judge(
