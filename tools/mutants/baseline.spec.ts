@@ -39,6 +39,7 @@ describe('what a spec evaluates', () => {
 
   it('is not to be had from a spec that fails', () => {
     expect(recorded(SPEC, run(test(0, { failed: true })))).toBe(`${SPEC}: "t0" fails without a mutant`);
+    expect(recorded(SPEC, run({ type: 'end' }))).toBe(`${SPEC}: it ran no test`);
     expect(recorded(SPEC, { lines: [], end: 'ended', error: 'no such module' })).toBe(`${SPEC}: no such module`);
   });
 });

@@ -22,6 +22,7 @@ export interface RecordedTest {
 export function recorded(spec: string, run: Run): RecordedSpec | string {
   if (run.error !== undefined) return `${spec}: ${run.error}`;
   const tests = run.lines.filter((line) => line.type === 'test');
+  if (tests.length === 0) return `${spec}: it ran no test`;
   const failed = tests.find((test) => test.failed);
   if (failed) return `${spec}: "${failed.name}" fails without a mutant`;
   const load = run.lines.findLast((line): line is Line & { type: 'load' } => line.type === 'load');

@@ -9,7 +9,7 @@ const [, typescript] = unit.transform['\\.tsx?$'];
 export default {
   ...unit,
   displayName: 'mutants',
-  testMatch: ['<rootDir>/{apps,libs}/**/*.{spec,int-spec}.ts'],
+  testMatch: ['<rootDir>/{apps,libs,tools/mutants/fixtures}/**/*.{spec,int-spec}.ts'],
   transform: { ...unit.transform, '\\.tsx?$': [join(here, 'transform.ts'), typescript] },
   testEnvironment: join(here, 'environment.ts'),
   // Of hooks: a busy machine must not look like a mutant.

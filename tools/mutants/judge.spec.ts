@@ -81,7 +81,7 @@ it('runs a mutant alone where the test did not come to it a second time', () => 
 });
 
 it('runs a mutant from the beginning on where it is evaluated only while a file is loaded', () => {
-  const loading = recorded(NEAR, run({ type: 'load', sites: [site] })) as RecordedSpec;
+  const loading = { ...spec(NEAR, { sites: [] }), loadSites: new Set([site]) };
   const judge = new Judge([first], [loading]);
   expect(judge.next()).toMatchObject({ alone: { mutant: first }, plan: { kind: 'alone', mutant: first.id } });
 });

@@ -71,13 +71,14 @@ async function runIn(
   const ended = new Promise<Omit<Run, 'lines'>>((resolve) => {
     child.once('message', ({ error }: { error?: string }) => resolve({ end: 'ended', error }));
     child.once('exit', (code, signal) => resolve({ end: 'broken', error: `Jest ended (${signal ?? code})` }));
-    let last = Date.now();
+    // Counted in looks, not by the clock: a machine may be asleep, or both processes stopped.
+    let looks = 0;
     let size = 0;
     timer = setInterval(() => {
       const now = existsSync(out) ? statSync(out).size : 0;
-      if (now !== size) last = Date.now();
+      looks = now === size ? looks + 1 : 0;
       size = now;
-      if (Date.now() - last < HANGING_MS) return;
+      if (looks * LOOK_EVERY_MS < HANGING_MS) return;
       resolve({ end: 'hung', error: `it hung for ${HANGING_MS / 1000} s` });
       child.kill('SIGKILL');
     }, LOOK_EVERY_MS);

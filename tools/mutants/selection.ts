@@ -4,15 +4,10 @@ import { globSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { SvcError } from '../svc/svc-error.ts';
 
-const SOURCES = ['src', 'browser'];
-
 /** Production code of an app or a lib: neither its tests nor what they share, nor migrations, nor a start-up file. */
 export function isProduction(file: string): boolean {
-  const [kind, , folder] = file.split('/');
   return (
-    (kind === 'apps' || kind === 'libs') &&
-    SOURCES.includes(folder ?? '') &&
-    /\.tsx?$/.test(file) &&
+    /^(tools\/mutants\/fixtures\/)?(apps|libs)\/[^/]+\/(src|browser)\/.*\.tsx?$/.test(file) &&
     !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|contract|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
     !file.startsWith('libs/testing/')
   );
