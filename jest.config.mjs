@@ -16,7 +16,8 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['ts', 'tsx', 'mjs', 'js', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  modulePathIgnorePatterns: ['/dist/', '/.data/'],
+  // Not any `/.data/`: the sandboxes of Stryker are in there, with a root of their own.
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 
 export default {

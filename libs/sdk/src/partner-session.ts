@@ -185,8 +185,7 @@ export class PartnerSession {
     this.login = login;
     try {
       const known = await running;
-      if (this.login === login)
-        this.login = { until: this.now() + Math.max(0, known.expiresIn * 1000 - RENEW_BEFORE_MS), running };
+      if (this.login === login) this.login = { until: this.now() + known.expiresIn * 1000 - RENEW_BEFORE_MS, running };
       return known;
     } catch (error) {
       if (this.login === login) this.login = undefined;

@@ -1,0 +1,8 @@
+// What Stryker runs against its mutants: the unit tests of jest.config.mjs and nothing else. Stryker merges the folder
+// under test into it (tools/mutants/stryker.ts).
+import jestConfig from '../../jest.config.mjs';
+
+const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
+if (!unit) throw new Error('jest.config.mjs has no project "unit"');
+
+export default unit;
