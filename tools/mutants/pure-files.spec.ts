@@ -29,6 +29,7 @@ test.each([
   "import {\n  Injectable,\n} from '@nestjs/common';",
   "import { type Relation, Entity } from 'typeorm';",
   "import pg from 'pg';",
+  "import type { EntityManager } from 'typeorm';",
   "import { readFileSync } from 'node:fs';",
   "import { readFile } from 'node:fs/promises';",
   "import { ServiceLog } from '@svc/service';",
@@ -38,7 +39,7 @@ test.each([
 });
 
 test.each([
-  "import type { EntityManager } from 'typeorm';",
+  "import type { FastifyReply } from 'fastify';",
   "import { createHash } from 'node:crypto';",
   "import type { NewEvent } from '@svc/messaging';\nimport { a } from './a.js';",
 ])('a file that says %j is mutated', (line) => {

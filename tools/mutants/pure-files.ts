@@ -4,9 +4,11 @@ import { basename, dirname, join } from 'node:path';
 /** Every file of theirs is plain rules. */
 const ALL_OF = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
 
-/** Imports of a file that a unit test cannot run alone: frameworks, databases, files and sockets. */
-const FRAMEWORK =
-  /^import (?!type)[^;]*?from '(?:(?:@nestjs|typeorm|fastify|pg|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
+/** What a noun must not know, not even as a type (.dependency-cruiser.cjs). */
+const FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
+/** What a unit test cannot run alone: servers, files and sockets. */
+const RUNS_OUTSIDE =
+  /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
 
 /**
  * The files of a folder (`libs/sdk`, `apps/identity`) that unit tests alone must hold: all of contracts, kernel and SDK;
@@ -36,5 +38,6 @@ function isSource(path: string): boolean {
 function isPure(root: string, path: string): boolean {
   const isNoun = basename(dirname(path)) === `${basename(path, '.ts')}s`;
   if (!isNoun && !existsSync(join(root, path.replace(/\.ts$/, '.spec.ts')))) return false;
-  return !FRAMEWORK.test(readFileSync(join(root, path), 'utf8'));
+  const text = readFileSync(join(root, path), 'utf8');
+  return !FRAMEWORK.test(text) && !RUNS_OUTSIDE.test(text);
 }
