@@ -5,4 +5,5 @@ import jestConfig from '../../jest.config.mjs';
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 
-export default unit;
+// Jest would start a program for each mutant, only to learn whether watchman is there.
+export default { ...unit, watchman: false };

@@ -13,7 +13,6 @@ export default {
   clearTextReporter: { allowEmojis: false, logTests: false, reportTests: false, reportScoreTable: false },
   logLevel: 'warn',
   warnings: { slow: false },
-  tempDirName: '.data/mutants/sandbox',
   // Compared for each folder by tools/mutants/stryker.ts.
   thresholds: { high: 90, low: 90, break: null },
   // A test that is slow because the machine is busy must not count as a mutant that ran for ever.

@@ -61,6 +61,7 @@ function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutatio
     jest: { config: { roots: [`<rootDir>/${folder}`] } },
     concurrency: Number(values.concurrency),
     jsonReporter: { fileName: `${report}.json` },
+    tempDirName: `${report}.sandbox`,
     incremental: values.incremental,
     incrementalFile: `${report}.incremental.json`,
   }).runMutationTest();
