@@ -7,6 +7,10 @@ test.each([
     { page: '2', pageSize: '20' },
     { page: 2, pageSize: 20 },
   ],
+  [
+    { page: '1', pageSize: '1' },
+    { page: 1, pageSize: 1 },
+  ],
   [{ pageSize: '51' }, { page: 1, pageSize: 50 }],
   [
     { page: '1000000000', pageSize: '1000000000' },
@@ -25,6 +29,7 @@ test.each([
     { query: { pageSize: wrong }, fields: ['pageSize'] },
   ]),
   { query: { page: ['1', '2'] }, fields: ['page'] },
+  { query: { page: ['1'] }, fields: ['page'] },
   {
     query: { page: '0', pageSize: 'all', customerReference: ['a', 'b'] },
     fields: ['page', 'pageSize', 'customerReference'],
@@ -38,12 +43,19 @@ test.each([
   }
   expect(refused).toBeInstanceOf(DomainError);
   expect((refused as DomainError).code).toBe('request.invalid');
-  expect((refused as DomainError).fields.map(({ field }) => field)).toEqual(fields);
+  const wholeNumber = 'must be a whole number from 1 to 1000000000';
+  expect((refused as DomainError).fields).toEqual(
+    fields.map((field) => ({
+      field,
+      message: `${field} ${field === 'customerReference' ? 'must be given once' : wholeNumber}`,
+    })),
+  );
 });
 
 test.each([
   ['/v1/payments', 1, true, { nextPage: '/v1/payments?page=2' }],
   ['/v1/payments?pageSize=20', 1, false, {}],
+  ['?pageSize=20', 1, true, { nextPage: '/v1/payments?pageSize=20&page=2' }],
   [
     '/v1/payments?pageSize=20&page=3&customerReference=a%26b&mine=1&mine=2',
     3,
