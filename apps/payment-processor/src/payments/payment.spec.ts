@@ -109,7 +109,7 @@ test('a payment is accepted with the amount, tip, method and partner that were g
   });
 });
 
-test.each([
+test.each<[{ amount: number; tipAmount: number; vouchers?: number[] }, number]>([
   [{ amount: 100, tipAmount: 0 }, 100],
   [{ amount: 100, tipAmount: 7 }, 107],
   [{ amount: 100, tipAmount: 7, vouchers: [30, 5] }, 72],
