@@ -54,6 +54,7 @@ test.each([['userMessage'], ['paymentMethod']])('%s is text where it is present'
 
 test.each([undefined, null, 'payment', 7, [PAYMENT]])('%j is no payment and no notification', (value) => {
   expect(thrownBy(() => readHostedPayment(value))).toMatchObject({ field: 'payment' });
+  expect(thrownBy(() => readHostedPaymentNotification(value))).toMatchObject({ field: 'notification' });
   expect(thrownBy(() => readObject(value, 'envelope'))).toMatchObject({ field: 'envelope' });
 });
 

@@ -161,10 +161,9 @@ function statusOf(httpStatus: number): ResponseStatus {
 
 /** Seconds, or a date compared with the answer's own `Date`, so that the caller's clock does not matter. */
 function retryAfterSeconds(headers: Headers): number | undefined {
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
+  const text = String(headers.get('retry-after'));
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // An answer without a date gives NaN.
+  // A header that is absent is no date either.
   const seconds = (Date.parse(text) - Date.parse(String(headers.get('date')))) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
