@@ -82,7 +82,11 @@ test.each<[name: string, text: string, value: string | number]>([
   ['SVC_LISTEN_ADDRESS', '::1', '::1'],
   ['SVC_ENVIRONMENT', 'production', 'production'],
   ['SVC_TRUSTED_PROXIES', '10.0.0.0/8,::1', '10.0.0.0/8,::1'],
-  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level): [string, string, string] => ['SVC_LOG_LEVEL', level, level]),
+  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level): [string, string, string] => [
+    'SVC_LOG_LEVEL',
+    level,
+    level,
+  ]),
 ])('%s=%s is taken', (name, text, value) => {
   const config = loadConfig(TillConfig, { ...env, [name]: text });
   expect(config[name as keyof TillConfig]).toBe(value);
