@@ -9,7 +9,7 @@ const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } 
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
 
 const aRequest = (change: object = {}): MakePaymentRequest =>
-  ({ reference: 'r', code: 'c', amount: 100, paymentMethod: CARD, ...change }) as MakePaymentRequest;
+  ({ reference: 'r', code: 'c', amount: 100, paymentMethod: CARD, ...change });
 
 const refusalOf = (check: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
   try {
