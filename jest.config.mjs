@@ -19,6 +19,11 @@ const shared = {
   modulePathIgnorePatterns: ['/dist/', '/.data/'],
 };
 
+const platforms = {
+  globalSetup: '<rootDir>/e2e/stop-platforms.ts',
+  globalTeardown: '<rootDir>/e2e/stop-platforms.ts',
+};
+
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker}/**/*.spec.ts'] },
@@ -32,8 +37,7 @@ export default {
       displayName: 'timed-integration',
       testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.timed.int-spec.ts'],
     },
-    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'] },
-    { ...shared, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
+    { ...shared, ...platforms, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts'] },
   ],
 };
 

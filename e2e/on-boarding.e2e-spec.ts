@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillIn, press } from './payer.js';
-import { Platform, ROOT, run } from './platform.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
 
 jest.setTimeout(180_000);
 
 describe('on-boarding', () => {
   let platform: Platform;
   beforeAll(async () => {
-    platform = await Platform.start('on-boarding');
+    platform = await sharedPlatform('embedded');
   });
-  afterAll(() => platform?.stop());
 
   it('does what the README says, and the first payment is taken', async () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');

@@ -20,8 +20,9 @@ import {
 } from './browser.js';
 import { clientOf } from './merchant.js';
 import { decode, logIn } from './partner.js';
-import { Platform } from './platform.js';
+import type { Platform } from './platform.js';
 import { readQr } from './qr-scanner.js';
+import { sharedPlatform } from './shared-platform.js';
 
 jest.setTimeout(240_000);
 
@@ -37,12 +38,11 @@ describe('paying by QR', () => {
   const complaints: string[][] = [];
 
   beforeAll(async () => {
-    platform = await Platform.start('pay-by-qr', {}, 'distributed');
+    platform = await sharedPlatform('distributed');
     browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
-    await platform?.stop();
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()));

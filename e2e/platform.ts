@@ -1,10 +1,11 @@
 /**
  * The real platform, started exactly as people start it: `./svc up -d` with a data folder and ports of its own, read
- * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone.
+ * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone. Files that only use a
+ * platform share one (shared-platform.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -14,6 +15,8 @@ import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
 import type { Mode } from '../tools/svc/services.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
+/** Written when the services start, removed when they are stopped. */
+const SERVICES_FILE = join('run', 'services.json');
 
 /** A line of the simulated acquirer's books; the last one of a key counts. */
 export interface ChargeLine {
@@ -23,6 +26,8 @@ export interface ChargeLine {
   readonly amount: number;
   readonly paymentReference: string;
 }
+
+export type MerchantSite = DemoSite & { readonly merchant: DemoMerchant };
 
 export interface Ran {
   readonly code: number | null;
@@ -55,13 +60,24 @@ export class Platform {
     mode: Mode = 'embedded',
     options: readonly string[] = [],
   ): Promise<Platform> {
-    const dataDir = join(ROOT, '.data', 'e2e', name);
-    const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
-    await left.svc('down'); // of a run that was killed
-    rmSync(dataDir, { recursive: true, force: true });
+    const dataDir = dataDirOf(name);
+    if (existsSync(dataDir)) {
+      const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
+      await left.svc('down'); // of a run that was killed
+      rmSync(dataDir, { recursive: true, force: true });
+    }
     const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
     await platform.up();
     return platform;
+  }
+
+  /** One that was started under this name and without settings, and was not stopped. */
+  static find(name: string, mode: Mode): Platform | undefined {
+    const dataDir = dataDirOf(name);
+    const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
+    if (!needed.every((path) => existsSync(path))) return undefined;
+    const { ports } = JSON.parse(readFileSync(join(dataDir, SERVICES_FILE), 'utf8')) as { ports: { api: number } };
+    return new Platform(dataDir, ports.api, {}, mode, []);
   }
 
   async up(): Promise<void> {
@@ -106,7 +122,7 @@ export class Platform {
   }
 
   /** @param siteIndex 0: needs its key; 1: does without, for addresses on this machine */
-  site(merchantIndex: number, siteIndex: number): DemoSite & { readonly merchant: DemoMerchant } {
+  site(merchantIndex: number, siteIndex: number): MerchantSite {
     const merchant = this.demo.merchants[merchantIndex];
     const site = merchant?.sites[siteIndex];
     if (!merchant || !site) throw new Error(`demo.json has no site ${siteIndex} of merchant ${merchantIndex}`);
@@ -125,7 +141,7 @@ export class Platform {
   }
 
   get servicesPid(): number {
-    return (JSON.parse(readFileSync(join(this.dataDir, 'run', 'services.json'), 'utf8')) as { pid: number }).pid;
+    return (JSON.parse(readFileSync(join(this.dataDir, SERVICES_FILE), 'utf8')) as { pid: number }).pid;
   }
 
   get postgresPid(): number {
@@ -198,6 +214,10 @@ export class Platform {
     await client.connect();
     return client;
   }
+}
+
+function dataDirOf(name: string): string {
+  return join(ROOT, '.data', 'e2e', name);
 }
 
 /** Runs a program to its end. */

@@ -53,6 +53,15 @@ test.each([
   });
 });
 
+test('charges at once and answers late: asked meanwhile, it says what happened', async () => {
+  const charge = aCharge('4000000000006009');
+  const answer = post('/charges', charge).catch(() => 'closed before it was answered');
+  const asked = async (): Promise<{ charged?: boolean }> =>
+    (await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()) as { charged?: boolean };
+  while (!(await asked()).charged);
+  expect(await Promise.race([answer, asked()])).toMatchObject({ outcome: 'approved', charged: true });
+});
+
 test('charges and drops the answer; asked afterwards, it says what happened', async () => {
   const charge = aCharge('4000000000004087');
   await expect(post('/charges', charge)).rejects.toThrow();
