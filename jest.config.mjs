@@ -25,6 +25,7 @@ const platforms = {
 };
 
 export default {
+  testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker,e2e}/**/*.spec.ts'] },
     {

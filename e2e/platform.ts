@@ -44,7 +44,7 @@ export class Platform {
     readonly dataDir: string,
     private readonly portBase: number,
     private readonly settings: Readonly<Record<string, string>>,
-    private mode: Mode,
+    private runsAs: Mode,
     private options: readonly string[],
   ) {}
 
@@ -81,7 +81,7 @@ export class Platform {
   }
 
   async up(): Promise<void> {
-    const args = ['up', ...(this.mode === 'embedded' ? [] : [`--${this.mode}`]), ...this.options, '-d'];
+    const args = ['up', ...(this.runsAs === 'embedded' ? [] : [`--${this.runsAs}`]), ...this.options, '-d'];
     const { code, output } = await this.svc(...args);
     if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
   }
@@ -90,7 +90,7 @@ export class Platform {
   async switchTo(mode: Mode, options = this.options): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
-    this.mode = mode;
+    this.runsAs = mode;
     this.options = options;
     await this.up();
   }
@@ -115,6 +115,10 @@ export class Platform {
       SVC_PORT_BASE: String(this.portBase),
       ...this.settings,
     };
+  }
+
+  get mode(): Mode {
+    return this.runsAs;
   }
 
   get demo(): Demo {

@@ -54,7 +54,8 @@ export async function startSimulatedAcquirer(
     async (request, reply): Promise<ChargeAnswer | undefined> => {
       const record = bank.charge(request.body);
       const delayMs = config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(request.body);
-      if (delayMs > 0) await delay(delayMs);
+      // A bank that is closed does not wait for it.
+      if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
       if (record) return answerOf(record);
       reply.hijack();
       request.raw.socket.destroy();
