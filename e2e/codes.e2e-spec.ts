@@ -9,7 +9,7 @@ import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 import { newInvoice, till } from './till.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 let partner: PartnerHeaders;

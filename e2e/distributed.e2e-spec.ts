@@ -13,7 +13,7 @@ import { Platform } from './platform.js';
 import { anInvoice, newInvoice, till } from './till.js';
 import { TraceCollector } from './trace-collector.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let collector: TraceCollector;
 let platform: Platform;

@@ -6,7 +6,7 @@ import type { Platform } from './platform.js';
 import { newInvoice } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 let partner: PartnerHeaders;

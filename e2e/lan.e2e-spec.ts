@@ -14,7 +14,7 @@ import { type Browser, type BrowserContext, type Page, devices } from 'playwrigh
 import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
 import { Platform } from './platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 /** Started with the first test, and again in other ways on the same data. */
 let platform: Platform | undefined;

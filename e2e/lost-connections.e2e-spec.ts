@@ -10,7 +10,7 @@ import { PageStates } from './page-states.js';
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */

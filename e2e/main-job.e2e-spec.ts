@@ -14,7 +14,7 @@ import {
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 /** The bank takes its time: the page can be reloaded meanwhile. */
 const ANSWERS_LATE = '4000 0000 0000 6009';

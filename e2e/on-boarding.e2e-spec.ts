@@ -5,7 +5,7 @@ import { fillIn, press } from './payer.js';
 import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 describe('on-boarding', () => {
   let platform: Platform;

@@ -21,7 +21,7 @@ import { type Platform, ROOT } from './platform.js';
 import { readQr } from './qr-scanner.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const LOOKS = [
   { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light' },

@@ -10,7 +10,7 @@ import { type Platform, ROOT, run } from './platform.js';
 import { newInvoice } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 beforeAll(async () => {

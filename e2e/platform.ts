@@ -7,14 +7,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { waitUntil } from '@svc/testing';
+import { type Lock, takeLock } from '../tools/svc/lock.ts';
 import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
 import type { Mode } from '../tools/svc/services.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
+/** A folder for each platform. */
+export const DATA_DIRS = join(ROOT, '.data', 'e2e');
 /** Written when the services start, removed when they are stopped. */
 const SERVICES_FILE = join('run', 'services.json');
 
@@ -37,6 +41,10 @@ export interface Ran {
 
 /** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
 const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
+  join(DATA_DIRS, `start-${index}.lock`),
+);
+const START_MS_MAX = 240_000;
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
 
 export class Platform {
@@ -60,20 +68,26 @@ export class Platform {
     mode: Mode = 'embedded',
     options: readonly string[] = [],
   ): Promise<Platform> {
-    const dataDir = dataDirOf(name);
+    const dataDir = join(DATA_DIRS, name);
     if (existsSync(dataDir)) {
       const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
       await left.svc('down'); // of a run that was killed
       rmSync(dataDir, { recursive: true, force: true });
     }
-    const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
-    await platform.up();
-    return platform;
+    // One start keeps two processors busy: several at the same time would all take longer than ./svc waits for its services.
+    const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
+    try {
+      const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
+      await platform.up();
+      return platform;
+    } finally {
+      slot.release();
+    }
   }
 
   /** One that was started under this name and without settings, and was not stopped. */
   static find(name: string, mode: Mode): Platform | undefined {
-    const dataDir = dataDirOf(name);
+    const dataDir = join(DATA_DIRS, name);
     const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
     if (!needed.every((path) => existsSync(path))) return undefined;
     const { ports } = JSON.parse(readFileSync(join(dataDir, SERVICES_FILE), 'utf8')) as { ports: { api: number } };
@@ -220,8 +234,15 @@ export class Platform {
   }
 }
 
-function dataDirOf(name: string): string {
-  return join(ROOT, '.data', 'e2e', name);
+/** Holds one of these files; waits until another file of tests releases one, or has ended. */
+export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
+  return waitUntil(what, START_MS_MAX, () => {
+    for (const file of files) {
+      const taken = takeLock(file);
+      if ('release' in taken) return Promise.resolve(taken);
+    }
+    return Promise.resolve(undefined);
+  });
 }
 
 /** Runs a program to its end. */

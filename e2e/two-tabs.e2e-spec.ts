@@ -5,7 +5,7 @@ import { clientOf } from './merchant.js';
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 /** While the bank takes its time for the payment of one tab, that of the other arrives. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
