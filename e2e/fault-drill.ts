@@ -92,9 +92,13 @@ export class FaultDrill {
   /** Until each of them has an answer. */
   async pressAllAgain(presses: readonly PressOfPay[]): Promise<void> {
     const { gatewayUrl } = this.platform.demo;
-    await Promise.all(
-      presses.map((one) => waitUntil('an answer to the repeated press', 60_000, () => pressAgain(gatewayUrl, one))),
-    );
+    let open = presses;
+    await waitUntil('an answer to every repeated press', 120_000, async () => {
+      await this.books.makeQuestionsDue();
+      const answers = await Promise.all(open.map((one) => pressAgain(gatewayUrl, one)));
+      open = open.filter((_, index) => answers[index] === undefined);
+      return open.length === 0;
+    });
   }
 
   /** Some notifications are on the wire without an answer, and the bank's answer to the others is still to come. */
