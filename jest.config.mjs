@@ -63,7 +63,13 @@ export default {
       displayName: 'timed-integration',
       testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.timed.int-spec.ts'],
     },
-    { ...shared, ...platforms, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts'] },
+    {
+      ...shared,
+      ...platforms,
+      displayName: 'system',
+      testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'],
+    },
+    { ...shared, ...platforms, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
   ],
 };
 

@@ -8,7 +8,6 @@ import TestSequencer from '@jest/test-sequencer';
 const FIRST = [
   'faults-of-processes',
   'lost-connections',
-  'rolling-restart',
   'faults-of-servers',
   'page-states',
   'without-neighbours',

@@ -25,7 +25,7 @@ const BANK_MS = 500;
 const ON_THE_WIRE = 3;
 /** Requests that were under way in the time of one restart; fewer would show nothing. */
 const AT_LEAST_MEANWHILE = 20;
-/** As long as the front keeps a request for an app that is restarted. */
+/** As long as the front keeps a request for an app that is restarted: beside other tests a restart may take longer. */
 const WAIT_MS_MAX = 20_000;
 /** SVC_DELIVERY_DRAIN_MS of webhook-dispatcher. */
 const DRAIN_MS = 5_000;
