@@ -77,7 +77,7 @@ describe('a rolling restart under load', () => {
     return undefined;
   }
 
-  async function restart(name: string | undefined, apps: readonly string[]): Promise<void> {
+  async function expectNoFailureDuringRestart(name: string | undefined, apps: readonly string[]): Promise<void> {
     const log = platform.log().length;
     const restarts = apps.map((app) => platform.processes()[app as 'identity']!.restarts);
     const begun = Promise.withResolvers<unknown>();
@@ -120,9 +120,9 @@ describe('a rolling restart under load', () => {
     expect(line.slowestMs).toBeLessThan(WAIT_MS_MAX);
   }
 
-  it.each(SERVICES)('of %s fails no request', (app) => restart(app, [app]));
+  it.each(SERVICES)('of %s fails no request', (app) => expectNoFailureDuringRestart(app, [app]));
 
-  it('of all, one after the other, fails no request', () => restart(undefined, SERVICES));
+  it('of all, one after the other, fails no request', () => expectNoFailureDuringRestart(undefined, SERVICES));
 
   it('leaves the books in agreement, and each notification POSTed exactly once', async () => {
     await load.stop();

@@ -142,6 +142,7 @@ describe('the front', () => {
     gates.open('hosted-gateway');
     await Promise.all(fronts.splice(0).map((front) => front.close()));
     await ended;
+    expect([answer.destroyed, seen.length]).toEqual([true, 1]);
   });
 
   it('keeps a POST while nobody listens, and sends it once when the app is back', async () => {

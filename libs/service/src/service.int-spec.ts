@@ -126,10 +126,10 @@ describe('bodies', () => {
   });
 
   it.each([
-    ...['{', '', '{"amount":1}x', '\u0000'].map((payload) => [payload, 'The body is not valid JSON.']),
-    ...['[]', '"text"', '7', 'null'].map((payload) => [payload, 'The body must be a JSON object.']),
+    ...['{', '', '{"amount":1}x', '\u0000'].map((payload) => [payload, 'The body is not valid JSON.'] as const),
+    ...['[]', '"text"', '7', 'null'].map((payload) => [payload, 'The body must be a JSON object.'] as const),
   ])('that are no object (%j) are a 400: %s', async (payload, detail) => {
-    const answer = await post(payload!);
+    const answer = await post(payload);
     expect([answer.statusCode, answer.json()]).toEqual([400, expect.objectContaining({ detail })]);
   });
 

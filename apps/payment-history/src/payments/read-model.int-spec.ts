@@ -42,8 +42,10 @@ test('events that come twice, late, out of order and by several replicas at once
     isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });
+  /** How many runs had each: what comes late, twice, or changes nothing, and batches side by side. */
+  const runs = { late: 0, repeated: 0, reversal: 0, atOnce: 0, inOrder: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), fc.boolean(), async (steps, atOnce) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), fc.boolean(), async (steps, atOnce) => {
       const organisationId = randomUUID();
       const base = Array.from({ length: 5 }, (_, i) =>
         aPayment(organisationId, `customer ${i % 2}`, {
@@ -83,7 +85,15 @@ test('events that come twice, late, out of order and by several replicas at once
         expect(row).toMatchObject({ tip_amount: row.version, merchant_name: `as of ${row.version}` });
       }
       expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
+
+      const payments = steps.filter(({ isReversal }) => !isReversal).toSorted((one, other) => one.batch - other.batch);
+      const before = (index: number) => payments.slice(0, index).filter((one) => one.payment === payments[index]!.payment);
+      if (payments.some(({ version }, index) => before(index).some((one) => one.version > version))) runs.late++;
+      if (payments.some(({ version }, index) => before(index).some((one) => one.version === version))) runs.repeated++;
+      if (payments.length < steps.length) runs.reversal++;
+      runs[atOnce ? 'atOnce' : 'inOrder']++;
     }),
     { numRuns: 40 },
   );
+  for (const [what, count] of Object.entries(runs)) expect([what, count >= 5]).toEqual([what, true]);
 });
