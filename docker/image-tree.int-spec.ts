@@ -128,7 +128,9 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
 test('the page that payers see is in hosted-gateway', () => {
   const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
   const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as Record<string, { file: string }>;
-  for (const { file } of Object.values(manifest)) expect(existsSync(join(assets, file))).toBe(true);
+  const files = Object.values(manifest).map(({ file }) => file);
+  expect(files.map((file) => file.replace(/-\w+\./, '.')).sort()).toEqual(['pay.css', 'pay.js']);
+  expect(files.filter((file) => !existsSync(join(assets, file)))).toEqual([]);
 });
 
 async function run(line: string, env: Record<string, string> = {}): Promise<string> {

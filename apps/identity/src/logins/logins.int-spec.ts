@@ -147,6 +147,7 @@ describe('users and customers', () => {
       201,
     );
     const rows = await identity.dataSource.query<{ text: string }[]>(`SELECT users::text AS text FROM users`);
+    expect(rows.map(({ text }) => text).join()).toContain('thandi@example.com');
     for (const { text } of rows) expect(text).not.toContain(PASSWORD);
   });
 
