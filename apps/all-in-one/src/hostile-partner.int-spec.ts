@@ -52,6 +52,8 @@ interface Target {
   readonly path: string;
   /** A body that is accepted. */
   readonly body: () => Record<string, unknown> | Promise<Record<string, unknown>>;
+  /** The field that no target above it has in this form; the others are not tried again. Absent: all fields are tried. */
+  readonly field?: string;
 }
 
 /** Of a payment; each is refused for one thing alone, and the invoice is as it was. */
@@ -71,14 +73,17 @@ const TARGETS: Readonly<Record<string, Target>> = {
   'a payment with a card': { path: '/v1/payments', body: payment },
   'a payment by code': {
     path: '/v1/payments',
+    field: 'code',
     body: () => payment({ invoiceReference: null, code: Buffer.from(invoice.code).toString('base64') }),
   },
   'a payment with a stored card': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: () => payment({ paymentMethod: { card: { token: storedCard } } }),
   },
   'a payment with an encrypted card': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: async () => {
       const reference = randomUUID();
       return payment({ reference, paymentMethod: { card: { encryptedCard: await encryptedFor(reference) } } });
@@ -86,10 +91,12 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
   'a payment made elsewhere': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: () => payment({ paymentMethod: { external: { type: 'EFT', status: 'failed', reference: 'bank-1' } } }),
   },
   'a payment with vouchers': {
     path: '/v1/payments',
+    field: 'vouchers',
     body: () => payment({ vouchers: [{ merchantLiable: true, amount: 1 }] }),
   },
   'a card': { path: '/v1/cards', body: () => ({ ...aCard(), cvv: undefined }) },
@@ -152,7 +159,9 @@ test.each(Object.entries(TARGETS))('%s: every field with everything that does no
   };
   await accepts();
   let refused = 0;
-  const paths = pathsOf(await target.body());
+  const { field } = target;
+  const paths = pathsOf(await target.body()).filter(([first]) => field === undefined || first === field);
+  expect(paths).not.toEqual([]);
   for (const path of paths) {
     for (const value of HOSTILE) {
       const body = withValue(await target.body(), path, value);
