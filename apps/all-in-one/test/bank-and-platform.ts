@@ -9,6 +9,7 @@ import { paymentProcessorService } from '@svc/payment-processor';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { anEvent, ManualClock, startTestService, type TestService } from '@svc/testing';
 import type { JWK } from 'jose';
+import { encryptCard } from './encrypt-card.js';
 import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './unreliable-acquirer.js';
 
 const SITE = { merchantId: 1001, siteId: 5001 };

@@ -46,7 +46,9 @@ describe('a sealed key pair', () => {
 
   it('does not open under another sealing key, under the name of another pair, or when tampered with', async () => {
     const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
-    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(UNAUTHENTIC);
+    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(
+      UNAUTHENTIC,
+    );
     expect(() => openPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow(UNAUTHENTIC);
     const sealed = Buffer.from(sealedPrivateKey, 'base64');
     for (const position of [0, 12, 28, sealed.length - 1]) {

@@ -167,7 +167,9 @@ describe('an IPv4 address', () => {
     );
     fc.assert(
       fc.property(prefixes, fc.ipV4(), (prefix, address) => {
-        expect([...OF_AN_ADDRESS, 'ipv4-in-ipv6']).toContain(checkUrl(`https://[${prefix}${address}]/`, PRODUCTION).refused);
+        expect([...OF_AN_ADDRESS, 'ipv4-in-ipv6']).toContain(
+          checkUrl(`https://[${prefix}${address}]/`, PRODUCTION).refused,
+        );
       }),
     );
   });

@@ -233,7 +233,13 @@ describe('who may call (A8)', () => {
 
 test('bodies that are no JSON object are a 400, too large ones a 413, in our envelope', async () => {
   const headers = { ...merchant.headers, 'content-type': 'application/json' };
-  const reasons = { '{': 'is not valid JSON', '': 'is not valid JSON', '[]': 'JSON object', '"x"': 'JSON object', null: 'JSON object' };
+  const reasons = {
+    '{': 'is not valid JSON',
+    '': 'is not valid JSON',
+    '[]': 'JSON object',
+    '"x"': 'JSON object',
+    null: 'JSON object',
+  };
   for (const [payload, reason] of Object.entries(reasons)) {
     const { status, body } = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
     const errors = [{ message: expect.stringContaining(reason) }];

@@ -78,10 +78,10 @@ test('of those who pay it and those who replace it at the same time, one side wi
     }),
   );
   const isPaid = (how: string): string => `pay: success, replace: ${how}, then: paid`;
-  const paid = outcomes.filter((outcome) =>
-    [isPaid('payment.in-progress'), isPaid('payable.paid')].includes(outcome),
+  const paid = outcomes.filter((outcome) => [isPaid('payment.in-progress'), isPaid('payable.paid')].includes(outcome));
+  const replaced = outcomes.filter(
+    (outcome) => outcome === 'pay: payable.closed, replace: open, then: closed and open',
   );
-  const replaced = outcomes.filter((outcome) => outcome === 'pay: payable.closed, replace: open, then: closed and open');
   expect([...paid, ...replaced].toSorted()).toEqual(outcomes.toSorted());
   expect([paid.length > 0, replaced.length > 0]).toEqual([true, true]);
   expect(processor.charged()).toHaveLength(before + paid.length);

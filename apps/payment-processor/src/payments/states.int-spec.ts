@@ -221,9 +221,7 @@ interface Standing {
 const NOTHING_YET: Standing = { payable: 'open', tries: 0, successes: 0, underWay: 0, transfers: 0, charges: 0 };
 
 async function look(payableId: string): Promise<Standing> {
-  const [row] = await processor.dataSource.query<
-    (Omit<Standing, 'charges'> & { references: string[] })[]
-  >(
+  const [row] = await processor.dataSource.query<(Omit<Standing, 'charges'> & { references: string[] })[]>(
     `SELECT y.state AS payable, y.tries, count(*) FILTER (WHERE p.state = 'success') AS successes,
             count(*) FILTER (WHERE p.state = 'processing') AS "underWay", count(t.transfer_id) AS transfers, array_agg(p.payment_reference) AS references
        FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1 GROUP BY y.state, y.tries`,
