@@ -83,7 +83,7 @@ describe('a rolling restart under load', () => {
     return undefined;
   }
 
-  async function restart(name: string | undefined, apps: readonly string[]): Promise<void> {
+  async function expectNoFailureDuringRestart(name: string | undefined, apps: readonly string[]): Promise<void> {
     const log = platform.log().length;
     const restarts = apps.map((app) => platform.processes()[app as 'identity']!.restarts);
     const begun = Promise.withResolvers<unknown>();
@@ -128,9 +128,9 @@ describe('a rolling restart under load', () => {
     expect(line.slowestMs).toBeLessThan(WAIT_MS_MAX);
   }
 
-  it.each(SERVICES)('of %s fails no request', (app) => restart(app, [app]));
+  it.each(SERVICES)('of %s fails no request', (app) => expectNoFailureDuringRestart(app, [app]));
 
-  it('of all, one after the other, fails no request', () => restart(undefined, SERVICES));
+  it('of all, one after the other, fails no request', () => expectNoFailureDuringRestart(undefined, SERVICES));
 
   it('leaves the books in agreement, and repeats no POST that was answered in time', async () => {
     await load.stop();

@@ -8,7 +8,8 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { paymentProcessorService } from '@svc/payment-processor';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { anEvent, ManualClock, startTestService, type TestService } from '@svc/testing';
-import { CompactEncrypt, importJWK, type JWK } from 'jose';
+import type { JWK } from 'jose';
+import { encryptCard } from './encrypt-card.js';
 import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './unreliable-acquirer.js';
 
 const SITE = { merchantId: 1001, siteId: 5001 };
@@ -112,11 +113,7 @@ function dataOf(html: string, name: string): string | undefined {
 
 async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
   const key = JSON.parse(dataOf(html, 'encryption-key') ?? '') as JWK & { kid: string };
-  const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
-  const binding = { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') };
-  return new CompactEncrypt(Buffer.from(JSON.stringify({ card, binding })))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.kid, cty: 'json' })
-    .encrypt(await importJWK(key, 'ECDH-ES'));
+  return encryptCard(key, { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') });
 }
 
 /** The last line of each key counts. */

@@ -42,14 +42,16 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  '',
-  '{',
-  '{}',
-  'null',
-  JSON.stringify(Array(21).fill(PROVIDER)),
-  '[null]',
-  JSON.stringify([PROVIDER, PROVIDER]),
-])('%j is no list of providers', (text) => expect(readProviders(text)).toHaveProperty('problem'));
+  ['', 'is not JSON'],
+  ['{', 'is not JSON'],
+  ['{}', 'must be a list of at most 20 providers'],
+  ['null', 'must be a list of at most 20 providers'],
+  [JSON.stringify(Array(21).fill(PROVIDER)), 'must be a list of at most 20 providers'],
+  ['[null]', 'is wrong in [0]'],
+  [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
+])('%j is no list of providers', (text, problem) => {
+  expect(readProviders(text)).toEqual({ problem: expect.stringContaining(problem) });
+});
 
 test('the start fails with the member that is wrong, and says nothing of the credentials', () => {
   const env = {

@@ -303,6 +303,7 @@ describe('the stream of states', () => {
     const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first event', 5_000, async () => states.length > 0);
     leave();
+    expect(states).toEqual(['open']);
   });
 
   test('lets a reader go that does not read', async () => {
@@ -322,6 +323,7 @@ describe('the stream of states', () => {
     // What was sent before is still read; then the connection is at its end.
     reader.on('error', () => undefined).resume();
     await once(reader, 'close');
+    expect([reader.destroyed, stream.destroyed]).toEqual([true, true]);
   });
 
   async function listening(replica: Awaited<ReturnType<typeof startService>>): Promise<string> {
