@@ -141,3 +141,17 @@ test('a payment that is not final is not shown', async () => {
       .status,
   ).toBe(404);
 });
+
+test('without a key one address may not read without end', async () => {
+  const bounded = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: '2' });
+  try {
+    const { headers } = await bounded.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    const { 'x-api-key': _, ...keyless } = headers;
+    const statuses: number[] = [];
+    for (const sent of [keyless, keyless, keyless, headers])
+      statuses.push((await bounded.call('GET', `/api/v3.1/payments/${'0'.repeat(18)}`, { headers: sent })).status);
+    expect(statuses).toEqual([404, 404, 429, 404]);
+  } finally {
+    await bounded.stop();
+  }
+});

@@ -1,6 +1,6 @@
 /** What payment-processor reports of payments and payables: twice, late, out of order, and to several processes at once. */
 import { randomUUID } from 'node:crypto';
-import { PayableClosedV1, type PaymentSnapshot } from '@svc/contracts';
+import { type EventEnvelope, PayableClosedV1, type PaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
@@ -117,4 +117,25 @@ test('a closed payable closes its own session, unless that has changed since', a
   expect(await kept(closed.sessionId)).toMatchObject({ session: 'closed', sessionVersion: 3 });
   expect(await kept(paid.sessionId)).toMatchObject(PAID);
   expect(await kept(untouched.sessionId)).toMatchObject({ session: 'reserved', sessionVersion: 2 });
+});
+
+test('a reversal is kept of a payment that is known, and one of an invoice disturbs none that comes with it', async () => {
+  const { sessionId, paid } = await reports();
+  await newRepository().keepPayments([paid]);
+  const reversedUTCDate = gateway.clock.nowISO();
+  const invoiceReference = randomUUID();
+  const source = { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code: '0'.repeat(20) };
+  const reversed = [{ ...paid, source, paymentReference: `${paid.paymentReference.slice(0, 17)}0` }, paid].map(
+    (payment) => anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate }),
+  );
+  await gateway.deliver(...(reversed as EventEnvelope[]));
+  expect((await newRepository().findWithPayments(sessionId))?.payments).toEqual([
+    { ...paid, reversedUTCDate: expect.any(String) as string },
+  ]);
+  expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
+});
+
+test('the versions are of the sessions that are asked for, and of no other', async () => {
+  const [one] = [await reports(), await reports()];
+  expect(await newRepository().versionsOf([one.sessionId])).toEqual(new Map([[one.sessionId, 1]]));
 });
