@@ -1,9 +1,28 @@
 // One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
 // `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test.ts starts.
+// `postgres-15`: those of them that tell the oldest supported PostgreSQL from the newest, once more on the oldest.
 // `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
 // `*.timed.*` say how long something takes: projects of their own, so that nothing else runs beside them.
 const packagesShippedAsEsmOnly =
   '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid|p-limit|yocto-queue|qr)';
+
+/** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
+const DEPENDS_ON_POSTGRES_VERSION = [
+  '{apps,libs}/**/{plans,entities,column-drift,data-source,preparing-client}',
+  'apps/identity/src/migrations/*',
+  'libs/messaging/src/{consumer,lease,upsert-if-newer}',
+  'libs/messaging/src/contract/embedded',
+  'libs/auth/src/dead-letters',
+  'apps/identity/src/sites/sites',
+  'apps/hosted-gateway/src/pay/pay',
+  'apps/payment-processor/src/payments/charge-card',
+  'apps/payment-processor/src/partner-payments/partner-payments',
+  'apps/webhook-dispatcher/src/delivery/delivery',
+  'apps/payment-history/src/rebuild/rebuild-history',
+  'apps/payment-history/src/payments/{payments,payment-pages}',
+  'apps/code-decoder/src/invoices/invoices',
+  'apps/demo-shop/src/orders/orders',
+];
 
 const shared = {
   rootDir: import.meta.dirname,
@@ -14,7 +33,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!${packagesShippedAsEsmOnly}/)`],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  moduleFileExtensions: ['ts', 'tsx', 'mjs', 'js', 'json', 'node'],
+  moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['/dist/', '/.data/'],
 };
@@ -26,6 +45,12 @@ export default {
       ...shared,
       displayName: 'integration',
       testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.int-spec.ts', '!**/*.timed.*'],
+    },
+    {
+      ...shared,
+      displayName: 'postgres-15',
+      testMatch: DEPENDS_ON_POSTGRES_VERSION.map((pattern) => `<rootDir>/${pattern}.int-spec.ts`),
+      setupFiles: ['<rootDir>/tools/svc/oldest-postgres.mjs'],
     },
     {
       ...shared,

@@ -11,8 +11,11 @@ import type { Settings } from './settings.ts';
 import { findFreePort } from './taken-ports.ts';
 
 export interface TestServers {
-  /** Returns the address for SVC_TEST_DATABASE_URL and a description. */
-  startPostgres(binaries?: PostgresBinaries): Promise<{ url: string; description: string }>;
+  /**
+   * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
+   * relay on its server. Returns their addresses, separated by spaces, and a description.
+   */
+  startPostgres(count: number, binaries?: PostgresBinaries): Promise<{ urls: string; description: string }>;
   /** Empty at each start. Returns the address for SVC_TEST_AMQP_URL and a description. */
   startRabbitMq(): Promise<{ url: string; description: string }>;
   stop(): Promise<void>;
@@ -24,10 +27,9 @@ export function createTestServers(settings: Settings): TestServers {
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {
-    for (const [name, work] of [...stops]) {
-      stops.delete(name);
-      await work();
-    }
+    const works = [...stops.values()];
+    stops.clear();
+    await Promise.all(works.map((work) => work()));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -39,21 +41,27 @@ export function createTestServers(settings: Settings): TestServers {
 
   return {
     stop,
-    async startPostgres(binaries) {
+    async startPostgres(count, binaries) {
       const { startPostgres } = await import('./postgres.ts');
-      const name = binaries === undefined ? 'postgres' : `postgres-${binaries.major}`;
-      const directory = join(folder, name);
-      stops.set(name, () => stopPostgres(directory));
-      const { superuserUrl, description } = await startPostgres({
-        root: settings.root,
-        ...(binaries === undefined ? {} : { binaries }),
-        directory,
-        port: await findFreePort(),
-        password: secrets().postgresPassword,
-        logFile: join(log, `${name}-test.log`),
-        durable: false,
+      const ports = new Set<number>();
+      while (ports.size < count) ports.add(await findFreePort());
+      const starts = [...ports].map(async (port, index) => {
+        const name = `postgres${binaries === undefined ? '' : `-${binaries.major}`}-worker-${index + 1}`;
+        const directory = join(folder, name);
+        stops.set(name, () => stopPostgres(directory));
+        const { superuserUrl } = await startPostgres({
+          root: settings.root,
+          ...(binaries === undefined ? {} : { binaries }),
+          directory,
+          port,
+          password: secrets().postgresPassword,
+          logFile: join(log, `${name}-test.log`),
+          durable: false,
+        });
+        await dropLeftovers(superuserUrl);
+        return superuserUrl;
       });
-      return { url: superuserUrl, description };
+      return { urls: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
     },
     async startRabbitMq() {
       const { startBroker } = await import('./broker.ts');
@@ -71,4 +79,19 @@ export function createTestServers(settings: Settings): TestServers {
       });
     },
   };
+}
+
+/** Databases of a run that was interrupted. Templates stay: their names tell the migrations that they were made by. */
+async function dropLeftovers(superuserUrl: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      `SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%'`,
+    );
+    for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
 }

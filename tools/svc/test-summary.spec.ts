@@ -1,80 +1,111 @@
-import { closingLine, phaseTable, summarise } from './test-summary.ts';
-import type { JestReport } from './test-summary.ts';
+import { availableParallelism } from 'node:os';
+import type { TestFile } from './test-reporter.ts';
+import { closingLine, summarise, timeTable } from './test-summary.ts';
 import { needsOf } from './test.ts';
 
-const report = (statuses: string[], over: Partial<JestReport> = {}): JestReport => ({
-  numPassedTests: statuses.filter((status) => status === 'passed').length,
-  numFailedTests: statuses.filter((status) => status === 'failed').length,
-  testResults: [
-    {
-      name: 'pay.spec.ts',
-      status: statuses.includes('failed') ? 'failed' : 'passed',
-      assertionResults: statuses.map((status, index) => ({ fullName: `test ${index}`, status })),
-    },
-  ],
+const file = (over: Partial<TestFile> = {}): TestFile => ({
+  project: 'unit',
+  path: 'pay.spec.ts',
+  seconds: 1,
+  passed: 1,
+  failed: 0,
+  notRun: [],
+  broken: false,
   ...over,
 });
 
 describe('the sum of a test run', () => {
   it('counts what passed and what failed', () => {
-    expect(summarise(report(['passed', 'failed', 'passed']), 1)).toEqual({ passed: 2, failed: 1, complaints: [] });
+    expect(summarise([file({ passed: 2, failed: 1 }), file()], 1)).toMatchObject({
+      passed: 3,
+      failed: 1,
+      complaints: [],
+    });
   });
 
-  it.each(['pending', 'todo', 'skipped', 'disabled'])('counts a test that is %s as failed, and names it', (status) => {
-    const summary = summarise(report(['passed', status]), 0);
-    expect(summary).toMatchObject({ passed: 1, failed: 1 });
-    expect(summary.complaints[0]).toContain('test 1');
+  it('counts a test that was not run as failed, and names it', () => {
+    const summary = summarise([file({ notRun: ['a refund (todo)', 'a void (pending)'] })], 0);
+    expect(summary).toMatchObject({ passed: 1, failed: 2 });
+    expect(summary.complaints).toEqual([
+      'not run: a refund (todo) in pay.spec.ts',
+      'not run: a void (pending) in pay.spec.ts',
+    ]);
   });
 
   it('counts a file that could not be run', () => {
-    const broken = { name: 'broken.spec.ts', status: 'failed', assertionResults: [] };
-    expect(summarise(report([], { testResults: [broken] }), 1)).toMatchObject({ failed: 1 });
+    const summary = summarise([file(), file({ passed: 0, broken: true, path: 'broken.spec.ts' })], 1);
+    expect(summary).toMatchObject({ passed: 1, failed: 1, complaints: ['could not be run: broken.spec.ts'] });
   });
 
   it('does not take a bad end without a failed test for a success', () => {
-    expect(summarise(report(['passed']), 1)).toMatchObject({ passed: 1, failed: 1 });
+    expect(summarise([file()], 1)).toMatchObject({ passed: 1, failed: 1 });
     expect(summarise(undefined, 0)).toMatchObject({ failed: 1 });
-    expect(summarise(report([]), 0)).toMatchObject({ failed: 1 });
+    expect(summarise([], 0)).toMatchObject({ failed: 1 });
   });
 
   it('counts a run that had to be ended, and says why', () => {
-    expect(summarise(report(['passed']), 1, 'left open')).toEqual({ passed: 1, failed: 1, complaints: ['left open'] });
-    expect(summarise(undefined, 1, 'took too long')).toEqual({ passed: 0, failed: 1, complaints: ['took too long'] });
+    expect(summarise([file()], 1, 'left open')).toMatchObject({ passed: 1, failed: 1, complaints: ['left open'] });
+    expect(summarise(undefined, 1, 'took too long')).toMatchObject({ failed: 1, complaints: ['took too long'] });
   });
 
   it('closes with one plain line', () => {
-    expect(closingLine([summarise(report(['passed', 'passed']), 0), summarise(report(['passed', 'failed']), 1)])).toBe(
+    expect(closingLine([summarise([file({ passed: 2 })], 0), summarise([file({ failed: 1 })], 1)])).toBe(
       '3 passed, 1 failed',
     );
   });
 });
 
-test('where the time went is a line for each phase', () => {
-  const run = summarise(report(['passed', 'failed']), 1);
-  expect(
-    phaseTable([
-      { name: 'preparing', seconds: 41.04 },
-      { name: 'unit and integration', seconds: 130.96, run },
-    ]),
-  ).toBe(
-    [
-      'phase                seconds passed failed',
-      'preparing               41.0',
-      'unit and integration   131.0      1      1',
-      'all                    172.0',
-    ].join('\n'),
-  );
+describe('the table of where the time went', () => {
+  const fast = file({ passed: 5 });
+  const slow = file({ project: 'integration', path: 'slow.int-spec.ts', seconds: 9.5, failed: 1 });
+
+  it('has a line for each phase and project, and names the slowest files', () => {
+    const runs = [summarise([fast, slow], 1)];
+    const preparing = { name: 'preparing', seconds: 30, busy: 0.5, runs: [] };
+    expect(timeTable([preparing, { name: 'tests', seconds: 10, busy: 0.9, runs }])).toBe(
+      [
+        '               seconds     busy    files   passed   failed',
+        'preparing         30.0     50 %',
+        'tests             10.0     90 %',
+        '  unit             1.0                 1        5        0',
+        '  integration      9.5                 1        1        1',
+        'all               40.0     60 %        2        6        1',
+        '',
+        'the slowest files',
+        '     9.5  integration  slow.int-spec.ts',
+        '     1.0  unit  pay.spec.ts',
+      ].join('\n'),
+    );
+  });
+
+  it('names ten files at most', () => {
+    const files = Array.from({ length: 30 }, (_, index) => file({ seconds: index, path: `${index}.spec.ts` }));
+    const lines = timeTable([{ name: 'tests', seconds: 10, busy: 1, runs: [summarise(files, 0)] }]).split('\n');
+    expect(lines.slice(lines.indexOf('the slowest files') + 1)).toEqual(
+      [29, 28, 27, 26, 25, 24, 23, 22, 21, 20].map((index) => expect.stringContaining(` ${index}.spec.ts`)),
+    );
+  });
 });
 
 describe('what selected tests need', () => {
+  const nothing = { databases: 0, oldestDatabase: false, broker: false, platform: false };
   it.each([
-    ['libs/kernel/src/money.spec.ts', { database: false, broker: false, browser: false }],
-    ['libs/messaging/src/relay.int-spec.ts', { database: true, broker: false, browser: false }],
-    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { database: true, broker: true, browser: false }],
-    ['e2e/page-states.timed.e2e-spec.ts', { database: true, broker: true, browser: true }],
-    ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { database: true, broker: false, browser: false }],
-    ['e2e/src/pay.e2e-spec.ts', { database: true, broker: true, browser: true }],
-  ])('is told from the name of %s', (file, needs) => {
-    expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${file}`])).toEqual(needs);
+    ['libs/kernel/src/money.spec.ts', nothing],
+    ['libs/messaging/src/relay.int-spec.ts', { ...nothing, databases: 1 }],
+    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: true }],
+    ['e2e/page-states.timed.e2e-spec.ts', { ...nothing, broker: true, platform: true }],
+    ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { ...nothing, databases: 1 }],
+    ['e2e/src/pay.e2e-spec.ts', { ...nothing, broker: true, platform: true }],
+  ])('is told from the name of %s', (path, needs) => {
+    expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${path}`])).toEqual(needs);
+  });
+
+  it('is a database for each worker, and no more of them than files', () => {
+    const files = Array.from({ length: 100 }, (_, index) => `/r/${index}.int-spec.ts`);
+    expect(needsOf(files).databases).toBe(availableParallelism());
+  });
+
+  it('is the oldest PostgreSQL as well where it was asked for', () => {
+    expect(needsOf(['/r/plans.int-spec.ts'], true)).toEqual({ ...nothing, databases: 1, oldestDatabase: true });
   });
 });

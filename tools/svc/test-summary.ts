@@ -1,83 +1,112 @@
-/** What Jest's JSON report says, reduced to what a person and a pipeline ask for. */
+/** What the test reports say, reduced to what a person and a pipeline ask for. */
+import type { TestFile } from './test-reporter.ts';
 
-/** The fields of Jest's report that count here. */
-export interface JestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly JestFile[];
-}
-
-interface JestFile {
-  readonly name: string;
-  readonly status: string;
-  readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-}
-
+/** One run of Jest, or several together. */
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
   /** A line for each failure that Jest itself does not show as one. */
   readonly complaints: readonly string[];
+  readonly files: readonly TestFile[];
 }
+
+const SLOWEST_FILES = 10;
 
 /**
- * Adds up one run. A test that was not run (skipped, todo) counts as failed: nothing is left out silently. So does a
- * file that could not be run, a run that had to be ended (`stuck` says why), and one that wrote no report or ended badly without any failed test.
+ * Adds up one run. These count as failed too: a test that was not run (skipped, todo), a file that could not be run, a
+ * run that had to be ended (`stuck` says why), and one that wrote no report or ended badly without any failed test.
  */
-export function summarise(report: JestReport | undefined, exitCode: number, stuck?: string): Summary {
-  if (report === undefined)
-    return { passed: 0, failed: 1, complaints: [stuck ?? `Jest wrote no report (exit code ${exitCode})`] };
-  const notRun = report.testResults.flatMap((file) =>
-    file.assertionResults
-      .filter(({ status }) => status !== 'passed' && status !== 'failed')
-      .map(({ fullName, status }) => `not run (${status}): ${fullName} in ${file.name}`),
-  );
-  const broken = report.testResults
-    .filter((file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'))
-    .map((file) => `could not be run: ${file.name}`);
-  const complaints = [...notRun, ...broken, ...(stuck === undefined ? [] : [stuck])];
-  const failed = report.numFailedTests + complaints.length;
-  if (failed > 0 || (exitCode === 0 && report.numPassedTests > 0))
-    return { passed: report.numPassedTests, failed, complaints };
+export function summarise(files: readonly TestFile[] | undefined, exitCode: number, stuck?: string): Summary {
+  if (files === undefined)
+    return { passed: 0, failed: 1, complaints: [stuck ?? `Jest wrote no report (exit code ${exitCode})`], files: [] };
+  const passed = sum(files, (file) => file.passed);
+  const complaints = [
+    ...files.flatMap(({ notRun, path }) => notRun.map((test) => `not run: ${test} in ${path}`)),
+    ...files.filter(({ broken }) => broken).map(({ path }) => `could not be run: ${path}`),
+    ...(stuck === undefined ? [] : [stuck]),
+  ];
+  const failed = sum(files, (file) => file.failed) + complaints.length;
+  if (failed > 0 || (exitCode === 0 && passed > 0)) return { passed, failed, complaints, files };
   return {
-    passed: report.numPassedTests,
+    passed,
     failed: 1,
-    complaints: [`Jest ran ${report.numPassedTests} tests and ended with exit code ${exitCode}`],
+    complaints: [`Jest ran ${passed} tests and ended with exit code ${exitCode}`],
+    files,
   };
-}
-
-/** A line for one run of several: what ran, on what. */
-export function runLine(name: string, run: Summary): string {
-  return `${name}: ${run.passed} passed, ${run.failed} failed`;
 }
 
 /** The line every test run closes with. */
 export function closingLine(runs: readonly Summary[]): string {
-  const sum = (pick: (run: Summary) => number) => runs.reduce((total, run) => total + pick(run), 0);
-  return `${sum((run) => run.passed)} passed, ${sum((run) => run.failed)} failed`;
+  return `${sum(runs, (run) => run.passed)} passed, ${sum(runs, (run) => run.failed)} failed`;
 }
 
-/** A part of a whole run. */
+/** A part of a whole run; the parts follow each other. */
 export interface Phase {
   readonly name: string;
   readonly seconds: number;
-  /** Absent where nothing is tested. */
-  readonly run?: Summary;
+  /** Share of the processors' time that was used, from 0 to 1. */
+  readonly busy: number;
+  /** Runs of Jest in this phase, side by side. */
+  readonly runs: readonly Summary[];
 }
 
-/** Where the time went: a line for each phase and one for all of them. */
-export function phaseTable(phases: readonly Phase[]): string {
-  const total = { name: 'all', seconds: phases.reduce((sum, { seconds }) => sum + seconds, 0) };
-  const width = Math.max(...phases.map(({ name }) => name.length));
-  const line = ({ name, seconds, run }: Phase) =>
-    [
-      name.padEnd(width),
-      seconds.toFixed(1).padStart(8),
-      String(run?.passed ?? '').padStart(7),
-      String(run?.failed ?? '').padStart(7),
-    ]
-      .join('')
-      .trimEnd();
-  const heading = `${'phase'.padEnd(width)}${'seconds'.padStart(8)}${'passed'.padStart(7)}${'failed'.padStart(7)}`;
-  return [heading, ...phases.map(line), line(total)].join('\n');
+/** Where the time went: a line for each phase, for each project in it, and for all of them; then the slowest files. */
+export function timeTable(phases: readonly Phase[]): string {
+  const rows = [
+    ['', 'seconds', 'busy', 'files', 'passed', 'failed'],
+    ...phases.flatMap((phase) => [
+      [phase.name, phase.seconds.toFixed(1), percent(phase.busy)],
+      ...projectRows(phase.runs.flatMap(({ files }) => files)),
+    ]),
+    totalRow(phases),
+  ];
+  const files = phases.flatMap(({ runs }) => runs.flatMap((run) => run.files));
+  return [...aligned(rows), ...slowest(files)].join('\n');
+}
+
+/** The seconds of a project's files add up to more than the phase took where workers run side by side. */
+function projectRows(files: readonly TestFile[]): string[][] {
+  return [...Map.groupBy(files, ({ project }) => project)].map(([project, its]) => [
+    `  ${project}`,
+    sum(its, (file) => file.seconds).toFixed(1),
+    '',
+    String(its.length),
+    String(sum(its, (file) => file.passed)),
+    String(sum(its, (file) => file.failed)),
+  ]);
+}
+
+function totalRow(phases: readonly Phase[]): string[] {
+  const runs = phases.flatMap((phase) => phase.runs);
+  const seconds = sum(phases, (phase) => phase.seconds);
+  return [
+    'all',
+    seconds.toFixed(1),
+    percent(sum(phases, (phase) => phase.busy * phase.seconds) / seconds),
+    String(runs.flatMap(({ files }) => files).length),
+    String(sum(runs, (run) => run.passed)),
+    String(sum(runs, (run) => run.failed)),
+  ];
+}
+
+function slowest(files: readonly TestFile[]): string[] {
+  const order = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_FILES);
+  if (order.length < 2) return [];
+  const lines = order.map(({ seconds, project, path }) => `${seconds.toFixed(1).padStart(8)}  ${project}  ${path}`);
+  return ['', 'the slowest files', ...lines];
+}
+
+function aligned(rows: readonly string[][]): string[] {
+  const nameWidth = Math.max(...rows.map(([name]) => name?.length ?? 0));
+  return rows.map(([name = '', ...cells]) =>
+    [name.padEnd(nameWidth), ...cells.map((cell) => cell.padStart(9))].join('').trimEnd(),
+  );
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function sum<T>(items: readonly T[], pick: (item: T) => number): number {
+  return items.reduce((total, item) => total + pick(item), 0);
 }

@@ -1,42 +1,56 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.ts';
 import { environmentFor } from './env-files.ts';
 import { takeLock } from './lock.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from './postgres-oldest.ts';
 import { prepare } from './prepare.ts';
+import { watchProcessors } from './processor-time.ts';
 import { runProgram } from './run-program.ts';
 import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
 import type { Steps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
+import type { TestFile } from './test-reporter.ts';
 import { createTestServers } from './test-servers.ts';
 import type { TestServers } from './test-servers.ts';
-import { closingLine, phaseTable, runLine, summarise } from './test-summary.ts';
-import type { JestReport, Phase, Summary } from './test-summary.ts';
+import { closingLine, summarise, timeTable } from './test-summary.ts';
+import type { Phase, Summary } from './test-summary.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** What a selection of tests needs beside Node.js. */
 interface Needs {
-  readonly database: boolean;
+  /** How many PostgreSQL servers. */
+  readonly databases: number;
+  readonly oldestDatabase: boolean;
   readonly broker: boolean;
-  readonly browser: boolean;
+  /** The platform itself, built. */
+  readonly platform: boolean;
 }
 
-/** A whole run takes a few minutes; one that takes this long hangs. */
+/** One run of Jest. */
+interface JestRun {
+  /** Of its report. */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A run that takes this long hangs. */
 const LONGEST_RUN_SECONDS = 1200;
 const EXIT_SECONDS = 20;
-/** A platform is half a dozen processes that mostly wait; more than two of them would measure the machine. */
-const PLATFORMS = ['--maxWorkers', '2'];
-/**
- * Tests that share a PostgreSQL: a transaction that one has open holds back what the relays of the others may read, and on
- * two processors two at a time are only a seventh quicker.
- */
-const ALONE = ['--runInBand'];
-/** Patterns of Jest's: what runs on the newest PostgreSQL only. */
-const NOT_REPEATED = ['/node_modules/', '/libs/.*/rabbitmq[^/]*\\.int-spec\\.ts$', '/apps/front/'];
+const WORKERS = availableParallelism();
+/** Options of Jest's that say how many workers there are. */
+const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
+/** A platform is half a dozen processes that mostly wait. */
+const PLATFORMS = 2;
+const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
+const COMPILE_CACHE = join(import.meta.dirname, 'compile-cache.cjs');
+/** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
+const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
@@ -48,21 +62,12 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   }
   const servers = createTestServers(settings);
   try {
-    const steps = createSteps();
-    const from = performance.now();
-    await prepare(settings, steps, { build: true });
-    const needs =
-      args.length === 0 ? { database: true, broker: true, browser: true } : needsOf(listTests(settings, args));
-    const env = await surroundings(settings, needs, servers, steps);
-    const preparing = { name: 'preparing', seconds: (performance.now() - from) / 1000 };
-    const phases =
-      args.length === 0
-        ? await runAll(settings, env, servers, steps)
-        : [await phaseOf('tests', () => runJest(settings, args, env))];
-    const runs = phases.map(({ run }) => run);
-    for (const complaint of runs.flatMap((run) => run.complaints)) console.log(complaint);
+    if (args.some((arg) => /^--watch(All)?$/.test(arg))) return await watch(settings, args, servers);
+    const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);
     await servers.stop();
-    console.log(phaseTable([preparing, ...phases]));
+    const runs = phases.flatMap((phase) => phase.runs);
+    for (const complaint of runs.flatMap((run) => run.complaints)) console.log(complaint);
+    console.log(timeTable(phases));
     console.log(closingLine(runs));
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
@@ -71,81 +76,103 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   }
 }
 
-/** Starts or finds what the tests need. Returns the variables that tell them. */
+/**
+ * Two runs of Jest side by side: one whose workers have a PostgreSQL each, and one whose tests start whole platforms and
+ * mostly wait. Tests that measure time (`*.timed.*`) follow, one at a time.
+ */
+async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
+  const steps = createSteps();
+  let env: Record<string, string> = {};
+  const preparing = await phaseOf('preparing', async () => {
+    await prepare(settings, steps, { build: true });
+    const all = { databases: WORKERS, oldestDatabase: true, broker: true, platform: true };
+    env = await surroundings(settings, all, servers, steps);
+    return [];
+  });
+  env['SVC_TEST_LINES'] = 'yes';
+  const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
+  const run = (name: string, projects: readonly string[], workers: number) =>
+    runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
+  return [
+    preparing,
+    await phaseOf('tests', () =>
+      Promise.all([run('tests', ['unit', 'integration', ...oldest], WORKERS), run('system', ['system'], PLATFORMS)]),
+    ),
+    await phaseOf('timed tests', async () => [await run('timed', ['timed-integration', 'timed-system'], 1)]),
+  ];
+}
+
+async function runSelected(settings: Settings, args: readonly string[], servers: TestServers): Promise<Phase[]> {
+  let run: JestRun | undefined;
+  const preparing = await phaseOf('preparing', async () => {
+    run = await selectedRun(settings, args, servers);
+    return [];
+  });
+  return [preparing, await phaseOf('tests', async () => (run === undefined ? [] : [await runJest(settings, run)]))];
+}
+
+/** Runs until the developer ends it: Jest itself shows the results. */
+async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
+  const { args: selected, env } = await selectedRun(settings, args, servers);
+  const options = { cwd: settings.root, env: environmentFor(env) };
+  return (await runProgram(process.execPath, [...jest(settings), ...selected], options)).code;
+}
+
+/** The tests that the developer selects run on the newest PostgreSQL, except where the selection names the oldest. */
+async function selectedRun(settings: Settings, args: readonly string[], servers: TestServers): Promise<JestRun> {
+  const steps = createSteps();
+  await prepare(settings, steps, { build: false });
+  const workers = args.some((arg) => WORKER_OPTION.test(arg)) ? [] : ['--maxWorkers', String(WORKERS)];
+  const projects = args.includes(OLDEST_PROJECT) ? [] : ['--ignoreProjects', OLDEST_PROJECT];
+  const selection = [...args, ...workers, ...projects];
+  const needs = needsOf(listTests(settings, selection), args.includes(OLDEST_PROJECT));
+  if (needs.platform) await prepare(settings, steps, { build: true });
+  return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
+}
+
+/** Starts what the tests need. Returns the variables that tell them. */
 async function surroundings(
   settings: Settings,
   needs: Needs,
   servers: TestServers,
   steps: Steps,
 ): Promise<Record<string, string>> {
+  const aptLog = join(pathsOf(settings).log, 'apt.log');
   const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
-  const started = async (name: string, variable: string, start: () => Promise<{ url: string; description: string }>) =>
-    steps.run(name, async () => {
-      const { url, description } = await start();
-      env[variable] = url;
+  if (needs.platform)
+    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
+  if (needs.databases > 0)
+    await steps.run('PostgreSQL', async () => {
+      const { urls, description } = await servers.startPostgres(needs.databases);
+      env['SVC_TEST_DATABASE_URLS'] = urls;
       return description;
     });
-  if (needs.browser) {
-    const aptLog = join(pathsOf(settings).log, 'apt.log');
-    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
-  }
-  if (needs.database) await started('PostgreSQL', 'SVC_TEST_DATABASE_URL', () => servers.startPostgres());
-  if (needs.broker) await started('RabbitMQ', 'SVC_TEST_AMQP_URL', () => servers.startRabbitMq());
+  if (needs.oldestDatabase)
+    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
+      const binaries = await ensureOldestPostgres(settings.root, aptLog);
+      if (typeof binaries === 'string') return `its tests are not run, because ${binaries}`;
+      const { urls, description } = await servers.startPostgres(needs.databases, binaries);
+      env['SVC_TEST_OLDEST_DATABASE_URLS'] = urls;
+      return description;
+    });
+  if (needs.broker)
+    await steps.run('RabbitMQ', async () => {
+      const { url, description } = await servers.startRabbitMq();
+      env['SVC_TEST_AMQP_URL'] = url;
+      return description;
+    });
   return env;
 }
 
-/**
- * The integration tests run once more on the oldest PostgreSQL that is supported; those of ./svc itself bring servers
- * of their own, and those that kill brokers say nothing about PostgreSQL: they are not repeated. The system tests run by
- * themselves, after the others: they bring up whole platforms, and beside a full set of workers their deadlines would
- * measure the machine. What says how long something takes (`*.timed.*`) runs alone.
- */
-async function runAll(
-  settings: Settings,
-  env: Record<string, string>,
-  servers: TestServers,
-  steps: Steps,
-): Promise<TestPhase[]> {
-  const phases: TestPhase[] = [];
-  const run = async (name: string, args: string[], variables = env) => {
-    const phase = await phaseOf(name, () => runJest(settings, args, variables));
-    console.log(runLine(name, phase.run));
-    phases.push(phase);
-  };
-  await run('unit and integration', ['--selectProjects', 'unit', 'integration', ...ALONE]);
-  await run('timed integration', ['--selectProjects', 'timed-integration', ...ALONE]);
-
-  const oldest = `integration on PostgreSQL ${OLDEST_POSTGRES}`;
-  const binaries = await ensureOldestPostgres(settings.root, join(pathsOf(settings).log, 'apt.log'));
-  if (typeof binaries === 'string') {
-    console.log(`${oldest}: not run, because ${binaries}`);
-  } else {
-    const variables = { ...env };
-    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
-      const { url, description } = await servers.startPostgres(binaries);
-      variables['SVC_TEST_DATABASE_URL'] = url;
-      return description;
-    });
-    const repeated = ['--testPathPatterns', '/apps/', '/libs/', '--testPathIgnorePatterns', ...NOT_REPEATED];
-    await run(oldest, ['--selectProjects', 'integration', ...repeated, ...ALONE], variables);
-    await run(`timed ${oldest}`, ['--selectProjects', 'timed-integration', ...repeated, ...ALONE], variables);
-  }
-  await run('system', ['--selectProjects', 'system', ...PLATFORMS]);
-  await run('timed system', ['--selectProjects', 'timed-system', ...ALONE]);
-  return phases;
-}
-
-/** A phase that ran tests. */
-type TestPhase = Phase & { readonly run: Summary };
-
-async function phaseOf(name: string, work: () => Promise<Summary>): Promise<TestPhase> {
+async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Phase> {
   const from = performance.now();
-  const run = await work();
-  return { name, run, seconds: (performance.now() - from) / 1000 };
+  const busy = watchProcessors();
+  const runs = await work();
+  return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
-async function runJest(settings: Settings, args: readonly string[], env: Record<string, string>): Promise<Summary> {
-  const report = join(settings.dataDir, 'test', 'report.json');
+async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
+  const report = join(settings.dataDir, 'test', `report-${name}.json`);
   rmSync(report, { force: true });
   const ended = new AbortController();
   const stuck = new AbortController();
@@ -153,14 +180,15 @@ async function runJest(settings: Settings, args: readonly string[], env: Record<
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const { code } = await runProgram(
-    process.execPath,
-    [...jest(settings), '--json', `--outputFile=${report}`, ...args],
-    { cwd: settings.root, env: environmentFor(env), killedBy: stuck.signal },
-  );
+  const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
+  const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
+    cwd: settings.root,
+    env: environmentFor({ ...env, SVC_TEST_REPORT: report }),
+    killedBy: stuck.signal,
+  });
   ended.abort();
-  const content = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as JestReport) : undefined;
-  return summarise(content, code, await reason);
+  const files = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as TestFile[]) : undefined;
+  return summarise(files, code, await reason);
 }
 
 /** Jest waits for ever for a connection or a timer that a test has left open. Says so; undefined when it ended. */
@@ -186,15 +214,17 @@ function listTests(settings: Settings, args: readonly string[]): string[] {
 }
 
 /** Tells from the files' names, as jest.config.mjs does. */
-export function needsOf(files: readonly string[]): Needs {
-  const browser = files.some((file) => file.endsWith('.e2e-spec.ts'));
+export function needsOf(files: readonly string[], onOldest = false): Needs {
+  const platform = files.some((file) => file.endsWith('.e2e-spec.ts'));
+  const onDatabase = files.filter((file) => file.endsWith('.int-spec.ts')).length;
   return {
-    browser,
-    database: browser || files.some((file) => file.endsWith('.int-spec.ts')),
-    broker: browser || files.some((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file)),
+    platform,
+    databases: Math.min(onDatabase, WORKERS),
+    oldestDatabase: onOldest,
+    broker: platform || files.some((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file)),
   };
 }
 
 function jest(settings: Settings): string[] {
-  return [join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
+  return ['--require', COMPILE_CACHE, join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
 }

@@ -43,6 +43,8 @@ interface Target {
   readonly path: string;
   /** A body that is let through. */
   readonly body: () => Record<string, unknown>;
+  /** The field that no target above it has in this form; the others are not tried again. Absent: all fields are tried. */
+  readonly field?: string;
 }
 
 /** Of a payment; each is refused for one thing alone, and the invoice is as it was. */
@@ -62,22 +64,27 @@ const TARGETS: Readonly<Record<string, Target>> = {
   'a payment with a card': { path: '/v1/payments', body: payment },
   'a payment by code': {
     path: '/v1/payments',
+    field: 'code',
     body: () => payment({ invoiceReference: null, code: Buffer.from(invoice.code).toString('base64') }),
   },
   'a payment with a stored card': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: () => payment({ paymentMethod: { card: { token: `card_${'A'.repeat(32)}` } } }),
   },
   'a payment with an encrypted card': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: () => payment({ paymentMethod: { card: { encryptedCard: 'eyJhbGciOiJFQ0RILUVTIn0..a.b.c' } } }),
   },
   'a payment made elsewhere': {
     path: '/v1/payments',
+    field: 'paymentMethod',
     body: () => payment({ paymentMethod: { external: { type: 'EFT', status: 'failed', reference: 'bank-1' } } }),
   },
   'a payment with vouchers': {
     path: '/v1/payments',
+    field: 'vouchers',
     body: () => payment({ vouchers: [{ merchantLiable: true, amount: 1 }] }),
   },
   'a card': { path: '/v1/cards', body: () => ({ ...aCard(), cvv: undefined }) },
@@ -128,7 +135,10 @@ function mayBe(path: readonly string[], value: unknown): boolean {
 
 test.each(Object.entries(TARGETS))('%s: every field with everything that does not belong there', async (_, target) => {
   const wrong: string[] = [];
-  for (const path of pathsOf(target.body())) {
+  const { field } = target;
+  const paths = pathsOf(target.body()).filter(([first]) => field === undefined || first === field);
+  expect(paths).not.toEqual([]);
+  for (const path of paths) {
     for (const value of HOSTILE) {
       const body = withValue(target.body(), path, value);
       const answer = await two.ask('A', 'A', { method: 'POST', path: target.path, body });

@@ -1,10 +1,10 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { migrateService, type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
+import { type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { PrivateRabbitMq } from './private-rabbitmq.js';
 import { TcpProxy } from './tcp-proxy.js';
-import { newTestDatabase, type TestDatabase } from './test-database.js';
+import { newMigratedDatabase, type TestDatabase } from './test-database.js';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -34,7 +34,7 @@ export class DistributedServices {
     definition: ServiceDefinition<C>,
     more: Environment = {},
   ): Promise<Environment> {
-    const database = await newTestDatabase();
+    const database = await newMigratedDatabase(definition);
     this.databases.push(database);
     const env = {
       SVC_ENVIRONMENT: 'development',
@@ -43,7 +43,6 @@ export class DistributedServices {
       SVC_AMQP_URL: this.rabbitMq.url,
       ...more,
     };
-    await migrateService(definition, env);
     return env;
   }
 

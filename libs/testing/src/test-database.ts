@@ -1,28 +1,95 @@
-import { randomBytes } from 'node:crypto';
+import { messagingMigrations } from '@svc/messaging';
+import { migrateService, type ServiceConfig, type ServiceDefinition } from '@svc/service';
+import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of its own for one test file, on the server that `./svc test` started. */
+/** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
 }
 
+/** PostgreSQL's code for a name that is taken. */
+const DUPLICATE_DATABASE = '42P04';
+
+/** An empty database. */
 export async function newTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = process.env['SVC_TEST_DATABASE_URL'];
-  if (!serverUrl)
-    throw new Error('No PostgreSQL to test on: run the tests with ./svc test, or set SVC_TEST_DATABASE_URL.');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  const name = randomName('test');
+  await onServer(`CREATE DATABASE ${name}`);
+  return testDatabase(name);
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+/**
+ * A database with all migrations of the service: a clone of a template that the first caller on this server makes.
+ * Cloning takes about 50 ms, migrating half a second.
+ */
+export async function newMigratedDatabase<C extends ServiceConfig>(
+  definition: ServiceDefinition<C>,
+): Promise<TestDatabase> {
+  const template = templateName(definition);
+  const isMade = await onServer('SELECT FROM pg_database WHERE datname = $1', [template]);
+  if (isMade.rowCount === 0) await makeTemplate(definition, template);
+  const name = randomName('test');
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  return testDatabase(name);
+}
+
+/** The template gets its name when it is complete, so an interrupted run leaves no half of one behind. */
+async function makeTemplate<C extends ServiceConfig>(definition: ServiceDefinition<C>, name: string): Promise<void> {
+  const draft = randomName('test');
+  await onServer(`CREATE DATABASE ${draft}`);
+  try {
+    await migrateService(definition, { SVC_DATABASE_URL: urlOf(draft) });
+    await onServer(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+  } catch (error) {
+    await testDatabase(draft).drop();
+    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+  }
+}
+
+/** Names the migrations by their code: a changed one gets a new template. */
+function templateName<C extends ServiceConfig>({ name, migrations }: ServiceDefinition<C>): string {
+  const code = [...messagingMigrations, ...migrations]
+    .map((migration) => `${migration.name}${migration.toString()}`)
+    .join();
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
+  return `template_${name.replaceAll(/\W/g, '_')}_${hash}`;
+}
+
+function testDatabase(name: string): TestDatabase {
+  return {
+    url: urlOf(name),
+    drop: async () => {
+      await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+function randomName(prefix: string): string {
+  return `${prefix}_${randomBytes(6).toString('hex')}`;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** `./svc test` starts a server for each worker: an open transaction holds back the relays of its own server only. */
+function serverUrl(): string {
+  const urls = (process.env['SVC_TEST_DATABASE_URLS'] ?? '').split(' ').filter((url) => url !== '');
+  const worker = Number(process.env['JEST_WORKER_ID'] ?? 1);
+  const url = urls[(worker - 1) % urls.length];
+  if (url === undefined)
+    throw new Error('No PostgreSQL to test on: run the tests with ./svc test, or set SVC_TEST_DATABASE_URLS.');
+  return url;
+}
+
+async function onServer(statement: string, values: string[] = []): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    await client.query(statement);
+    return await client.query(statement, values);
   } finally {
     await client.end();
   }

@@ -1,15 +1,9 @@
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { EmbeddedBroker, Relay } from '@svc/messaging';
-import {
-  migrateService,
-  type RunningService,
-  type ServiceConfig,
-  type ServiceDefinition,
-  startService,
-} from '@svc/service';
+import { type RunningService, type ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { ManualClock } from './manual-clock.js';
-import { newTestDatabase } from './test-database.js';
+import { newMigratedDatabase } from './test-database.js';
 
 export interface TestService {
   readonly service: RunningService;
@@ -37,9 +31,8 @@ export async function startTestService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   { env = {}, clock = new ManualClock(), broker = new EmbeddedBroker() }: TestServiceOptions = {},
 ): Promise<TestService> {
-  const database = await newTestDatabase();
+  const database = await newMigratedDatabase(definition);
   const fullEnv = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: database.url, ...env };
-  await migrateService(definition, fullEnv);
   const service = await startService(definition, { env: fullEnv, broker: broker, clock });
   const dataSource = service.app.get(DataSource);
   return {

@@ -1,0 +1,19 @@
+import { cpus } from 'node:os';
+
+/** Starts to watch this machine's processors. The returned function tells the share of their time that was used since. */
+export function watchProcessors(): () => number {
+  const from = processorTimes();
+  return () => {
+    const to = processorTimes();
+    const all = to.all - from.all;
+    return all === 0 ? 0 : 1 - (to.idle - from.idle) / all;
+  };
+}
+
+/** Milliseconds since the machine started, of all processors together. */
+function processorTimes(): { idle: number; all: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  const idle = times.reduce((sum, time) => sum + time.idle, 0);
+  const all = times.reduce((sum, time) => sum + time.user + time.nice + time.sys + time.irq + time.idle, 0);
+  return { idle, all };
+}

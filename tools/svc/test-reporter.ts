@@ -1,0 +1,67 @@
+/**
+ * Jest reporter of `./svc test`: writes what each file did, and in which project, to the file that SVC_TEST_REPORT names.
+ * With SVC_TEST_LINES it prints a line for each file and the failures in full, for runs of Jest that share a terminal.
+ */
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+/** One test file in one Jest project. */
+export interface TestFile {
+  readonly project: string;
+  /** Below the repository. */
+  readonly path: string;
+  readonly seconds: number;
+  readonly passed: number;
+  readonly failed: number;
+  /** Full name and state of each test that was skipped or is still to be written. */
+  readonly notRun: readonly string[];
+  /** The file itself failed: it does not compile, or a hook threw. */
+  readonly broken: boolean;
+}
+
+/** The parts of Jest's own types that this reporter reads. */
+interface JestTest {
+  readonly path: string;
+  readonly context: { readonly config: { readonly displayName?: { readonly name: string } } };
+}
+interface JestTestResult {
+  readonly perfStats: { readonly runtime: number };
+  readonly failureMessage?: string | null;
+  readonly console?: readonly { readonly message: string }[] | null;
+  readonly testResults: readonly { readonly fullName: string; readonly status: string }[];
+}
+
+export default class TestReporter {
+  private readonly files: TestFile[] = [];
+
+  onTestResult(test: JestTest, result: JestTestResult): void {
+    const file = testFileOf(test, result);
+    this.files.push(file);
+    if (process.env['SVC_TEST_LINES'] === undefined) return;
+    const isGood = file.failed === 0 && !file.broken;
+    console.log(`${isGood ? '✓' : '✗'} ${file.project} ${file.path} (${file.passed}, ${file.seconds.toFixed(1)} s)`);
+    for (const { message } of result.console ?? []) console.log(message);
+    if (!isGood) console.log(result.failureMessage);
+  }
+
+  onRunComplete(): void {
+    const report = process.env['SVC_TEST_REPORT'];
+    if (report === undefined) throw new Error('SVC_TEST_REPORT does not name a file.');
+    writeFileSync(report, JSON.stringify(this.files));
+  }
+}
+
+function testFileOf(test: JestTest, result: JestTestResult): TestFile {
+  const count = (status: string) => result.testResults.filter((one) => one.status === status).length;
+  return {
+    project: test.context.config.displayName?.name ?? '',
+    path: relative(process.cwd(), test.path),
+    seconds: result.perfStats.runtime / 1000,
+    passed: count('passed'),
+    failed: count('failed'),
+    notRun: result.testResults
+      .filter(({ status }) => status !== 'passed' && status !== 'failed')
+      .map(({ fullName, status }) => `${fullName} (${status})`),
+    broken: count('failed') === 0 && Boolean(result.failureMessage),
+  };
+}
