@@ -107,11 +107,13 @@ export async function startBankAndPlatform(
   };
 }
 
-function dataOf(html: string, name: string): string | undefined {
+/** A `data-` attribute of the page. */
+export function dataOf(html: string, name: string): string | undefined {
   return new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1]?.replaceAll('&quot;', '"');
 }
 
-async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
+/** An approved card, as the page encrypts it. */
+export async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
   const key = JSON.parse(dataOf(html, 'encryption-key') ?? '') as JWK & { kid: string };
   return encryptCard(key, { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') });
 }

@@ -100,7 +100,8 @@ test('an invoice that is only heard of can be paid; heard of again, it stays as 
 test('an id that stands for another debt is refused', async () => {
   const payable = anInvoicePayable();
   await processor.open({ payable });
-  await expect(processor.open({ payable: { ...payable, amount: 1 } })).rejects.toMatchObject({
-    code: 'payable.mismatch',
-  });
+  for (const other of [{ amount: 1 }, { currencyISOCode: 'NAD' }])
+    await expect(processor.open({ payable: { ...payable, ...other } })).rejects.toMatchObject({
+      code: 'payable.mismatch',
+    });
 });
