@@ -35,7 +35,8 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  modulePathIgnorePatterns: ['/dist/', '/.data/'],
+  // Not any `/.data/`: the sandboxes of Stryker are in there, with a root of their own.
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 
 const platforms = {

@@ -16,7 +16,10 @@ import { newPaymentReference } from '@svc/kernel';
 import { EmbeddedBroker } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
+import { anInvoiceRequest } from './invoice-request.js';
 import { type Payables, standInForPaymentProcessor } from './payables.js';
+
+export { anInvoiceRequest };
 
 export const CODES_URL = 'https://pay.svc.example';
 export const ADMIN_KEY = 'an administration key for tests 1';
@@ -126,18 +129,6 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
       const type = state === 'reserved' ? PaymentProcessingV1 : PaymentSucceededV1;
       await test.deliver(anEvent(type, randomUUID(), 1, aPayment(descriptor!.source, payable)));
     },
-  };
-}
-
-export function anInvoiceRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    externalReference: randomUUID(),
-    siteReference: 'TILL-1',
-    currencyISOCode: 'ZAR',
-    amount: 12345,
-    origin: 'Karoo POS 4.2',
-    createdUTCDate: '2026-03-01T09:59:58.000Z',
-    ...over,
   };
 }
 

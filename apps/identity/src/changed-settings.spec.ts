@@ -9,6 +9,10 @@ describe('changedSettings', () => {
 
   it('are the changed settings alone, before and after', () => {
     const after = { ...SETTINGS, requireApiKey: false, allowedHosts: ['b.example'] };
+    expect(changedSettings(SETTINGS, { ...SETTINGS, name: 'Till' })).toEqual({
+      before: { name: 'Shop' },
+      after: { name: 'Till' },
+    });
     expect(changedSettings(SETTINGS, after)).toEqual({
       before: { requireApiKey: true, allowedHosts: ['a.example'] },
       after: { requireApiKey: false, allowedHosts: ['b.example'] },

@@ -29,6 +29,9 @@ test.each([
   7,
   '',
   '0b6c3f4e6f2a4c3b9d1e7a8b9c0d1e2f',
+  'x0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
+  '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2fx',
+  ['0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],
   '{0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f}',
   ' '.repeat(36),
 ])('%j is none', (value) => expect(isUuid(value)).toBe(false));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { TOKEN_SECONDS } from '@svc/contracts';
 import {
+  nextSignsFrom,
   OUTLIVES_MS,
   planRotation,
   PUBLISHED_BEFORE_MS,
@@ -8,6 +9,7 @@ import {
   SIGNS_FOR_MS,
   signingKeyAt,
   type TokenKey,
+  tokenKeyChanged,
 } from './token-key.js';
 
 const START = Date.parse('2026-03-01T10:00:00.000Z');
@@ -45,6 +47,48 @@ test('the last key is withdrawn when the last token it signed has run out', () =
   const keys = [aKey('next', 1_000), aKey('last', 0)];
   expect(planRotation(keys, now(1_000 + OUTLIVES_MS - 1)).toWithdraw).toEqual([]);
   expect(planRotation(keys, now(1_000 + OUTLIVES_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
+});
+
+test('the durations are those that verifiers were promised (A2)', () => {
+  expect([PUBLISHED_BEFORE_MS, SIGNS_FOR_MS, OUTLIVES_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
+  expect(nextSignsFrom(now(1))).toEqual(now(600_001));
+});
+
+test('a key that was withdrawn signs no more', () => {
+  const [newer, older] = [{ ...aKey('newer', 1_000), withdrawnAt: now(1_500) }, aKey('older', 0)];
+  expect(signingKeyAt([newer, older], now(2_000))?.kid).toBe('older');
+  expect(signingKeyAt([newer], now(2_000))).toBeUndefined();
+});
+
+test('of keys that signed at any time the newest signs, in whatever order they come', () => {
+  const keys = [aKey('a', 1_000), aKey('c', 3_000), aKey('b', 2_000)];
+  expect(signingKeyAt(keys, now(5_000))?.kid).toBe('c');
+  expect(signingKeyAt([...keys].reverse(), now(5_000))?.kid).toBe('c');
+});
+
+test('only keys older than the signing one are withdrawn, however late it is', () => {
+  const keys = [aKey('next', 9_000_000_000), aKey('signing', 1_000), aKey('older', 0), aKey('oldest', -1)];
+  expect(planRotation(keys, now(8_000_000_000)).toWithdraw.map(({ kid }) => kid)).toEqual(['older', 'oldest']);
+});
+
+test('other services get the public half, and whether it is withdrawn', () => {
+  const key = aKey('k', 0);
+  const event = { type: { name: 'token-key.changed.v1' }, aggregateId: 'k', aggregateVersion: 1 };
+  const payload = { publicJwk: key.publicJwk };
+  expect(tokenKeyChanged(key)).toStrictEqual({ ...event, payload: { ...payload, withdrawn: false } });
+  const withdrawn = tokenKeyChanged({ ...key, withdrawnAt: now(1) });
+  expect(withdrawn.payload).toStrictEqual({ ...payload, withdrawn: true });
+});
+
+test('a key is shown with its dates', () => {
+  expect(showTokenKeys([aKey('k', 1_000, 0)], now(1_000))).toStrictEqual([
+    {
+      kid: 'k',
+      state: 'signing',
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+      signsFromUTCDate: '2026-03-01T10:00:01.000Z',
+    },
+  ]);
 });
 
 test('a key says whether it waits, signs, or is only accepted', () => {

@@ -1,155 +1,212 @@
-import { MAX_AMOUNT_CENTS, type MakePaymentRequest } from '@svc/contracts';
+import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkRequest, checkTerms, customerOf, fingerprintOf, type Owed } from './payment-terms.js';
+import { checkRequest, checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
 
-const SERVER = { organisationId: 'a', customerReference: undefined };
-const CUSTOMER = { organisationId: 'a', customerReference: 'c-1' };
-const CARD = { card: { token: 'card_1' } };
-const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
+const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
+const CUSTOMER: Payer = { organisationId: 'o-1', customerReference: 'c-1' };
+const CARD = { card: { token: 't' } };
+const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
 
-const request = (over: object = {}): MakePaymentRequest =>
-  ({
-    reference: 'r',
-    invoiceReference: 'i',
-    amount: 1_000,
-    paymentMethod: CARD,
-    ...over,
-  }) as unknown as MakePaymentRequest;
-/** `passes`, or the code and the first field of what was thrown. */
-function outcomeOf(check: () => unknown): string {
+const aRequest = (change: object = {}): MakePaymentRequest =>
+  ({ reference: 'r', code: 'c', amount: 100, paymentMethod: CARD, ...change }) as MakePaymentRequest;
+
+const refusalOf = (check: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
   try {
     check();
-    return 'passes';
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    return [error.code, error.fields[0]?.field].filter(Boolean).join(' ');
+    if (error instanceof DomainError) return error;
+    throw error;
   }
-}
+  return undefined;
+};
 
-test.each([
-  ['its own', CUSTOMER, { customer: undefined }, 'c-1'],
-  ['its own, named in capitals', CUSTOMER, { customer: { id: 'C-1' } }, 'c-1'],
-  ['that of another', CUSTOMER, { customer: { id: 'c-2' } }, 'credentials.forbidden'],
-  ['any, of a server', SERVER, { customer: { id: 'C-2' } }, 'c-2'],
-  ['none, of a server', SERVER, { customer: undefined }, 'request.invalid customer'],
-])('the customer of a payment: %s', (_, payer, over, expected) => {
-  let id = '';
-  const outcome = outcomeOf(() => (id = customerOf(payer, request(over)).id));
-  expect(outcome === 'passes' ? id : outcome).toBe(expected);
+describe('whose payment it is', () => {
+  it("is the customer's own under its token", () => {
+    expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: 'c-1', firstName: '', lastName: '' });
+    const named = aRequest({ customer: { id: 'C-1', firstName: 'Ada', lastName: 'L' } });
+    expect(customerOf(CUSTOMER, named)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: 'L' });
+  });
+
+  it("is no other customer's", () => {
+    const refusal = refusalOf(() => customerOf(CUSTOMER, aRequest({ customer: { id: 'c-2' } })));
+    expect(refusal?.code).toBe('credentials.forbidden');
+  });
+
+  it('is the one that a service names, who has to name one', () => {
+    expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
+      id: 'c-9',
+      firstName: '',
+      lastName: '',
+    });
+    for (const customer of [undefined, null])
+      expect(refusalOf(() => customerOf(SERVICE, aRequest({ customer })))?.fields).toEqual([
+        { field: 'customer', message: 'customer is required with a service token' },
+      ]);
+  });
 });
 
-test.each<[string, typeof SERVER | typeof CUSTOMER, object, string]>([
-  ['a card', SERVER, {}, 'passes'],
-  ['vouchers of a customer', CUSTOMER, { vouchers: [voucher(1)] }, 'credentials.forbidden'],
-  ['an external payment of a customer', CUSTOMER, { paymentMethod: EXTERNAL }, 'credentials.forbidden'],
-  ['no vouchers of a customer', CUSTOMER, { vouchers: [] }, 'passes'],
-  ['neither a code nor an invoice', SERVER, { invoiceReference: undefined }, 'request.invalid code'],
-  ['a code and an invoice', SERVER, { code: 'x' }, 'request.invalid code'],
-  ['an empty code and an invoice', SERVER, { code: '' }, 'passes'],
-  ['vouchers over the amount', SERVER, { vouchers: [voucher(600), voucher(401)] }, 'request.invalid vouchers'],
-  ['vouchers of the amount', SERVER, { vouchers: [voucher(600), voucher(400)], paymentMethod: undefined }, 'passes'],
-  [
-    'vouchers of the amount, and a tip',
-    SERVER,
-    { vouchers: [voucher(1_000)], tipAmount: 1, paymentMethod: undefined },
-    'request.invalid paymentMethod',
-  ],
-  ['as much as the acquirer takes', SERVER, { tipAmount: MAX_AMOUNT_CENTS - 1_000 }, 'passes'],
-  ['a cent more', SERVER, { tipAmount: MAX_AMOUNT_CENTS - 999 }, 'request.invalid tipAmount'],
-  ['a cent more, and a voucher', SERVER, { tipAmount: MAX_AMOUNT_CENTS - 999, vouchers: [voucher(1)] }, 'passes'],
-  ['no method', SERVER, { paymentMethod: undefined }, 'request.invalid paymentMethod'],
-  ['both methods', SERVER, { paymentMethod: { ...CARD, ...EXTERNAL } }, 'request.invalid paymentMethod'],
-  [
-    'both methods where nothing is left',
-    SERVER,
-    { vouchers: [voucher(1_000)], paymentMethod: { ...CARD, ...EXTERNAL } },
-    'request.invalid paymentMethod',
-  ],
-  [
-    'two cards',
-    SERVER,
-    { paymentMethod: { card: { token: 'card_1', cardNumber: '4' } } },
-    'request.invalid paymentMethod.card',
-  ],
-])('a request with %s', (_, payer, over, expected) => {
-  expect(outcomeOf(() => checkRequest(payer, request(over)))).toBe(expected);
-});
-
-const grant = (over: object = {}) => ({ organisationId: 'a', vouchers: true, externalPayments: true, ...over });
-test.each<[string, object, Partial<Owed>, string]>([
-  ['what is owed', {}, {}, 'passes'],
-  ['vouchers, granted', { vouchers: [voucher(1)] }, { grants: [grant({ externalPayments: false })] }, 'passes'],
-  [
-    'vouchers, not granted',
-    { vouchers: [voucher(1)] },
-    { grants: [grant({ vouchers: false })] },
-    'credentials.forbidden',
-  ],
-  [
-    'vouchers, granted to another',
-    { vouchers: [voucher(1)] },
-    { grants: [grant({ organisationId: 'b' })] },
-    'credentials.forbidden',
-  ],
-  ['an external payment, granted', { paymentMethod: EXTERNAL }, { grants: [grant({ vouchers: false })] }, 'passes'],
-  [
-    'an external payment, not granted',
-    { paymentMethod: EXTERNAL },
-    { grants: [grant({ externalPayments: false })] },
-    'credentials.forbidden',
-  ],
-  ['another amount', { amount: 999 }, {}, 'payable.mismatch'],
-  ['another amount, editable', { amount: 999 }, { features: { amount: { editable: true } } }, 'passes'],
-  ['a tip', { tipAmount: 1 }, {}, 'payment.not-accepted tipAmount'],
-  ['no tip', { tipAmount: 0 }, {}, 'passes'],
-  ['a tip, enabled', { tipAmount: 1 }, { features: { tip: { enabled: true } } }, 'passes'],
-  ['an orderReference', { orderReference: 'x' }, {}, 'passes'],
-  [
-    'no orderReference where it is required',
+describe('a request', () => {
+  it.each([
     {},
-    { features: { orderReference: { required: true } } },
-    'payment.not-accepted orderReference',
-  ],
-  [
-    'an orderReference where it is required and not editable',
-    { orderReference: 'x' },
-    { features: { orderReference: { required: true, editable: false } } },
-    'passes',
-  ],
-  [
-    'an orderReference where none is taken',
-    { orderReference: 'x' },
-    { features: { orderReference: { editable: false } } },
-    'payment.not-accepted orderReference',
-  ],
-  ['none where none is taken', {}, { features: { orderReference: { editable: false } } }, 'passes'],
-])('the terms of a merchant and %s', (_, over, owed, expected) => {
-  const whole: Owed = { amount: 1_000, features: {}, grants: [], ...owed };
-  expect(outcomeOf(() => checkTerms(SERVER, request(over), whole))).toBe(expected);
+    { code: null, invoiceReference: 'i' },
+    { paymentMethod: EXTERNAL },
+    { vouchers: [] },
+    { vouchers: [voucher(60), voucher(40)], paymentMethod: undefined },
+    { vouchers: [voucher(100)], paymentMethod: null },
+    { vouchers: [voucher(99)] },
+    { amount: 99_999_999_999, tipAmount: 1 },
+    { amount: 100_000_000_000, tipAmount: 1, vouchers: [voucher(1)] },
+    { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
+  ])('with %j is taken of a service', (change) => {
+    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))).toBeUndefined();
+  });
+
+  const either = 'Either code or invoiceReference is required, and not both';
+  const method = 'paymentMethod must have either card or external';
+  const oneCard = 'card must have one of token, encryptedCard and cardNumber';
+  const together = 'amount and tipAmount must not be more than 100000000000 together';
+  const covered = 'vouchers must not cover more than the amount';
+  it.each([
+    [{ invoiceReference: 'i' }, 'code', either],
+    [{ code: undefined }, 'code', either],
+    [{ code: '', invoiceReference: '' }, 'code', either],
+    [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', covered],
+    // The tip is no part of what vouchers may cover.
+    [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', covered],
+    [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', together],
+    [{ paymentMethod: undefined }, 'paymentMethod', method],
+    [{ paymentMethod: {} }, 'paymentMethod', method],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', method],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', method],
+    [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', method],
+    // Vouchers cover the amount, and nobody the tip.
+    [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', method],
+    [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
+    [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', oneCard],
+    [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
+  ])('with %j is refused for %s', (change, field, message) => {
+    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))?.fields).toEqual([{ field, message }]);
+  });
+
+  it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])('of a customer claims nothing: %j', (change) => {
+    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest(change)))?.code).toBe('credentials.forbidden');
+  });
+
+  it('of a customer with a card, and an empty list of vouchers, is taken', () => {
+    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest({ vouchers: [] })))).toBeUndefined();
+  });
 });
 
-describe('the fingerprint of a request', () => {
-  const customer = { id: 'c-1', firstName: '', lastName: '' };
-  const of = (over: object = {}) => fingerprintOf(request(over), customer);
+describe('the terms of a merchant', () => {
+  const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
+  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = []) =>
+    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, grants }));
+  const vouchers = { vouchers: [voucher(1)] };
+  const external = { paymentMethod: EXTERNAL };
 
-  test.each([
-    { code: 'x' },
+  it.each([
+    [vouchers, []],
+    [vouchers, [grant({ externalPayments: true })]],
+    [vouchers, [grant({ organisationId: 'o-2', vouchers: true })]],
+    [external, []],
+    [external, [grant({ vouchers: true })]],
+    [external, [grant({ organisationId: 'o-2', externalPayments: true })]],
+  ])('do not let %j be claimed with the grants %j', (change, grants) => {
+    expect(check(change, {}, grants)).toMatchObject({
+      code: 'credentials.forbidden',
+      message: 'This merchant has not granted that to your organisation.',
+    });
+  });
+
+  it('let be claimed what was granted to this organisation', () => {
+    const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
+    expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
+    expect(check({ vouchers: [] })).toBeUndefined();
+  });
+
+  it('have the amount that is owed, unless it may be edited', () => {
+    expect(check({ amount: 99 })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 99 }, { amount: {} })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 101 }, { amount: { editable: true } })).toBeUndefined();
+    expect(check({ amount: 100 }, { amount: { editable: true } })).toBeUndefined();
+  });
+
+  const noTips = { field: 'tipAmount', message: 'This merchant does not take tips' };
+  const notTaken = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
+  const isRequired = (label: string) => ({
+    field: 'orderReference',
+    message: `orderReference is required by this merchant (${label})`,
+  });
+  it.each<[object, MerchantFeatures, object[] | undefined]>([
+    [{ tipAmount: 1 }, {}, [noTips]],
+    [{ tipAmount: 1 }, { tip: {} }, [noTips]],
+    [{ tipAmount: 1 }, { tip: { enabled: false } }, [noTips]],
+    [{ tipAmount: 1 }, { tip: { enabled: true } }, undefined],
+    [{ tipAmount: 0 }, {}, undefined],
+    [{ tipAmount: null }, {}, undefined],
+    [{}, { orderReference: { required: true } }, [isRequired('orderReference')]],
+    [{ orderReference: '' }, { orderReference: { required: true, label: 'Table' } }, [isRequired('Table')]],
+    [{ orderReference: '7' }, { orderReference: { required: true } }, undefined],
+    [{ orderReference: '7' }, { orderReference: { required: true, editable: false } }, undefined],
+    [{ orderReference: '7' }, { orderReference: { editable: false } }, [notTaken]],
+    [{ orderReference: '7' }, { orderReference: { editable: true } }, undefined],
+    [{ orderReference: '7' }, { orderReference: {} }, undefined],
+    [{ orderReference: '7' }, {}, undefined],
+    [{}, { orderReference: { editable: false } }, undefined],
+    [{ tipAmount: 1 }, { orderReference: { required: true } }, [noTips, isRequired('orderReference')]],
+  ])('of %j with the features %j refuse %j', (change, features, fields) => {
+    const refusal = check(change, features);
+    expect(refusal?.fields).toEqual(fields);
+    expect(refusal?.code).toBe(fields && 'payment.not-accepted');
+  });
+});
+
+describe('the fingerprint of a request (C7)', () => {
+  const customer = { id: 'c-1', firstName: 'Ada', lastName: 'L' };
+  const WHOLE = {
+    code: 'c',
+    invoiceReference: 'i',
+    tipAmount: 1,
+    orderReference: 'o',
+    vouchers: [voucher(1)],
+    paymentMethod: EXTERNAL,
+  };
+  const of = (change: object, who = customer): string => fingerprintOf(aRequest({ ...WHOLE, ...change }), who);
+
+  it.each([
+    { code: 'd' },
+    { code: null },
     { invoiceReference: 'j' },
-    { amount: 1 },
-    { tipAmount: 1 },
-    { orderReference: 'x' },
-    { vouchers: [voucher(1)] },
-    { paymentMethod: EXTERNAL },
-  ])('is another with %j', (over) => {
-    expect(of(over)).not.toBe(of());
+    { invoiceReference: null },
+    { amount: 101 },
+    { tipAmount: 2 },
+    { tipAmount: null },
+    { orderReference: 'p' },
+    { orderReference: null },
+    { vouchers: [voucher(2)] },
+    { vouchers: [{ merchantLiable: false, amount: 1 }] },
+    { vouchers: null },
+    { paymentMethod: CARD },
+    { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
+    { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
+    { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
+  ])('is another with %j', (change) => expect(of(change)).not.toBe(of({})));
+
+  it.each([{ id: 'c-2' }, { firstName: 'Eve' }, { lastName: 'M' }])('is another for the customer %j', (change) => {
+    expect(of({}, { ...customer, ...change })).not.toBe(of({}));
   });
 
-  test('is another for another customer, and the same with another card and in capitals', () => {
-    for (const change of [{ id: 'c-2' }, { firstName: 'A' }, { lastName: 'K' }])
-      expect(fingerprintOf(request(), { ...customer, ...change })).not.toBe(of());
-    expect(
-      of({ paymentMethod: { card: { token: 'card_2' } }, invoiceReference: 'I', tipAmount: 0, vouchers: [] }),
-    ).toBe(of());
+  it('is the same for another card, for an invoice in capitals, and for what is absent instead of null', () => {
+    expect(of({ paymentMethod: CARD })).toBe(of({ paymentMethod: { card: { cardNumber: '4' } } }));
+    expect(of({ invoiceReference: 'I' })).toBe(of({}));
+    const none = { code: null, invoiceReference: null, tipAmount: null, orderReference: null, vouchers: null };
+    const absent = Object.fromEntries(Object.keys(none).map((name) => [name, undefined]));
+    expect(of({ ...none, paymentMethod: null })).toBe(of({ ...absent, paymentMethod: undefined }));
+    expect(of({ tipAmount: 0, vouchers: [] })).toBe(of({ tipAmount: null, vouchers: null }));
   });
+
+  // Kept with each payment: other bytes would refuse every repeat of one that was made before.
+  it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
 });
