@@ -39,7 +39,13 @@ const shared = {
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 
+const platforms = {
+  globalSetup: '<rootDir>/e2e/stop-platforms.ts',
+  globalTeardown: '<rootDir>/e2e/stop-platforms.ts',
+};
+
 export default {
+  testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker,e2e}/**/*.spec.ts'] },
     {
@@ -58,8 +64,13 @@ export default {
       displayName: 'timed-integration',
       testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.timed.int-spec.ts'],
     },
-    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'] },
-    { ...shared, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
+    {
+      ...shared,
+      ...platforms,
+      displayName: 'system',
+      testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'],
+    },
+    { ...shared, ...platforms, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
   ],
 };
 

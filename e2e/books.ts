@@ -68,14 +68,19 @@ export class Books {
          WHERE state = 'pending' AND next_attempt_at > $1 AND (leased_until IS NULL OR leased_until <= $2)`,
         [now, leasedByTheDead],
       );
-      // The process that was to ask the bank next may have died while it asked.
-      await this.platform.sql(
-        `UPDATE payment_processor.attempts SET next_ask_at = $1
-         WHERE state IN ('started', 'unknown') AND next_ask_at > $1 AND started_at < $2`,
-        [now, new Date(now.getTime() - 10_000)],
-      );
+      await this.makeQuestionsDue();
       return false;
     });
+  }
+
+  /** The next question to the bank may be a minute away: the bank was away, or the process that was to ask has died. */
+  async makeQuestionsDue(): Promise<void> {
+    const now = new Date();
+    await this.platform.sql(
+      `UPDATE payment_processor.attempts SET next_ask_at = $1
+       WHERE state IN ('started', 'unknown') AND next_ask_at > $1 AND started_at < $2`,
+      [now, new Date(now.getTime() - 10_000)],
+    );
   }
 
   /** Notifications that the dispatcher is still to send, or is just sending. */

@@ -15,17 +15,17 @@ import { Platform } from './platform.js';
 import type { Interruption } from './repeated-posts.js';
 import { failuresOf, SteadyLoad } from './steady-load.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const PAYERS = 8;
 /** Of the merchant's server, until it acknowledges. */
 const MERCHANT_MS = 200;
 /** Of the bank: there always are charges under way, too. */
-const BANK_MS = 100;
+const BANK_MS = 500;
 const ON_THE_WIRE = 3;
 /** Requests that were under way in the time of one restart; fewer would show nothing. */
 const AT_LEAST_MEANWHILE = 20;
-/** As long as the front keeps a request for an app that is restarted. */
+/** As long as the front keeps a request for an app that is restarted: beside other tests a restart may take longer. */
 const WAIT_MS_MAX = 20_000;
 /** SVC_DELIVERY_DRAIN_MS of webhook-dispatcher. */
 const DRAIN_MS = 5_000;
@@ -66,7 +66,7 @@ describe('a rolling restart under load', () => {
     endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, acknowledge);
     load = new SteadyLoad(platform, endpoint.url);
     load.start(PAYERS);
-    await waitUntil('everybody to be paying', 20_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
+    await waitUntil('everybody to be paying', 60_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
   });
   afterAll(async () => {
     if (lines.length > 0) process.stdout.write(`${tableOf(lines)}\n`);
@@ -83,7 +83,7 @@ describe('a rolling restart under load', () => {
     return undefined;
   }
 
-  async function restart(name: string | undefined, apps: readonly string[]): Promise<void> {
+  async function expectNoFailureDuringRestart(name: string | undefined, apps: readonly string[]): Promise<void> {
     const log = platform.log().length;
     const restarts = apps.map((app) => platform.processes()[app as 'identity']!.restarts);
     const begun = Promise.withResolvers<unknown>();
@@ -128,9 +128,9 @@ describe('a rolling restart under load', () => {
     expect(line.slowestMs).toBeLessThan(WAIT_MS_MAX);
   }
 
-  it.each(SERVICES)('of %s fails no request', (app) => restart(app, [app]));
+  it.each(SERVICES)('of %s fails no request', (app) => expectNoFailureDuringRestart(app, [app]));
 
-  it('of all, one after the other, fails no request', () => restart(undefined, SERVICES));
+  it('of all, one after the other, fails no request', () => expectNoFailureDuringRestart(undefined, SERVICES));
 
   it('leaves the books in agreement, and repeats no POST that was answered in time', async () => {
     await load.stop();

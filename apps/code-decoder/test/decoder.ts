@@ -44,8 +44,8 @@ export interface Answer {
 
 export interface Decoder extends TestService {
   readonly payables: Payables;
-  /** A merchant with one site, as identity would publish them; a fresh one for each test. */
-  aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number }): Promise<Merchant>;
+  /** A site of a merchant with its keys, as identity would publish them; fresh ones unless they are named. */
+  aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
@@ -83,8 +83,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
     ...test,
     payables,
     call,
-    aMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++ } = {}) => {
-      const siteId = nextId++;
+    aMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++, siteId = nextId++ } = {}) => {
       const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
       await test.deliver(
         anEvent(SiteChangedV1, String(siteId), 1, {

@@ -4,7 +4,7 @@ const SETTINGS = { name: 'Shop', requireApiKey: true, allowedHosts: ['a.example'
 
 describe('changedSettings', () => {
   it('are none between equal settings', () => {
-    expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBe(undefined);
+    expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBeUndefined();
   });
 
   it('are the changed settings alone, before and after', () => {

@@ -3,6 +3,8 @@ import { CompactEncrypt, compactDecrypt, importJWK, jwtVerify, SignJWT } from 'j
 import { newSealedKeyPair, newSealedTokenKey, openPrivateKey } from './sealed-key-pair.js';
 
 const SEALING_KEY = randomBytes(32).toString('base64url');
+/** What AES-GCM says of another key, another name and other bytes alike. */
+const UNAUTHENTIC = 'unable to authenticate data';
 
 describe('a sealed key pair', () => {
   it('opens what was encrypted to its public half', async () => {
@@ -33,8 +35,7 @@ describe('a sealed key pair', () => {
     const { d } = openPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY).export({ format: 'jwk' });
     expect(d).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const raw = Buffer.from(sealedPrivateKey, 'base64');
-    expect(raw.includes(d!)).toBe(false);
-    expect(raw.includes(Buffer.from(d!, 'base64url'))).toBe(false);
+    for (const written of [d!, Buffer.from(d!, 'base64url')]) expect(raw.indexOf(written)).toBe(-1);
   });
 
   it('is another one each time', async () => {
@@ -45,13 +46,15 @@ describe('a sealed key pair', () => {
 
   it('does not open under another sealing key, under the name of another pair, or when tampered with', async () => {
     const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
-    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow();
-    expect(() => openPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow();
+    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(
+      UNAUTHENTIC,
+    );
+    expect(() => openPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow(UNAUTHENTIC);
     const sealed = Buffer.from(sealedPrivateKey, 'base64');
     for (const position of [0, 12, 28, sealed.length - 1]) {
       const tampered = Buffer.from(sealed);
       tampered[position]! ^= 1;
-      expect(() => openPrivateKey('pair-1', tampered.toString('base64'), SEALING_KEY)).toThrow();
+      expect(() => openPrivateKey('pair-1', tampered.toString('base64'), SEALING_KEY)).toThrow(UNAUTHENTIC);
     }
     expect(() => openPrivateKey('pair-1', sealed.subarray(0, 20).toString('base64'), SEALING_KEY)).toThrow(
       'authentication tag',

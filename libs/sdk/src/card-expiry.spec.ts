@@ -77,10 +77,16 @@ describe('formatExpiry', () => {
   });
 
   it('never throws and never ends in a separator, which a backspace could not pass', () => {
+    const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
+    const shown = { nothing: 0, month: 0, both: 0 };
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(formatExpiry(text)).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+      fc.property(fc.oneof(fc.string(), typed), (text) => {
+        const expiry = formatExpiry(text);
+        expect(expiry).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+        shown[expiry === '' ? 'nothing' : expiry.includes('/') ? 'both' : 'month']++;
       }),
+      { numRuns: 500 },
     );
+    for (const [what, times] of Object.entries(shown)) expect([what, times > 0]).toEqual([what, true]);
   });
 });

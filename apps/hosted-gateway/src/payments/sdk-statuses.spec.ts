@@ -19,7 +19,10 @@ const values = [...Object.keys(ResponseStatus), ...Object.values(ResponseStatus)
 async function inSdk(change: object): Promise<{ paymentStatus: string; status: string } | undefined> {
   const fetch = () => Promise.resolve(Response.json({ ...payment, ...change }));
   const client = new HostedGatewayClient({ gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 1, fetch });
-  return client.getPayment('p').catch(() => undefined);
+  return client.getPayment('p').catch((error: Error) => {
+    expect(error.message).toMatch(/The answer cannot be read: (paymentStatus|status) is missing or malformed/);
+    return undefined;
+  });
 }
 
 test.each([...new Set(values)])(

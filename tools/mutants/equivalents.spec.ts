@@ -1,0 +1,36 @@
+import { mutantsIn } from './catalogue.ts';
+import { matchEquivalents } from './equivalents.ts';
+
+const FILE = 'apps/x/src/x.ts';
+const mutants = mutantsIn(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');
+const entry = {
+  file: FILE,
+  within: 'f',
+  original: 'a.mode === b.mode',
+  what: 'always true',
+  reason: 'a key is unique',
+};
+
+it('finds the mutants that an entry names, or the one that it numbers', () => {
+  expect([...matchEquivalents(mutants, [entry], [FILE]).reasons.values()]).toEqual([
+    'a key is unique',
+    'a key is unique',
+  ]);
+  const { reasons, stale } = matchEquivalents(mutants, [{ ...entry, occurrence: 2 }], [FILE]);
+  expect([...reasons.keys()]).toEqual([mutants[2]]);
+  expect(stale).toEqual([]);
+});
+
+it.each([
+  { ...entry, original: 'a.mode === c.mode' },
+  { ...entry, within: 'g' },
+  { ...entry, what: 'always' },
+  { ...entry, occurrence: 3 },
+  { ...entry, reason: ' ' },
+])('complains of an entry that names no mutant or says no reason', (stale) => {
+  expect(matchEquivalents(mutants, [entry, stale], [FILE]).stale).toEqual([stale]);
+});
+
+it('says nothing of entries for files that are not looked at', () => {
+  expect(matchEquivalents([], [entry], ['apps/x/src/y.ts']).stale).toEqual([]);
+});

@@ -1,0 +1,98 @@
+/** Processes that run spec files (lane.ts), each on a PostgreSQL of its own. */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Line, Plan } from './plan.ts';
+
+export interface Lane {
+  readonly number: number;
+  readonly serverLog: string;
+  run(spec: string, plan: PlanOf): Promise<Run>;
+  stop(): void;
+}
+
+/** A plan but for what is the lane's. */
+export type PlanOf = DistributiveOmit<Plan, 'out' | 'serverLog'>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+export interface Run {
+  readonly lines: readonly Line[];
+  /** Ended by itself; else it was killed because it hung, or it broke down. */
+  readonly end: 'ended' | 'hung' | 'broken';
+  /** Why the file could not be run. */
+  readonly error: string | undefined;
+}
+
+/** Nothing was written down for so long: an endless loop. Jest ends a test that waits for ever much earlier. */
+const HANGING_MS = 90_000;
+const LOOK_EVERY_MS = 500;
+const COMPILE_CACHE = join(import.meta.dirname, '..', 'svc', 'compile-cache.cjs');
+/** What tests leave behind in memory goes with the process. */
+const RUNS_PER_PROCESS = 25;
+
+export function newLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
+  let child: ChildProcess | undefined;
+  let runs = 0;
+  const started = async (): Promise<ChildProcess> => {
+    if (child?.connected && runs++ < RUNS_PER_PROCESS) return child;
+    child?.kill('SIGKILL');
+    runs = 1;
+    const next = fork(join(import.meta.dirname, 'lane.ts'), {
+      env: env(),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: ['--max-old-space-size=3072', '--require', COMPILE_CACHE],
+    });
+    child = next;
+    await new Promise((resolve) => next.once('message', resolve).once('exit', resolve));
+    return next;
+  };
+  return {
+    number,
+    serverLog,
+    async run(spec, plan) {
+      const out = join(folder, `lane-${number}.jsonl`);
+      const file = join(folder, `lane-${number}.plan.json`);
+      rmSync(out, { force: true });
+      writeFileSync(file, JSON.stringify({ ...plan, out, serverLog }));
+      const { end, error } = await runIn(await started(), { spec, plan: file }, out);
+      return { lines: linesOf(out), end, error };
+    },
+    stop: () => void child?.kill('SIGKILL'),
+  };
+}
+
+async function runIn(
+  child: ChildProcess,
+  order: { spec: string; plan: string },
+  out: string,
+): Promise<Omit<Run, 'lines'>> {
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<Omit<Run, 'lines'>>((resolve) => {
+    child.once('message', ({ error }: { error?: string }) => resolve({ end: 'ended', error }));
+    child.once('exit', (code, signal) => resolve({ end: 'broken', error: `Jest ended (${signal ?? code})` }));
+    let last = Date.now();
+    let size = 0;
+    timer = setInterval(() => {
+      const now = existsSync(out) ? statSync(out).size : 0;
+      if (now !== size) last = Date.now();
+      size = now;
+      if (Date.now() - last < HANGING_MS) return;
+      resolve({ end: 'hung', error: `it hung for ${HANGING_MS / 1000} s` });
+      child.kill('SIGKILL');
+    }, LOOK_EVERY_MS);
+  });
+  child.send(order);
+  try {
+    return await ended;
+  } finally {
+    clearInterval(timer);
+    child.removeAllListeners('message').removeAllListeners('exit');
+  }
+}
+
+function linesOf(out: string): Line[] {
+  if (!existsSync(out)) return [];
+  const lines = readFileSync(out, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line);
+}

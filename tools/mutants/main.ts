@@ -1,0 +1,102 @@
+/** The entry of `npm run mutants`; what it does says options.ts. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { prepare } from '../svc/prepare.ts';
+import { makeDataDir, readSettings } from '../svc/settings.ts';
+import { createSteps } from '../svc/steps.ts';
+import { SvcError, asSvcError } from '../svc/svc-error.ts';
+import { openBaselineCache } from './baseline-cache.ts';
+import { mutantsOf } from './catalogue.ts';
+import type { Mutant } from './catalogue.ts';
+import { matchEquivalents, readEquivalents } from './equivalents.ts';
+import type { Verdict } from './judge.ts';
+import { USAGE, parseOptions } from './options.ts';
+import type { Options } from './options.ts';
+import { createProgress } from './progress.ts';
+import { describeMutant, reportJson, reportText } from './report.ts';
+import type { Outcome } from './report.ts';
+import { runMutants } from './run-mutants.ts';
+import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
+import { startLanes } from './servers.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+try {
+  process.exitCode = process.argv.includes('--help') ? help() : await run(parseOptions(process.argv.slice(2)));
+} catch (error) {
+  const known = asSvcError(error, 'see the message');
+  if (!known) throw error;
+  console.error(known.message === USAGE ? USAGE : `mutants: ${known.line}`);
+  process.exitCode = known.exitCode;
+}
+// What tests have left open must not hold the command back.
+process.exit();
+
+function help(): number {
+  console.log(USAGE);
+  return 0;
+}
+
+async function run(options: Options): Promise<number> {
+  const files = filesBelow(root, options.paths);
+  const all = files.flatMap((file) => mutantsOf(root, file));
+  const { reasons, stale } = matchEquivalents(all, readEquivalents(), files);
+  if (stale.length > 0) {
+    const named = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
+    throw new SvcError(`equivalent.json names mutants that there are not, or gives no reason: ${named.join('; ')}`);
+  }
+  const numbered = changed(all, options).map((mutant, at) => ({ mutant, number: at + 1 }));
+  const wanted = numbered.filter(({ number }) => options.only?.includes(number) ?? true);
+  if (options.isList) {
+    for (const { mutant, number } of wanted) console.log(`${String(number).padStart(5)}  ${describeMutant(mutant)}`);
+    return 0;
+  }
+  const mutants = wanted.map(({ mutant }) => mutant);
+  const verdicts = await judged(mutants.filter((mutant) => !reasons.has(mutant)));
+  const outcomes = mutants.map((mutant): [Mutant, Outcome] => {
+    const reason = reasons.get(mutant);
+    return [mutant, reason === undefined ? verdicts.get(mutant)! : { is: 'equivalent', reason }];
+  });
+  const name = options.paths
+    .map((path) => path.replaceAll(/[^a-zA-Z0-9.-]+/g, '-'))
+    .join('+')
+    .slice(0, 100);
+  const report = join(root, '.data', 'mutants', `${name}.json`);
+  mkdirSync(dirname(report), { recursive: true });
+  writeFileSync(report, reportJson(outcomes));
+  console.log(`\n${reportText(outcomes)}\n\nreport: ${report}`);
+  return outcomes.some(([, { is }]) => is === 'survived' || is === 'not reached') ? 1 : 0;
+}
+
+function changed(mutants: readonly Mutant[], { changedSince }: Options): readonly Mutant[] {
+  if (changedSince === undefined) return mutants;
+  const lines = changedLines(root, changedSince);
+  return mutants.filter(({ file, line }) => lines.get(file)?.has(line));
+}
+
+async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, Verdict>> {
+  const verdicts = new Map<Mutant, Verdict>();
+  if (mutants.length === 0) return verdicts;
+  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  const steps = createSteps();
+  await prepare(settings, steps, { build: false });
+  const folders = [...new Set(mutants.map(({ file }) => packageOf(file)))];
+  const packages = folders.map((folder) => ({
+    folder,
+    mutants: mutants.filter(({ file }) => packageOf(file) === folder),
+    known: filesBelow(root, [folder]).flatMap((file) => mutantsOf(root, file)),
+    specs: specsOf(root, folder),
+  }));
+  const cache = openBaselineCache(root, join(settings.dataDir, 'mutants', 'baseline'));
+  const specs = packages.flatMap((one) => one.specs);
+  const lanes = await startLanes(settings, specs, steps);
+  try {
+    for (const one of packages) {
+      const found = await runMutants(one, lanes, cache, createProgress(one.folder));
+      for (const [mutant, verdict] of found) verdicts.set(mutant, verdict);
+    }
+  } finally {
+    await lanes.stop();
+  }
+  return verdicts;
+}

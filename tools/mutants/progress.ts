@@ -1,0 +1,29 @@
+import type { Progress } from './run-mutants.ts';
+
+const SAY_EVERY_MS = 10_000;
+
+/** A line every few seconds: what is done, and how long the rest will take when it goes on like this. */
+export function createProgress(name: string): Progress {
+  let saidAt = 0;
+  let from = performance.now();
+  const say = (text: string, isLast: boolean) => {
+    if (!isLast && performance.now() - saidAt < SAY_EVERY_MS) return;
+    saidAt = performance.now();
+    console.log(`  … ${name}: ${text}`);
+  };
+  return {
+    recorded(_, done, all) {
+      say(`${done} of ${all} spec files run without a mutant`, done === all);
+      if (done === all) from = performance.now();
+    },
+    judged(done, all, survived) {
+      const seconds = (performance.now() - from) / 1000;
+      const left = done === 0 ? '' : `, ${duration((seconds / done) * (all - done))} left`;
+      say(`${done} of ${all} mutants judged, ${survived} survived, ${duration(seconds)}${left}`, done === all);
+    },
+  };
+}
+
+function duration(seconds: number): string {
+  return seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+}

@@ -1,0 +1,52 @@
+/** What came of the mutants, for people and as JSON. */
+import type { Mutant } from './catalogue.ts';
+import type { Verdict } from './judge.ts';
+
+export type Outcome = Verdict | { readonly is: 'equivalent'; readonly reason: string };
+export type Outcomes = readonly (readonly [Mutant, Outcome])[];
+
+const COLUMNS = ['killed', 'survived', 'not reached', 'timed out', 'invalid', 'equivalent'] as const;
+const SHOWN = ['survived', 'not reached', 'invalid'] as const;
+
+/** A line for each file, one for all of them, and each mutant that a test should have killed. */
+export function reportText(outcomes: Outcomes): string {
+  const files = [...new Set(outcomes.map(([{ file }]) => file))];
+  const width = Math.max(4, ...files.map(({ length }) => length));
+  const line = (name: string, of: Outcomes) =>
+    name.padEnd(width) + COLUMNS.map((is) => String(count(of, is) || '·').padStart(is.length + 2)).join('');
+  const rows = files.map((file) =>
+    line(
+      file,
+      outcomes.filter(([mutant]) => mutant.file === file),
+    ),
+  );
+  const table = ['file'.padEnd(width) + COLUMNS.map((is) => `  ${is}`).join(''), ...rows, line('all', outcomes)];
+  return [...table, ...SHOWN.flatMap((is) => details(outcomes, is))].join('\n');
+}
+
+function count(outcomes: Outcomes, is: Outcome['is']): number {
+  return outcomes.filter(([, outcome]) => outcome.is === is).length;
+}
+
+function details(outcomes: Outcomes, is: Outcome['is']): string[] {
+  const found = outcomes.filter(([, outcome]) => outcome.is === is);
+  if (found.length === 0) return [];
+  return ['', `${is}:`, ...found.map(([mutant, outcome]) => `  ${describeMutant(mutant)}${because(outcome)}`)];
+}
+
+/** `apps/…/x.ts:12 findOwned, owner: site_id = $3: always true` */
+export function describeMutant({ file, line, within, guard, original, what, occurrence }: Mutant): string {
+  const nth = occurrence > 1 ? ` (number ${occurrence})` : '';
+  return `${file}:${line}  ${within}, ${guard}:  ${original}${nth}  —  ${what}`;
+}
+
+function because(outcome: Outcome): string {
+  return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
+}
+
+/** For other programs: everything that is known of each mutant but the statement it is in. */
+export function reportJson(outcomes: Outcomes): string {
+  const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
+  const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));
+  return `${JSON.stringify({ counts, mutants }, null, 1)}\n`;
+}

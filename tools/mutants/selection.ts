@@ -1,0 +1,79 @@
+/** Which files are mutated, and which specs test them. */
+import { execFileSync } from 'node:child_process';
+import { globSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { SvcError } from '../svc/svc-error.ts';
+
+const SOURCES = ['src', 'browser'];
+
+/** Production code of an app or a lib: neither its tests nor what they share, nor migrations, nor a start-up file. */
+export function isProduction(file: string): boolean {
+  const [kind, , folder] = file.split('/');
+  return (
+    (kind === 'apps' || kind === 'libs') &&
+    SOURCES.includes(folder ?? '') &&
+    /\.tsx?$/.test(file) &&
+    !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|contract|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
+    !file.startsWith('libs/testing/')
+  );
+}
+
+/** The production files below the given folders and files, sorted. */
+export function filesBelow(root: string, paths: readonly string[]): string[] {
+  const files = paths.flatMap((path) => {
+    const below = relative(root, join(root, path)).split(sep).join('/');
+    const stats = statSync(join(root, below), { throwIfNoEntry: false });
+    if (!stats) throw new SvcError(`there is no ${path}`, { exitCode: 2 });
+    if (stats.isFile()) return [below];
+    const pattern = `${below === '' ? '' : `${below}/`}**/*.{ts,tsx}`;
+    return globSync(pattern, { cwd: root, exclude: isElsewhere }).map((file) => file.split(sep).join('/'));
+  });
+  return [...new Set(files)].filter(isProduction).toSorted();
+}
+
+function isElsewhere(path: string): boolean {
+  return /(^|[\\/])(node_modules|dist|\.data|\.git)$/.test(path);
+}
+
+/** `apps/identity` of a file in it: where the tests are that it must be killed by. */
+export function packageOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/');
+}
+
+export function specsOf(root: string, folder: string): string[] {
+  return globSync(`${folder}/**/*.{spec,int-spec}.ts`, { cwd: root, exclude: isElsewhere })
+    .map((file) => file.split(sep).join('/'))
+    .toSorted();
+}
+
+/** Slow, and with servers of their own: they are asked only about what nothing else reaches. */
+export function isLastResort(spec: string): boolean {
+  return spec.includes('.timed.') || /\/rabbitmq[^/]*$/.test(spec);
+}
+
+/** The lines that differ from `base`, by file; what is not committed counts, and so does a new file. */
+export function changedLines(root: string, base: string): ReadonlyMap<string, ReadonlySet<number>> {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
+  const start = git('merge-base', base, 'HEAD').trim();
+  const changed = linesOfDiff(git('diff', '--unified=0', '--no-color', '--no-ext-diff', '--relative', start));
+  for (const file of git('ls-files', '--others', '--exclude-standard')
+    .split('\n')
+    .filter((line) => line !== ''))
+    changed.set(file, new Set(Array.from({ length: 10_000 }, (_, at) => at + 1)));
+  return changed;
+}
+
+export function linesOfDiff(diff: string): Map<string, Set<number>> {
+  const lines = new Map<string, Set<number>>();
+  let current = new Set<number>();
+  for (const line of diff.split('\n')) {
+    const file = /^\+\+\+ b\/(.*)$/.exec(line)?.[1];
+    if (file !== undefined) {
+      current = new Set();
+      lines.set(file, current);
+    }
+    const hunk = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (hunk) for (let at = 0; at < Number(hunk[2] ?? 1); at++) current.add(Number(hunk[1]) + at);
+  }
+  return lines;
+}
