@@ -64,7 +64,7 @@ export function describeBounds<T extends object>(
   const fields = Object.entries<Bounds>(bounds);
   const shown = (value: unknown): string => (JSON.stringify(value) ?? 'undefined').slice(0, 40);
 
-  describe(type.name, () => {
+  describe(`${type.name}`, () => {
     it('is taken as it is documented, and every field of it is checked', () => {
       expect(problemsOf(type, valid)).toEqual({});
       const checked = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);

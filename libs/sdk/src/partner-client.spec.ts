@@ -114,7 +114,9 @@ it.each([
   const timeout = jest.spyOn(AbortSignal, 'timeout');
   const fetch = () => Promise.resolve(new Response(null, { status: 400 }));
   const required = { apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 't' };
-  await expect(new PartnerClient({ ...required, fetch, ...options }).service.deleteCard('c')).rejects.toThrow();
+  await expect(new PartnerClient({ ...required, fetch, ...options }).service.deleteCard('c')).rejects.toMatchObject({
+    httpStatus: 400,
+  });
   expect(timeout.mock.calls).toEqual([[milliseconds]]);
   timeout.mockRestore();
 });

@@ -14,7 +14,8 @@ test('one that fails is not under way any more; another one of the session still
   const presses = new PressesUnderWay();
   let end = (): void => undefined;
   const first = presses.during('a', 1, () => new Promise<void>((resolve) => (end = resolve)));
-  await expect(presses.during('a', 2, () => Promise.reject(new Error('The processor is away.')))).rejects.toThrow();
+  const failing = presses.during('a', 2, () => Promise.reject(new Error('The processor is away.')));
+  await expect(failing).rejects.toThrow('The processor is away.');
   expect([presses.has('a', 0), presses.has('a', 1)]).toEqual([true, false]);
   end();
   await first;
