@@ -175,7 +175,17 @@ export default tseslint.config(
       // Our own assertions are named expectSomething; those of a browser wait for what they name and throw.
       'jest/expect-expect': [
         'error',
-        { assertFunctionNames: ['expect', 'expect*', 'books.expectToAgree', 'drill.expect*', 'seesHeading', 'isPaidOnce', 'lookAt'] },
+        {
+          assertFunctionNames: [
+            'expect',
+            'expect*',
+            'books.expectToAgree',
+            'drill.expect*',
+            'seesHeading',
+            'isPaidOnce',
+            'lookAt',
+          ],
+        },
       ],
       'jest/no-conditional-expect': 'error',
       'jest/valid-expect': 'error',
