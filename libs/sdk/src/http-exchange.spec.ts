@@ -134,8 +134,9 @@ describe('one call', () => {
 });
 
 describe('the time of a call', () => {
-  const timeouts = (): unknown[] => jest.mocked(AbortSignal.timeout).mock.calls.map(([milliseconds]) => milliseconds);
-  beforeEach(() => void jest.spyOn(AbortSignal, 'timeout'));
+  let timeout: jest.SpiedFunction<typeof AbortSignal.timeout>;
+  const timeouts = (): unknown[] => timeout.mock.calls.map(([milliseconds]) => milliseconds);
+  beforeEach(() => void (timeout = jest.spyOn(AbortSignal, 'timeout')));
 
   it.each([
     [undefined, 10_000],
@@ -144,7 +145,7 @@ describe('the time of a call', () => {
   ])('of %p is %d ms', async (timeoutMs, expected) => {
     await exchange([{}], timeoutMs === undefined ? {} : { timeoutMs }).once(GET);
     expect(timeouts()).toEqual([expected]);
-    expect(sent[0]!.init.signal).toBe(jest.mocked(AbortSignal.timeout).mock.results[0]!.value);
+    expect(sent[0]!.init.signal).toBe(timeout.mock.results[0]!.value);
   });
 
   it.each([0, -1, 1.5, 120_001, Number.NaN])('of %p is refused', (timeoutMs) => {

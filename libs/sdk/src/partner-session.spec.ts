@@ -60,7 +60,7 @@ function http(): HttpExchange {
     sent.push({ route: route + search, headers: init.headers as Record<string, string>, body });
     return (answers[route + search] ?? answers[route])?.() ?? new Response(null, { status: 404 });
   };
-  return new HttpExchange({ fetch: fetch as typeof globalThis.fetch, wait: async () => undefined });
+  return new HttpExchange({ fetch: fetch, wait: async () => undefined });
 }
 
 const payloads = () => sent.filter(({ route }) => route === 'POST /v1/payments').map(({ body }) => body);

@@ -71,7 +71,7 @@ test('everything that is wrong is said at once, and no value is repeated', () =>
   expect(problems).not.toMatch(/hidden|short/);
 });
 
-test.each([
+test.each<[name: string, text: string, value: string | number]>([
   ['SVC_PORT', '0', 0],
   ['SVC_PORT', '65535', 65_535],
   ['SVC_DATABASE_POOL_MAX', '1', 1],
@@ -82,9 +82,13 @@ test.each([
   ['SVC_LISTEN_ADDRESS', '::1', '::1'],
   ['SVC_ENVIRONMENT', 'production', 'production'],
   ['SVC_TRUSTED_PROXIES', '10.0.0.0/8,::1', '10.0.0.0/8,::1'],
-  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => ['SVC_LOG_LEVEL', level, level]),
+  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level): [string, string, string] => [
+    'SVC_LOG_LEVEL',
+    level,
+    level,
+  ]),
 ])('%s=%s is taken', (name, text, value) => {
-  const config = loadConfig(TillConfig, { ...env, [name as string]: text as string });
+  const config = loadConfig(TillConfig, { ...env, [name]: text });
   expect(config[name as keyof TillConfig]).toBe(value);
 });
 

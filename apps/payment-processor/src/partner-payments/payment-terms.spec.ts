@@ -8,8 +8,13 @@ const CARD = { card: { token: 't' } };
 const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
 
-const aRequest = (change: object = {}): MakePaymentRequest =>
-  ({ reference: 'r', code: 'c', amount: 100, paymentMethod: CARD, ...change }) as MakePaymentRequest;
+const aRequest = (change: object = {}): MakePaymentRequest => ({
+  reference: 'r',
+  code: 'c',
+  amount: 100,
+  paymentMethod: CARD,
+  ...change,
+});
 
 const refusalOf = (check: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
   try {
