@@ -120,7 +120,7 @@ export default class MutantEnvironment extends TestEnvironment {
   private arranged(test: CircusTest, number: number): CircusTest[] {
     const { plan } = this;
     this.entries.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
-    if (plan.kind !== 'mutants') test.timeout = (test.timeout ?? USUAL_TIMEOUT_MS) * PATIENCE;
+    test.timeout = timeoutOf(test, plan.kind === 'record' ? undefined : plan.ms[number]);
     if (plan.kind === 'record') return [test];
     if (plan.kind === 'alone') {
       if (plan.tests && !plan.tests.includes(number)) test.mode = 'skip';
@@ -128,9 +128,7 @@ export default class MutantEnvironment extends TestEnvironment {
     }
     const runs = (plan.runs[number] ?? []).flatMap((mutant) =>
       [false, true].map((isControl) => {
-        // A test that hangs with a mutant is killed by it; one that is slow on a busy machine is not.
-        const timeout = Math.max(test.timeout ?? USUAL_TIMEOUT_MS, (plan.ms[number] ?? 0) * SLOWER_AT_MOST);
-        const copy = { ...test, timeout, errors: [], unhandledRejectionErrorByPromise: new Map() };
+        const copy = { ...test, errors: [], unhandledRejectionErrorByPromise: new Map() };
         this.entries.set(copy, { test: number, mutant, isControl });
         return copy;
       }),
@@ -183,6 +181,15 @@ export default class MutantEnvironment extends TestEnvironment {
       if (failed && plan.kind === 'alone') this.isOver = true;
     }
   }
+}
+
+/**
+ * A test that hangs or waits in vain with a mutant is killed by it, and much earlier than it would give up itself; one that is
+ * slow on a busy machine is not.
+ */
+function timeoutOf({ timeout }: CircusTest, usualMs: number | undefined): number {
+  if (usualMs === undefined) return (timeout ?? USUAL_TIMEOUT_MS) * PATIENCE;
+  return Math.max(USUAL_TIMEOUT_MS, usualMs * SLOWER_AT_MOST);
 }
 
 function siteOf(mutant: string): string {

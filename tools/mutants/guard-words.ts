@@ -49,8 +49,8 @@ const ONLY_LAST = new Set(['at', 'after', 'from', 'since', 'active']);
 const NEVER_ALONE = new Set(['after', 'from', 'since']);
 /** Names that end in these describe, and guard nothing. */
 const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
-/** What an HTTP answer or an SQL error is called is not the state of anything. */
-const ANSWER = /^(http_?status|status_?code|sql_?state)$/i;
+/** An HTTP answer, an SQL error and a browser's document are in no state that guards anything. */
+const ELSEWHERE = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
 
 /** `leased_until`, `leasedUntil` and `LEASED_UNTIL` as [leased, until]. */
 export function wordsOf(name: string): string[] {
@@ -62,7 +62,7 @@ export function wordsOf(name: string): string[] {
 }
 
 export function guardOfName(name: string): Guard | undefined {
-  if (ANSWER.test(name)) return undefined;
+  if (ELSEWHERE.test(name)) return undefined;
   const words = wordsOf(name);
   const last = words.at(-1);
   if (last === undefined || DESCRIPTIONS.has(last)) return undefined;

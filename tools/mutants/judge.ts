@@ -210,7 +210,13 @@ export function failureOf({ lines, end, error }: Run): (Line & { type: 'ran' }) 
 export function aloneWork(mutant: Mutant | undefined, spec: RecordedSpec, tests: readonly number[] | undefined): Work {
   const mutants = mutant ? [mutant] : [];
   const statements = loadedStatements(mutants, spec);
-  const plan = { kind: 'alone' as const, mutant: mutant?.id ?? '', statements, ...(tests ? { tests } : {}) };
+  const plan = {
+    kind: 'alone' as const,
+    mutant: mutant?.id ?? '',
+    ms: durationsOf(spec),
+    statements,
+    ...(tests ? { tests } : {}),
+  };
   return { spec, mutants, plan };
 }
 

@@ -24,17 +24,20 @@ export interface RecordPlan extends AnyPlan {
   readonly kind: 'record';
 }
 
-/** Runs tests over and over, each time with another mutant. */
-export interface MutantsPlan extends AnyPlan {
-  readonly kind: 'mutants';
-  /** By the number of the test in its file: the mutants to run it with. */
-  readonly runs: Readonly<Record<number, readonly string[]>>;
+interface TimedPlan extends AnyPlan {
   /** How long each of the tests takes without a mutant. */
   readonly ms: Readonly<Record<number, number>>;
 }
 
+/** Runs tests over and over, each time with another mutant. */
+export interface MutantsPlan extends TimedPlan {
+  readonly kind: 'mutants';
+  /** By the number of the test in its file: the mutants to run it with. */
+  readonly runs: Readonly<Record<number, readonly string[]>>;
+}
+
 /** Runs tests with one mutant, or none, from the beginning on; ends with the first failure. */
-export interface AlonePlan extends AnyPlan {
+export interface AlonePlan extends TimedPlan {
   readonly kind: 'alone';
   readonly mutant: string;
   /** All of them, where it is not said. */
