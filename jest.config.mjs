@@ -45,6 +45,8 @@ const platforms = {
 };
 
 export default {
+  // A busy machine is no failure: a test that hangs ends here, one that measures time says so itself.
+  testTimeout: 60_000,
   testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker,e2e}/**/*.spec.ts'] },

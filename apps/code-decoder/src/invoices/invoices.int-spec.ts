@@ -187,7 +187,12 @@ test('of different requests with one externalReference at the same time one is o
   const made = answers.filter(({ status }) => status === 201);
   expect(made.length).toBeGreaterThan(0);
   const refused = answers.filter(({ status }) => status !== 201);
-  for (const { status, body } of refused) expect([status, body.errors[0].errorReference]).toEqual([409, '20']);
+  // Another request was being made at every round (40), or it had closed the invoice that this one was to replace (20).
+  const lost = [
+    [409, '20'],
+    [409, '40'],
+  ];
+  for (const { status, body } of refused) expect(lost).toContainEqual([status, body.errors[0].errorReference]);
   const states = await Promise.all(made.map(async ({ body }) => (await read(body.reference as string)).body.state));
   expect(states.toSorted()).toEqual([...Array<string>(made.length - 1).fill('closed'), 'open']);
 });
