@@ -154,11 +154,8 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Compiled code that Node.js keeps from one start of a service to the next; all data folders of this copy share it. */
-const COMPILE_CACHE = join(import.meta.dirname, '..', '..', '.data', 'compile-cache');
-
 /** What a program of ours is started with: the caller's environment without settings meant for ./svc itself. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
-  return { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(own), ...variables };
+  return { ...Object.fromEntries(own), ...variables };
 }
