@@ -24,13 +24,13 @@ export async function ensureChromium(root: string, logFile: string): Promise<str
   }
   console.log(`  … no Chromium on the PATH: installing it with apt-get (log: ${logFile})`);
   const find = () => findOnPath(NAMES, process.env['PATH'] ?? '', isExecutable);
-  let failure: unknown;
+  let failure: Error | undefined;
   for (const name of DEBIAN_PACKAGES) {
     try {
       await installPackages([name, FONT_PACKAGE], { root, logFile, hint, isThere: () => find() !== undefined });
       break;
     } catch (error) {
-      failure = error;
+      failure = error as Error;
     }
   }
   const installed = find();
