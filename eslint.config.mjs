@@ -1,4 +1,5 @@
 import nx from '@nx/eslint-plugin';
+import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 
 // A rule is an error or it is not here. The boundary rule knows projects and their tags (package.json, "nx"); what
@@ -160,13 +161,71 @@ export default tseslint.config(
           message: 'Step the worker, move the clock, or poll a condition with a deadline (waitUntil).',
         },
         {
-          selector: 'MemberExpression[property.name=/^(only|skip|todo|failing)$/][object.name=/^(describe|test|it)$/]',
+          selector: 'MemberExpression[property.name=/^(todo|failing)$/][object.name=/^(describe|test|it)$/]',
           message: 'Every test runs, or it is deleted.',
         },
+      ],
+    },
+  },
+  {
+    // A test that cannot fail tests nothing.
+    files: SPECS,
+    plugins: { jest },
+    rules: {
+      // Our own assertions are named expectSomething; those of a browser wait for what they name and throw.
+      'jest/expect-expect': [
+        'error',
         {
-          selector: 'CallExpression[callee.name=/^(fdescribe|fit|xdescribe|xit|xtest)$/]',
-          message: 'Every test runs, or it is deleted.',
+          assertFunctionNames: [
+            'expect',
+            'expect*',
+            'books.expectToAgree',
+            'drill.expect*',
+            'seesHeading',
+            'isPaidOnce',
+            'lookAt',
+          ],
         },
+      ],
+      'jest/no-conditional-expect': 'error',
+      'jest/valid-expect': 'error',
+      'jest/valid-expect-in-promise': 'error',
+      'jest/valid-expect-with-promise': 'error',
+      'jest/no-unneeded-async-expect-function': 'error',
+      'jest/no-unnecessary-assertion': 'error',
+      'jest/require-to-throw-message': 'error',
+      'jest/no-error-equal': 'error',
+      'jest/no-focused-tests': 'error',
+      'jest/no-disabled-tests': 'error',
+      'jest/no-commented-out-tests': 'error',
+      'jest/no-identical-title': 'error',
+      'jest/valid-title': 'error',
+      'jest/valid-describe-callback': 'error',
+      'jest/valid-mock-module-path': 'error',
+      'jest/no-duplicate-hooks': 'error',
+      'jest/no-done-callback': 'error',
+      'jest/no-jasmine-globals': 'error',
+      'jest/no-test-return-statement': 'error',
+      'jest/no-test-prefixes': 'error',
+      'jest/no-alias-methods': 'error',
+      'jest/no-interpolation-in-snapshots': 'error',
+      // A boolean that is false says nothing of why; these matchers print both sides.
+      'jest/prefer-comparison-matcher': 'error',
+      'jest/prefer-equality-matcher': 'error',
+      'jest/prefer-to-be': 'error',
+      'jest/prefer-to-contain': 'error',
+      'jest/prefer-to-have-length': 'error',
+    },
+  },
+  {
+    // Of files that hold tests and nothing else: helpers are there to be exported, and have expectations in methods.
+    files: ['**/*{.,int-,e2e-}spec.ts'],
+    rules: {
+      'jest/no-export': 'error',
+      // In the body of a describe, what does not hold would fail no test.
+      'jest/no-standalone-expect': [
+        'error',
+        { additionalTestBlockFunctions: ['beforeAll', 'beforeEach', 'afterEach', 'afterAll'] },
       ],
     },
   },

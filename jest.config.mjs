@@ -35,12 +35,21 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  modulePathIgnorePatterns: ['/dist/', '/.data/'],
+  // Not any `/.data/`: the sandboxes of Stryker are in there, with a root of their own.
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
+};
+
+const platforms = {
+  globalSetup: '<rootDir>/e2e/stop-platforms.ts',
+  globalTeardown: '<rootDir>/e2e/stop-platforms.ts',
 };
 
 export default {
+  // A busy machine is no failure: a test that hangs ends here, one that measures time says so itself.
+  testTimeout: 60_000,
+  testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker}/**/*.spec.ts'] },
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,bench,tools,deploy,docker,e2e}/**/*.spec.ts'] },
     {
       ...shared,
       displayName: 'integration',
@@ -57,8 +66,13 @@ export default {
       displayName: 'timed-integration',
       testMatch: ['<rootDir>/{apps,libs,tools,deploy,docker,examples}/**/*.timed.int-spec.ts'],
     },
-    { ...shared, displayName: 'system', testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'] },
-    { ...shared, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
+    {
+      ...shared,
+      ...platforms,
+      displayName: 'system',
+      testMatch: ['<rootDir>/e2e/**/*.e2e-spec.ts', '!**/*.timed.*'],
+    },
+    { ...shared, ...platforms, displayName: 'timed-system', testMatch: ['<rootDir>/e2e/**/*.timed.e2e-spec.ts'] },
   ],
 };
 

@@ -6,6 +6,7 @@ import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networki
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { stringify } from 'yaml';
+import { DEPLOYED_APPS } from './apps.ts';
 import { type AnyObject, kubernetesFacts } from './checks/deployed.ts';
 import { findRenderers, render } from './checks/render.ts';
 import { generatedFiles } from './generate.ts';
@@ -83,7 +84,9 @@ test.each([
 });
 
 test('a pod that is told to go has the time to leave the Gateway, then to finish what is under way', () => {
-  for (const { spec } of all<IDeployment>(platform, 'Deployment')) {
+  const deployments = all<IDeployment>(platform, 'Deployment');
+  expect(deployments).toHaveLength(DEPLOYED_APPS.length);
+  for (const { spec } of deployments) {
     const pod = spec?.template.spec;
     const leave = pod?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(leave).toBeGreaterThanOrEqual(5);

@@ -76,22 +76,21 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
     expect(strays).toEqual([]);
   });
 
-  test('migrates with nothing but its database, and again finds nothing to do', async () => {
-    if (app.schema === undefined) {
-      expect(existsSync(join(folderOf(name), 'apps', name, 'dist/migrations'))).toBe(false);
-      return;
-    }
-    const first = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
-    expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
-    const second = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
-    expect(second.trim()).toBe(`${name}: up to date`);
-    // Two programs, each started once.
-  }, 60_000);
-
-  test('refuses a task it does not know', async () => {
-    if (app.schema === undefined) return expect(app.schema).toBeUndefined();
-    await expect(entryPoint(name, ['migrat'], env)).rejects.toThrow('not "migrat"');
-  });
+  /** An app without tables has no tasks beside serving. */
+  const taskTests = {
+    ofTables(): void {
+      test('migrates with nothing but its database', async () => {
+        const first = await entryPoint(name, ['migrate'], { SVC_DATABASE_URL: database.url });
+        expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
+      });
+    },
+    ofNone(): void {
+      test('has no migrations', () => {
+        expect(existsSync(join(folderOf(name), 'apps', name, 'dist/migrations'))).toBe(false);
+      });
+    },
+  };
+  taskTests[app.schema === undefined ? 'ofNone' : 'ofTables']();
 
   test('answers its health checks, then ends on SIGTERM', async () => {
     const child = start(name, env);
@@ -108,15 +107,10 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
       const [file, ...args] = healthCheckOf(dockerfile);
       await promisify(execFile)(nodeFor(file), args, { env });
 
-      if (name === 'hosted-gateway') {
-        // It may not be given payers before it has the key that their cards are encrypted to, which is an event away.
-        const answer = await fetch(`${at}/health/ready`);
-        expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(/card/i)]);
-      } else {
-        expect(await waitUntil('readiness', 15_000, async () => (await status(`${at}/health/ready`)) === 200)).toBe(
-          true,
-        );
-      }
+      // hosted-gateway may not be given payers before it has the key that their cards are encrypted to, which is an event away.
+      const [ready, text] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
+      await waitUntil('it to say so', 15_000, async () => (await status(`${at}/health/ready`)) === ready);
+      expect(await (await fetch(`${at}/health/ready`)).text()).toMatch(text);
     } finally {
       child.process.kill('SIGTERM');
     }
@@ -124,10 +118,30 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
   });
 });
 
+/** All apps have the same entry point: one of them shows it. */
+describe('the entry point', () => {
+  test('migrates once', async () => {
+    const database = await newTestDatabase();
+    try {
+      const migrate = () => entryPoint('demo-shop', ['migrate'], { SVC_DATABASE_URL: database.url });
+      await migrate();
+      expect((await migrate()).trim()).toBe('demo-shop: up to date');
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('refuses a task that it does not know', async () => {
+    await expect(entryPoint('demo-shop', ['migrat'], {})).rejects.toThrow('not "migrat"');
+  });
+});
+
 test('the page that payers see is in hosted-gateway', () => {
   const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
   const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as Record<string, { file: string }>;
-  for (const { file } of Object.values(manifest)) expect(existsSync(join(assets, file))).toBe(true);
+  const files = Object.values(manifest).map(({ file }) => file);
+  expect(files.map((file) => file.replace(/-\w+\./, '.')).sort()).toEqual(['pay.css', 'pay.js']);
+  expect(files.filter((file) => !existsSync(join(assets, file)))).toEqual([]);
 });
 
 async function run(line: string, env: Record<string, string> = {}): Promise<string> {

@@ -5,6 +5,7 @@
 import { waitUntil } from '@svc/testing';
 import type { MerchantEndpoint } from './merchant-endpoint.js';
 import type { ChargeLine, Platform } from './platform.js';
+import { DELIVERY_LEASE_MS, findUnjustifiedPosts, type Interruption, type RecordedAttempt } from './repeated-posts.js';
 
 interface PaymentRow {
   readonly payment_reference: string;
@@ -22,9 +23,6 @@ export interface Totals {
   /** POSTs that reached the merchant, acknowledged or not. */
   readonly posts: number;
 }
-
-/** A worker that died while it sent a notification holds its lease for so long (webhook-dispatcher). */
-const DELIVERY_LEASE_MS = 30_000;
 
 export class Books {
   constructor(
@@ -55,7 +53,7 @@ export class Books {
   }
 
   /**
-   * Waits until every charge is acknowledged. What would be tried again later is moved to now, not waited for; what a
+   * Waits until every charge is acknowledged, and the dispatcher has recorded that. What would be tried again later is moved to now, not waited for; what a
    * living worker is just sending is left to it, or this would make the duplicates it is there to find.
    *
    * @param diedAt when whoever held leases ended, if anybody did: theirs are over
@@ -63,21 +61,52 @@ export class Books {
   async everyoneHasHeard(diedAt?: Date): Promise<void> {
     const leasedByTheDead = new Date((diedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
     await waitUntil('the notification of every charge', 120_000, async () => {
-      if (this.underWay().length === 0) return true;
+      if (this.underWay().length === 0 && (await this.pendingNotifications()) === 0) return true;
       const now = new Date();
       await this.platform.sql(
         `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $1, leased_until = least(leased_until, $1)
          WHERE state = 'pending' AND next_attempt_at > $1 AND (leased_until IS NULL OR leased_until <= $2)`,
         [now, leasedByTheDead],
       );
-      // The process that was to ask the bank next may have died while it asked.
-      await this.platform.sql(
-        `UPDATE payment_processor.attempts SET next_ask_at = $1
-         WHERE state IN ('started', 'unknown') AND next_ask_at > $1 AND started_at < $2`,
-        [now, new Date(now.getTime() - 10_000)],
-      );
+      await this.makeQuestionsDue();
       return false;
     });
+  }
+
+  /** The next question to the bank may be a minute away: the bank was away, or the process that was to ask has died. */
+  async makeQuestionsDue(): Promise<void> {
+    const now = new Date();
+    await this.platform.sql(
+      `UPDATE payment_processor.attempts SET next_ask_at = $1
+       WHERE state IN ('started', 'unknown') AND next_ask_at > $1 AND started_at < $2`,
+      [now, new Date(now.getTime() - 10_000)],
+    );
+  }
+
+  /** Notifications that the dispatcher is still to send, or is just sending. */
+  private async pendingNotifications(): Promise<number> {
+    const [row] = await this.platform.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM webhook_dispatcher.notifications WHERE state = 'pending' AND url = $1`,
+      [this.endpoint.url],
+    );
+    return row!.count;
+  }
+
+  /**
+   * Each POST is recorded, and another followed only one that the dispatcher gave up or could not record (E5, E8).
+   *
+   * @param interruptions of the dispatcher since the platform was started; none: it has lived on
+   */
+  async expectPostsToBeJustified(interruptions: readonly Interruption[]): Promise<void> {
+    const attempts = await this.platform.sql<RecordedAttempt>(
+      `SELECT n.id AS "webhookId", a.started_at AS "startedAt", a.duration_ms AS "durationMs", a.outcome,
+              a.error_class AS "errorClass"
+       FROM webhook_dispatcher.delivery_attempts a JOIN webhook_dispatcher.notifications n ON n.id = a.notification_id
+       WHERE n.url = $1 ORDER BY n.id, a.try`,
+      [this.endpoint.url],
+    );
+    expect(attempts.length).toBeGreaterThan(0);
+    expect(findUnjustifiedPosts(this.endpoint.deliveries, attempts, interruptions)).toEqual([]);
   }
 
   async totals(): Promise<Totals> {

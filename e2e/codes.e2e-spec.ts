@@ -5,35 +5,20 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { Platform, ROOT, run } from './platform.js';
-import { anInvoice, newInvoice, till } from './till.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+import { newInvoice, till } from './till.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 let partner: PartnerHeaders;
-const stopped: number[] = [];
 
 beforeAll(async () => {
-  platform = await Platform.start('codes', {}, 'distributed');
+  platform = await sharedPlatform('distributed');
   partner = await logIn(platform);
   await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', partner)).status !== 401);
 });
-afterAll(async () => {
-  goOn();
-  await platform?.stop();
-});
-afterEach(() => goOn());
-
-function goOn(): void {
-  for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
-}
-
-function freeze(app: 'identity' | 'payment-processor'): void {
-  const { pid } = platform.process(app);
-  process.kill(pid, 'SIGSTOP');
-  stopped.push(pid);
-}
 
 async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
   return (await newInvoice(platform, changes)).code;
@@ -103,20 +88,4 @@ test('a third party’s code is decoded over HTTP, and its silence is 503', asyn
   expect([known.status, known.body?.invoice['amount']]).toEqual([200, 25_000]);
   const silent = await decode(platform, 'https://pay.simulated-provider.example/silent', partner);
   expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, '2']);
-});
-
-test('decoding goes on, and starts, with identity and payment-processor stopped; a till is told to come again', async () => {
-  const code = await newCode();
-  freeze('identity');
-  freeze('payment-processor');
-  expect((await decode(platform, code, partner)).status).toBe(200);
-
-  const { code: exit, output } = await platform.svc('restart', 'code-decoder');
-  expect([exit, output]).toEqual([0, expect.stringContaining('code-decoder: ready again')]);
-  expect((await decode(platform, code, partner)).status).toBe(200);
-
-  const refused = await till(platform, 'POST', '/invoices', 'application/json', anInvoice());
-  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
-  goOn();
-  expect((await decode(platform, await newCode(), partner)).status).toBe(200);
 });

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillIn, press } from './payer.js';
-import { Platform, ROOT, run } from './platform.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 interface Answer {
   readonly status: number;
@@ -39,14 +40,13 @@ describe('curl', () => {
   let keyless: readonly string[];
 
   beforeAll(async () => {
-    platform = await Platform.start('curl');
+    platform = await sharedPlatform('embedded');
     gateway = platform.demo.gatewayUrl;
     const [first, second] = [platform.site(0, 0), platform.site(0, 1)];
     const merchantId = `merchantId: ${first.merchant.merchantId}`;
     keyed = [merchantId, `merchantSiteId: ${first.siteId}`, `x-api-key: ${first.apiKey}`];
     keyless = [merchantId, `merchantSiteId: ${second.siteId}`];
   });
-  afterAll(() => platform?.stop());
 
   async function curl(method: string, path: string, headers: readonly string[], body?: unknown): Promise<Answer> {
     const sent =

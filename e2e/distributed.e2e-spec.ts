@@ -8,10 +8,12 @@ import { Books } from './books.js';
 import { aSessionRequest, clientOf, createSessions } from './merchant.js';
 import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
 import { APPROVED, fillIn, press } from './payer.js';
+import { decode, logIn, type PartnerHeaders } from './partner.js';
 import { Platform } from './platform.js';
+import { anInvoice, newInvoice, till } from './till.js';
 import { TraceCollector } from './trace-collector.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let collector: TraceCollector;
 let platform: Platform;
@@ -125,14 +127,23 @@ describe('a trace', () => {
 });
 
 describe('while identity is stopped', () => {
-  let stopped: number | undefined;
-  afterAll(() => {
-    if (stopped !== undefined) process.kill(stopped, 'SIGCONT');
+  const stopped: number[] = [];
+  const freeze = (app: 'identity' | 'payment-processor'): void => {
+    const { pid } = platform.process(app);
+    process.kill(pid, 'SIGSTOP');
+    stopped.push(pid);
+  };
+  const goOn = (): void => {
+    for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
+  };
+  let partner: PartnerHeaders;
+  beforeAll(async () => {
+    partner = await logIn(platform);
   });
+  afterAll(() => goOn());
 
   it('sessions, payments and webhooks of known merchants go on', async () => {
-    stopped = platform.process('identity').pid;
-    process.kill(stopped, 'SIGSTOP');
+    freeze('identity');
     await pay();
     await expectAllHeardOnce();
   });
@@ -144,6 +155,21 @@ describe('while identity is stopped', () => {
     }
     await pay();
     await expectAllHeardOnce();
+  });
+
+  it('decoding goes on, and starts, without payment-processor too; a till is told to come again', async () => {
+    const { code } = await newInvoice(platform);
+    freeze('payment-processor');
+    expect((await decode(platform, code, partner)).status).toBe(200);
+
+    const { code: exit, output } = await platform.svc('restart', 'code-decoder');
+    expect([exit, output]).toEqual([0, expect.stringContaining('code-decoder: ready again')]);
+    expect((await decode(platform, code, partner)).status).toBe(200);
+
+    const refused = await till(platform, 'POST', '/invoices', 'application/json', anInvoice());
+    expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
+    goOn();
+    expect((await decode(platform, (await newInvoice(platform)).code, partner)).status).toBe(200);
   });
 });
 

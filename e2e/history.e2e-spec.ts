@@ -2,19 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
+import type { Platform } from './platform.js';
 import { newInvoice } from './till.js';
+import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 let partner: PartnerHeaders;
 
 beforeAll(async () => {
-  platform = await Platform.start('history', {}, 'distributed');
-  partner = await logIn(platform);
+  platform = await sharedPlatform('distributed');
+  // Of its own, for it has all that the history says.
+  partner = await logIn(platform, await onboardPartner(platform));
 });
-afterAll(() => platform?.stop());
 
 const call = <T>(
   method: 'GET' | 'POST',

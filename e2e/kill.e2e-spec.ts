@@ -9,6 +9,7 @@ import { clientOf, createSessions } from './merchant.js';
 import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
 import { fillIn, press, pressAgain, type PressOfPay } from './payer.js';
 import { Platform } from './platform.js';
+import type { Interruption } from './repeated-posts.js';
 
 jest.setTimeout(300_000);
 
@@ -23,6 +24,8 @@ describe('kill -9', () => {
   let endpoint: MerchantEndpoint;
   let books: Books;
   let answer: Answer;
+  /** Of the dispatcher, so far. */
+  const interruptions: Interruption[] = [];
 
   beforeAll(async () => {
     platform = await Platform.start('kill', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) });
@@ -75,6 +78,8 @@ describe('kill -9', () => {
     );
     await books.everyoneHasHeard(diedAt);
     await books.expectToAgree(presses.length);
+    interruptions.push({ from: diedAt, to: diedAt, drainMs: 0 });
+    await books.expectPostsToBeJustified(interruptions);
   });
 
   it('of PostgreSQL under running services loses nothing either', async () => {
@@ -87,7 +92,9 @@ describe('kill -9', () => {
     await pressed;
 
     await platform.up();
+    interruptions.push({ from: diedAt, to: new Date(), drainMs: 0 });
     await books.everyoneHasHeard(diedAt);
     await books.expectToAgree(before + presses.length);
+    await books.expectPostsToBeJustified(interruptions);
   });
 });

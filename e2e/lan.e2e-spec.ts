@@ -1,6 +1,6 @@
 /**
  * `./svc up --lan` as a phone meets it: over HTTPS on the address that this machine has on its network, with a
- * certificate that nobody but its owner has been told of. In both ways to run.
+ * certificate that nobody but its owner has been told of. In both ways to run, and back to this machine alone.
  */
 import { X509Certificate, createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,11 +14,15 @@ import { type Browser, type BrowserContext, type Page, devices } from 'playwrigh
 import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
 import { Platform } from './platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
+
+/** Started with the first test, and again in other ways on the same data. */
+let platform: Platform | undefined;
+afterAll(() => platform?.stop());
 
 describe.each([
-  ['all services in one process', { name: 'lan', mode: 'embedded' }],
   ['a process for each service, over RabbitMQ', { name: 'lan-distributed', mode: 'distributed' }],
+  ['all services in one process', { name: 'lan', mode: 'embedded' }],
 ] as const)('on the network: %s', (_, { name, mode }) => {
   let platform: Platform;
   let browser: Browser;
@@ -29,7 +33,7 @@ describe.each([
   let certificate: X509Certificate;
 
   beforeAll(async () => {
-    platform = await Platform.start(name, {}, mode, ['--lan']);
+    platform = await startOnNetwork(mode);
     certificate = new X509Certificate(readFileSync(platform.demo.certificateFile!));
     address = new URL(platform.demo.shopUrl).hostname;
     // This key and no other: the browser is told of it as a payer is who compares the fingerprint.
@@ -38,7 +42,6 @@ describe.each([
   });
   afterAll(async () => {
     await browser?.close();
-    await platform?.stop();
   });
 
   beforeEach(async () => {
@@ -168,23 +171,25 @@ describe.each([
 
 describe('off the network again', () => {
   it('everything is on this machine alone, as before, and the certificate waits for the next time', async () => {
-    const platform = await Platform.start('lan-and-back', {}, 'embedded', ['--lan']);
-    try {
-      const onNetwork = platform.demo;
-      const keyFile = join(platform.dataDir, 'tls', 'key.pem');
-      const key = readFileSync(keyFile, 'utf8');
-      await platform.switchTo('embedded', []);
-      const { apiUrl, gatewayUrl, shopUrl, certificateFile } = platform.demo;
-      for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect(certificateFile).toBeUndefined();
-      const socket = connect(Number(new URL(shopUrl).port), new URL(onNetwork.shopUrl).hostname);
-      await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const platform = await startOnNetwork('embedded');
+    const onNetwork = platform.demo;
+    const keyFile = join(platform.dataDir, 'tls', 'key.pem');
+    const key = readFileSync(keyFile, 'utf8');
+    await platform.switchTo('embedded', []);
+    const { apiUrl, gatewayUrl, shopUrl, certificateFile } = platform.demo;
+    for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(certificateFile).toBeUndefined();
+    const socket = connect(Number(new URL(shopUrl).port), new URL(onNetwork.shopUrl).hostname);
+    await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
-      await platform.switchTo('embedded', ['--lan']);
-      expect(platform.demo).toEqual(onNetwork);
-      expect(readFileSync(keyFile, 'utf8')).toBe(key);
-    } finally {
-      await platform.stop();
-    }
+    await platform.switchTo('embedded', ['--lan']);
+    expect(platform.demo).toEqual(onNetwork);
+    expect(readFileSync(keyFile, 'utf8')).toBe(key);
   });
 });
+
+async function startOnNetwork(mode: 'embedded' | 'distributed'): Promise<Platform> {
+  if (platform === undefined) platform = await Platform.start('lan', {}, mode, ['--lan']);
+  else if (platform.mode !== mode) await platform.switchTo(mode);
+  return platform;
+}

@@ -7,9 +7,10 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
 import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
 import { PageStates } from './page-states.js';
-import { Platform } from './platform.js';
+import type { Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */
@@ -25,13 +26,12 @@ let states: PageStates;
 let amount = 20_000;
 
 beforeAll(async () => {
-  platform = await Platform.start('lost-connections');
+  platform = await sharedPlatform('embedded');
   browser = await startBrowser();
   states = new PageStates(platform);
 });
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 describe.each([

@@ -9,8 +9,12 @@ export interface Delivery {
   readonly headers: IncomingHttpHeaders;
   /** Already verified. */
   readonly payment: HostedPaymentNotification;
+  /** As the sender signed it: whole seconds. */
+  readonly sentAt: Date;
   /** Whether it was answered with a 2xx. */
   acknowledged: boolean;
+  /** When it was answered, or when the sender closed the connection. */
+  endedAt: Date | undefined;
 }
 
 /**
@@ -87,7 +91,15 @@ export class MerchantEndpoint {
     answer: (delivery: Delivery, before: number) => Answer,
   ): void {
     const payment = verifyWebhook({ headers, rawBody, secret });
-    const delivery: Delivery = { webhookId: String(headers['webhook-id']), headers, payment, acknowledged: false };
+    const delivery: Delivery = {
+      webhookId: String(headers['webhook-id']),
+      headers,
+      payment,
+      sentAt: new Date(Number(headers['webhook-timestamp']) * 1_000),
+      acknowledged: false,
+      endedAt: undefined,
+    };
+    response.once('close', () => (delivery.endedAt ??= new Date()));
     const chosen = answer(delivery, this.of(payment.paymentReference).length);
     this.deliveries.push(delivery);
     if (chosen === 'hold') this.held.push({ delivery, response });
@@ -99,5 +111,6 @@ export class MerchantEndpoint {
 function respond(delivery: Delivery, response: ServerResponse, status: number): void {
   if (response.destroyed) return;
   delivery.acknowledged = status >= 200 && status < 300;
+  delivery.endedAt = new Date();
   response.writeHead(status).end();
 }

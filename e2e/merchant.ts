@@ -1,10 +1,24 @@
 /** A merchant's server that makes sessions, over the SDK. */
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, type CreateSessionRequest, HostedGatewayClient } from '@svc/sdk';
-import type { Platform } from './platform.js';
+import { waitUntil } from '@svc/testing';
+import { createAdministrationApi } from '../tools/svc/administration-api.ts';
+import { seed } from '../tools/svc/seed.ts';
+import type { MerchantSite, Platform } from './platform.js';
 
-export function clientOf(platform: Platform, merchantIndex = 0, siteIndex = 0): HostedGatewayClient {
-  const site = platform.site(merchantIndex, siteIndex);
+/** A merchant with one site that needs its key, which nothing else on a shared platform uses. */
+export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
+  const { adminUrl, adminKey } = platform.demo;
+  const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
+  const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
+  const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
+  // The gateway gets the key from identity with an event.
+  await waitUntil('the gateway to know the key', 10_000, () => clientOf(platform, onboarded).listNotifications());
+  return onboarded;
+}
+
+/** @param site the first of the demo, unless told otherwise */
+export function clientOf(platform: Platform, site = platform.site(0, 0)): HostedGatewayClient {
   return new HostedGatewayClient({
     gatewayUrl: platform.demo.gatewayUrl,
     merchantId: site.merchant.merchantId,

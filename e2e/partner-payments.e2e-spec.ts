@@ -6,16 +6,16 @@ import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { listTables, scanFiles, scanTables } from './card-scan.js';
 import { logIn } from './partner.js';
-import { Platform, ROOT, run } from './platform.js';
+import { type Platform, ROOT, run } from './platform.js';
 import { newInvoice } from './till.js';
+import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(300_000);
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await Platform.start('partner-payments');
+  platform = await sharedPlatform('embedded');
 });
-afterAll(() => platform?.stop());
 
 it('does what the README says with curl, word for word, again and again', async () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');

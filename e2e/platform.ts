@@ -1,19 +1,26 @@
 /**
  * The real platform, started exactly as people start it: `./svc up -d` with a data folder and ports of its own, read
- * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone.
+ * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone. Files that only use a
+ * platform share one (shared-platform.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { waitUntil } from '@svc/testing';
+import { type Lock, takeLock } from '../tools/svc/lock.ts';
 import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
 import type { Mode } from '../tools/svc/services.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
+/** A folder for each platform. */
+export const DATA_DIRS = join(ROOT, '.data', 'e2e');
+/** Written when the services start, removed when they are stopped. */
+const SERVICES_FILE = join('run', 'services.json');
 
 /** A line of the simulated acquirer's books; the last one of a key counts. */
 export interface ChargeLine {
@@ -24,6 +31,8 @@ export interface ChargeLine {
   readonly paymentReference: string;
 }
 
+export type MerchantSite = DemoSite & { readonly merchant: DemoMerchant };
+
 export interface Ran {
   readonly code: number | null;
   /** Output and errors, as a person sees them. */
@@ -32,6 +41,10 @@ export interface Ran {
 
 /** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
 const PORTS_OF_SVC = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
+  join(DATA_DIRS, `start-${index}.lock`),
+);
+const START_MS_MAX = 240_000;
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
 
 export class Platform {
@@ -39,7 +52,7 @@ export class Platform {
     readonly dataDir: string,
     private readonly portBase: number,
     private readonly settings: Readonly<Record<string, string>>,
-    private mode: Mode,
+    private runsAs: Mode,
     private options: readonly string[],
   ) {}
 
@@ -55,17 +68,34 @@ export class Platform {
     mode: Mode = 'embedded',
     options: readonly string[] = [],
   ): Promise<Platform> {
-    const dataDir = join(ROOT, '.data', 'e2e', name);
-    const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
-    await left.svc('down'); // of a run that was killed
-    rmSync(dataDir, { recursive: true, force: true });
-    const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
-    await platform.up();
-    return platform;
+    const dataDir = join(DATA_DIRS, name);
+    if (existsSync(dataDir)) {
+      const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
+      await left.svc('down'); // of a run that was killed
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+    // One start keeps two processors busy: several at the same time would all take longer than ./svc waits for its services.
+    const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
+    try {
+      const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
+      await platform.up();
+      return platform;
+    } finally {
+      slot.release();
+    }
+  }
+
+  /** One that was started under this name and without settings, and was not stopped. */
+  static find(name: string, mode: Mode): Platform | undefined {
+    const dataDir = join(DATA_DIRS, name);
+    const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
+    if (!needed.every((path) => existsSync(path))) return undefined;
+    const { ports } = JSON.parse(readFileSync(join(dataDir, SERVICES_FILE), 'utf8')) as { ports: { api: number } };
+    return new Platform(dataDir, ports.api, {}, mode, []);
   }
 
   async up(): Promise<void> {
-    const args = ['up', ...(this.mode === 'embedded' ? [] : [`--${this.mode}`]), ...this.options, '-d'];
+    const args = ['up', ...(this.runsAs === 'embedded' ? [] : [`--${this.runsAs}`]), ...this.options, '-d'];
     const { code, output } = await this.svc(...args);
     if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
   }
@@ -74,7 +104,7 @@ export class Platform {
   async switchTo(mode: Mode, options = this.options): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
-    this.mode = mode;
+    this.runsAs = mode;
     this.options = options;
     await this.up();
   }
@@ -101,12 +131,16 @@ export class Platform {
     };
   }
 
+  get mode(): Mode {
+    return this.runsAs;
+  }
+
   get demo(): Demo {
     return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
   }
 
   /** @param siteIndex 0: needs its key; 1: does without, for addresses on this machine */
-  site(merchantIndex: number, siteIndex: number): DemoSite & { readonly merchant: DemoMerchant } {
+  site(merchantIndex: number, siteIndex: number): MerchantSite {
     const merchant = this.demo.merchants[merchantIndex];
     const site = merchant?.sites[siteIndex];
     if (!merchant || !site) throw new Error(`demo.json has no site ${siteIndex} of merchant ${merchantIndex}`);
@@ -125,7 +159,7 @@ export class Platform {
   }
 
   get servicesPid(): number {
-    return (JSON.parse(readFileSync(join(this.dataDir, 'run', 'services.json'), 'utf8')) as { pid: number }).pid;
+    return (JSON.parse(readFileSync(join(this.dataDir, SERVICES_FILE), 'utf8')) as { pid: number }).pid;
   }
 
   get postgresPid(): number {
@@ -198,6 +232,17 @@ export class Platform {
     await client.connect();
     return client;
   }
+}
+
+/** Holds one of these files; waits until another file of tests releases one, or has ended. */
+export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
+  return waitUntil(what, START_MS_MAX, () => {
+    for (const file of files) {
+      const taken = takeLock(file);
+      if ('release' in taken) return Promise.resolve(taken);
+    }
+    return Promise.resolve(undefined);
+  });
 }
 
 /** Runs a program to its end. */

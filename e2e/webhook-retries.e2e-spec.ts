@@ -2,12 +2,13 @@
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf } from './merchant.js';
+import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
 import { MerchantEndpoint } from './merchant-endpoint.js';
 import { fillIn, press } from './payer.js';
-import { Platform } from './platform.js';
+import type { MerchantSite, Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 interface NotificationRow {
   readonly id: string;
@@ -19,14 +20,16 @@ interface NotificationRow {
 
 describe('a webhook', () => {
   let platform: Platform;
+  let site: MerchantSite;
   let endpoint: MerchantEndpoint;
 
   beforeAll(async () => {
-    platform = await Platform.start('webhook-retries');
-    endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, (_, before) => (before < 2 ? 500 : 200));
+    platform = await sharedPlatform('embedded');
+    // Of its own, for the feed of a site has the payments of all who use it.
+    site = await onboardMerchant(platform, 'Webhook Retries');
+    endpoint = await MerchantEndpoint.start(site.webhookSecret, (_, before) => (before < 2 ? 500 : 200));
   });
   afterAll(async () => {
-    await platform?.stop();
     await endpoint?.stop();
   });
 
@@ -70,7 +73,7 @@ describe('a webhook', () => {
     waitUntil(`delivery ${count}`, 20_000, () => Promise.resolve(endpoint.of(paymentReference).length >= count));
 
   it('is tried three times when the endpoint answers 500, 500 and 200, under one id, signed anew each time', async () => {
-    const paymentReference = await pay(clientOf(platform));
+    const paymentReference = await pay(clientOf(platform, site));
 
     await deliveries(paymentReference, 1);
     const firstPause = await scheduledPause(paymentReference, 1);
@@ -86,7 +89,7 @@ describe('a webhook', () => {
     await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
 
     // Another payment's notification passes through the same worker, three times; had there been a fourth of the first, it would be here.
-    const other = await pay(clientOf(platform));
+    const other = await pay(clientOf(platform, site));
     for (const count of [1, 2, 3]) {
       await deliveries(other, count);
       if (count < 3) {
@@ -115,7 +118,7 @@ describe('a webhook', () => {
     ['v3.1', 'site'],
     ['v3', 'merchant'],
   ] as const)('of a %s session carries the older signature under the key of the %s', async (version, owner) => {
-    const { siteId, apiKey: siteKey, merchant } = platform.site(0, 0);
+    const { siteId, apiKey: siteKey, merchant } = site;
     const { gatewayUrl } = platform.demo;
     const client = new HostedGatewayClient({
       gatewayUrl,
@@ -132,7 +135,7 @@ describe('a webhook', () => {
     expect(verifyLegacySignature(payment, wrong)).toBe(false);
   });
   it('is in the feed under the id of its deliveries, and is sent again when an administrator says so', async () => {
-    const client = clientOf(platform);
+    const client = clientOf(platform, site);
     const before = await client.listNotifications();
     const paymentReference = await pay(client);
     await deliveries(paymentReference, 1);

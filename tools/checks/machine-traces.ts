@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** Also inside of the images that docker/Dockerfile builds. */
+const ON_EVERY_MACHINE = ['/', '/root'];
+
 /**
  * What a machine leaves behind in files that others get: its folders, the address of its package registry, download
  * addresses in a lock file. Nothing of them works elsewhere. Returns the lines found.
  */
 export function machineTraces(root: string): string[] {
   const around = dirname(root);
-  const found = around === '/' ? [] : tracked(root, `${around}/`);
+  const found = ON_EVERY_MACHINE.includes(around) ? [] : tracked(root, `${around}/`);
   const registry = run(root, 'npm', ['config', 'get', 'registry']);
   if (URL.canParse(registry)) found.push(...tracked(root, new URL(registry).host));
   for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {

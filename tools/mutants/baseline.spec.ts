@@ -19,7 +19,7 @@ const test = (number: number, more: object = {}): Line => {
     isPlan: false,
     complaints: [],
     ...more,
-  } as Line;
+  };
 };
 const run = (...lines: Line[]): Run => ({ lines, end: 'ended', error: undefined });
 

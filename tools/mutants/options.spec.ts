@@ -10,9 +10,12 @@ it.each([
   expect(parseOptions(args)).toMatchObject(options);
 });
 
-it.each([[[]], [['--list']], [['apps/a', '--only']], [['apps/a', '--only', '0']], [['apps/a', '--fast']]])(
-  'refuses %j',
-  (args) => {
-    expect(() => parseOptions(args)).toThrow();
-  },
-);
+it.each([
+  [[], 'usage: '],
+  [['--list'], 'usage: '],
+  [['apps/a', '--only'], '--only takes numbers of --list'],
+  [['apps/a', '--only', '0'], '--only takes numbers of --list'],
+  [['apps/a', '--fast'], 'there is no option --fast'],
+])('refuses %j', (args, reason) => {
+  expect(() => parseOptions(args)).toThrow(reason);
+});

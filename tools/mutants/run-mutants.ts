@@ -44,7 +44,7 @@ export async function runMutants(
   const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.is === 'not reached');
   const rest = specs.filter(isLastResort);
   if (unreached.length === 0 || rest.length === 0) return verdicts;
-  if (needsOf(rest).broker) await startBroker();
+  if (needsOf(rest).broker === 'started') await startBroker();
   const last = await record(rest, known, lanes, cache, progress);
   for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
   return verdicts;

@@ -17,7 +17,7 @@ const LANES = 2;
 export interface Lanes {
   readonly all: readonly Lane[];
   /** For specs that need RabbitMQ: started when the first of them is run. */
-  startBroker(): Promise<void>;
+  readonly startBroker: () => Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -31,6 +31,14 @@ export async function startBroker(wish: BrokerWish): Promise<StartedRabbitMq> {
   return startRabbitMq(wish, await install(wish));
 }
 
+/** Installs the server's programs where this machine has neither them nor a container engine. Returns what was found, in words. */
+export async function ensureRabbitMq(wish: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<string> {
+  if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
+  if (hasContainerEngine()) return 'in a container';
+  await install(wish);
+  return 'installed now';
+}
+
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; or leave it out to have a RabbitMQ started here';
 
 async function useGiven(url: string): Promise<StartedRabbitMq> {
@@ -54,7 +62,7 @@ function asUrl(text: string): URL {
   }
 }
 
-async function install({ root, aptLog }: BrokerWish): Promise<RabbitMqBinaries> {
+async function install({ root, aptLog }: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
   const hint = 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL';
   if (!canInstallPackages())
     throw new SvcError('RabbitMQ is needed, and there is none on the PATH and no Docker engine', { hint });

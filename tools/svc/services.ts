@@ -102,7 +102,8 @@ export async function startServices(
       async () => ((await isHealthy(settings.ports)) ? true : ended === undefined ? undefined : false),
       {
         withinSeconds: READY_SECONDS[mode],
-        everyMilliseconds: 50,
+        // The front asks every app each time, while they need the processors to load.
+        everyMilliseconds: mode === 'distributed' ? 250 : 50,
       },
     );
     // Only ready while it lives: whoever answered on a port could be somebody else's process.

@@ -88,14 +88,15 @@ describe('the table of where the time went', () => {
 });
 
 describe('what selected tests need', () => {
-  const nothing = { databases: 0, oldestDatabase: false, broker: false, platform: false };
+  const nothing = { databases: 0, oldestDatabase: false, broker: 'none', platform: false };
   it.each([
     ['libs/kernel/src/money.spec.ts', nothing],
     ['libs/messaging/src/relay.int-spec.ts', { ...nothing, databases: 1 }],
-    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: true }],
-    ['e2e/page-states.timed.e2e-spec.ts', { ...nothing, broker: true, platform: true }],
+    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: 'started' }],
+    ['apps/identity/src/rabbitmq-replicas.int-spec.ts', { ...nothing, databases: 1, broker: 'installed' }],
+    ['e2e/page-states.timed.e2e-spec.ts', { ...nothing, broker: 'installed', platform: true }],
     ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { ...nothing, databases: 1 }],
-    ['e2e/src/pay.e2e-spec.ts', { ...nothing, broker: true, platform: true }],
+    ['e2e/src/pay.e2e-spec.ts', { ...nothing, broker: 'installed', platform: true }],
   ])('is told from the name of %s', (path, needs) => {
     expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${path}`])).toEqual(needs);
   });

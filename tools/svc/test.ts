@@ -26,7 +26,8 @@ interface Needs {
   /** How many PostgreSQL servers. */
   readonly databases: number;
   readonly oldestDatabase: boolean;
-  readonly broker: boolean;
+  /** `installed` where the tests start RabbitMQ themselves. */
+  readonly broker: 'none' | 'installed' | 'started';
   /** The platform itself, built. */
   readonly platform: boolean;
 }
@@ -85,7 +86,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   let env: Record<string, string> = {};
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
-    const all = { databases: WORKERS, oldestDatabase: true, broker: true, platform: true };
+    const all = { databases: WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
     env = await surroundings(settings, all, servers, steps);
     return [];
   });
@@ -155,7 +156,11 @@ async function surroundings(
       env['SVC_TEST_OLDEST_DATABASE_URLS'] = urls;
       return description;
     });
-  if (needs.broker)
+  if (needs.broker === 'installed')
+    await steps.run('RabbitMQ', async () =>
+      (await import('./broker.ts')).ensureRabbitMq({ root: settings.root, aptLog }),
+    );
+  if (needs.broker === 'started')
     await steps.run('RabbitMQ', async () => {
       const { url, description } = await servers.startRabbitMq();
       env['SVC_TEST_AMQP_URL'] = url;
@@ -221,8 +226,15 @@ export function needsOf(files: readonly string[], onOldest = false): Needs {
     platform,
     databases: Math.min(onDatabase, WORKERS),
     oldestDatabase: onOldest,
-    broker: platform || files.some((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file)),
+    broker: brokerFor(files, platform),
   };
+}
+
+/** The contract of libs/messaging runs on a RabbitMQ that is there; every other test starts one, to kill it or to be alone. */
+function brokerFor(files: readonly string[], platform: boolean): Needs['broker'] {
+  const onRabbitMq = files.filter((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file));
+  if (onRabbitMq.some((file) => file.includes('/libs/messaging/'))) return 'started';
+  return platform || onRabbitMq.length > 0 ? 'installed' : 'none';
 }
 
 function jest(settings: Settings): string[] {

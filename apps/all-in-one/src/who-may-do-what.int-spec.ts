@@ -3,10 +3,9 @@
  * that this prints stand in docs/who-may-do-what.md, and are compared with it.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ROUTES } from '@svc/contracts';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
+import { expectDocumented, tableOf } from '../test/table.js';
 import { CUSTOMERS, type Invoice, KEYS, type Partner, SERVERS, TOKENS, TwoPartners } from '../test/two-partners.js';
 import { callerOf, COLUMNS, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
 
@@ -88,12 +87,13 @@ test('who is answered what, and nobody more', async () => {
     ];
     seen.set(row.needs, [...(seen.get(row.needs) ?? []), line]);
   }
-  const tables = [...seen].map(([needs, lines]) => tableOf(needs, lines));
+  const tables = [...seen].map(([needs, lines]) =>
+    tableOf(['Endpoint', 'Object', ...COLUMNS[needs], 'everybody else'], lines),
+  );
   process.stdout.write(`\n${tables.join('\n\n')}\n\n${asked} calls\n`);
   expect(wrong).toEqual([]);
   expect(asked).toBe(ROWS.length * KEYS.length * TOKENS.length);
-  const documented = readFileSync(join(import.meta.dirname, '../../../docs/who-may-do-what.md'), 'utf8');
-  for (const table of tables) expect(withoutPadding(documented)).toContain(withoutPadding(table));
+  expectDocumented(tables);
 });
 
 test('what B calls by the name of A’s customer is B’s own, and A’s customer never sees it', async () => {
@@ -178,14 +178,3 @@ function foreignIn({ endpoint }: Row, { status, text }: Answer, caller: string |
   ];
   return secrets.flatMap(([owner, secret]) => (text.includes(secret) && !isOwn(owner) ? [`what is ${owner}’s`] : []));
 }
-
-function tableOf(needs: Needs, lines: readonly string[][]): string {
-  const header = ['Endpoint', 'Object', ...COLUMNS[needs], 'everybody else'];
-  const rows = lines.map((line, index) => [
-    line[0] === lines[index - 1]?.[0] ? '' : `\`${line[0]}\``,
-    ...line.slice(1),
-  ]);
-  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-const withoutPadding = (text: string): string => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');

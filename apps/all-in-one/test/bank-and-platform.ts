@@ -8,7 +8,8 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { paymentProcessorService } from '@svc/payment-processor';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { anEvent, ManualClock, startTestService, type TestService } from '@svc/testing';
-import { CompactEncrypt, importJWK, type JWK } from 'jose';
+import type { JWK } from 'jose';
+import { encryptCard } from './encrypt-card.js';
 import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './unreliable-acquirer.js';
 
 const SITE = { merchantId: 1001, siteId: 5001 };
@@ -106,17 +107,15 @@ export async function startBankAndPlatform(
   };
 }
 
-function dataOf(html: string, name: string): string | undefined {
+/** A `data-` attribute of the page. */
+export function dataOf(html: string, name: string): string | undefined {
   return new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1]?.replaceAll('&quot;', '"');
 }
 
-async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
+/** An approved card, as the page encrypts it. */
+export async function encrypt(html: string, sessionId: string, nth: number): Promise<string> {
   const key = JSON.parse(dataOf(html, 'encryption-key') ?? '') as JWK & { kid: string };
-  const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
-  const binding = { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') };
-  return new CompactEncrypt(Buffer.from(JSON.stringify({ card, binding })))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.kid, cty: 'json' })
-    .encrypt(await importJWK(key, 'ECDH-ES'));
+  return encryptCard(key, { sessionId, try: nth, expiresAt: dataOf(html, 'expires-at') });
 }
 
 /** The last line of each key counts. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
-import { appFor, type Host } from '@svc/contracts';
+import { appFor, type Host, SessionCreatedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { ManualClock, startTestService, type TestService } from '@svc/testing';
@@ -33,7 +33,13 @@ export interface MainApi {
   readonly clock: ManualClock;
   /** `POST /v1/payments`, as the services' own controllers have them and the route table lets them be reached. */
   readonly endpoints: readonly string[];
+  /** The same of the hosted gateway; none unless it was started. */
+  readonly hostedEndpoints: readonly string[];
   call(call: Call): Promise<Answer>;
+  /** On the hosted gateway. The text of a stream of events is left out. */
+  callHosted(call: Call): Promise<Answer>;
+  /** Digits of the QR code that the page of a session shows. */
+  codeOf(sessionId: string): Promise<string>;
   /** As an administrator. Throws unless it is done. */
   administer(method: string, path: string, body?: object): Promise<Record<string, string>>;
   /** Hands over what happened, once. */
@@ -58,17 +64,32 @@ const environments = (acquirerUrl: string): Readonly<Record<string, Record<strin
   'payment-history': {},
 });
 
-export async function startMainApi(): Promise<MainApi> {
+/** Called more often than anybody may, from one address. */
+const HOSTED_GATEWAY = {
+  'hosted-gateway': {
+    SVC_GATEWAY_URL: 'https://pay.example',
+    SVC_CODES_URL: 'https://pay.example',
+    SVC_KEYLESS_CALLS_PER_MINUTE: '100000',
+    SVC_PAYMENTS_PER_MINUTE: '100000',
+  },
+};
+
+export async function startMainApi({ hostedGateway = false } = {}): Promise<MainApi> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-main-api-'));
   const bank = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl') });
   const [broker, clock] = [new EmbeddedBroker(), new ManualClock()];
   const services: TestService[] = [];
-  for (const [name, env] of Object.entries(environments(bank.url))) {
+  const wanted = { ...environments(bank.url), ...(hostedGateway ? HOSTED_GATEWAY : {}) };
+  for (const [name, env] of Object.entries(wanted)) {
     const definition = SERVICES.find((service) => service.name === name)!;
     services.push(await startTestService(definition, { broker, clock, env: { SVC_ADMIN_KEY: ADMIN_KEY, ...env } }));
   }
   const running = services.map(({ service }) => service);
-  const listeners = { api: newFront('api', running), admin: newFront('admin', running) };
+  const listeners = {
+    api: newFront('api', running),
+    admin: newFront('admin', running),
+    gateway: newFront('gateway', running),
+  };
   for (const listener of Object.values(listeners)) {
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
@@ -81,12 +102,25 @@ export async function startMainApi(): Promise<MainApi> {
       headers: { ...json, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
+    if (answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await answer.body?.cancel();
+      return { status: answer.status, headers: answer.headers, text: '' };
+    }
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
   return {
     clock,
     endpoints: services.flatMap((service) => endpointsOf('api', service)),
+    hostedEndpoints: services.flatMap((service) => endpointsOf('gateway', service)),
     call: (one) => call('api', one),
+    callHosted: (one) => call('gateway', one),
+    codeOf: async (sessionId) => {
+      const gateway = services.find(({ service }) => service.name === 'hosted-gateway');
+      const created = (await gateway?.published(SessionCreatedV1))?.find((event) => event.aggregateId === sessionId);
+      const code = created?.payload.payable.source.code;
+      if (code === undefined) throw new Error('There is no such session.');
+      return code;
+    },
     administer: async (method, path, body) => {
       const headers = { 'x-admin-key': ADMIN_KEY };
       const answer = await call('admin', { method, path: `/admin/v1${path}`, headers, ...(body ? { body } : {}) });
@@ -115,13 +149,17 @@ function endpointsOf(host: Host, { service }: TestService): string[] {
   ]);
   const all = controllers.flatMap(({ metatype }) => {
     const { prototype } = metatype as { prototype: object };
-    const base = Reflect.getMetadata(PATH_METADATA, metatype as object) as string;
+    const bases = pathsOf(metatype as object);
     return Object.getOwnPropertyNames(prototype).flatMap((name) => {
       const handler = (prototype as Record<string, unknown>)[name] as object;
       const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
       if (method === undefined) return [];
-      const own = Reflect.getMetadata(PATH_METADATA, handler) as string;
-      return [`${RequestMethod[method]} /${[base, own].flatMap((part) => part.split('/').filter(Boolean)).join('/')}`];
+      return bases.flatMap((base) =>
+        pathsOf(handler).map((own) => {
+          const parts = [base, own].flatMap((path) => path.split('/').filter(Boolean));
+          return `${RequestMethod[method]} /${parts.join('/')}`;
+        }),
+      );
     });
   });
   const isReached = (endpoint: string): boolean => {
@@ -129,4 +167,10 @@ function endpointsOf(host: Host, { service }: TestService): string[] {
     return appFor(host, path.replaceAll(/:\w+|\*/g, 'x'), method) === service.name;
   };
   return [...new Set(all)].filter(isReached).sort();
+}
+
+/** Of a controller or a method: one path, or several. */
+function pathsOf(target: object): string[] {
+  const paths = Reflect.getMetadata(PATH_METADATA, target) as string | string[];
+  return Array.isArray(paths) ? paths : [paths];
 }

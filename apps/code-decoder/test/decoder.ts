@@ -16,7 +16,10 @@ import { newPaymentReference } from '@svc/kernel';
 import { EmbeddedBroker } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
+import { anInvoiceRequest } from './invoice-request.js';
 import { type Payables, standInForPaymentProcessor } from './payables.js';
+
+export { anInvoiceRequest };
 
 export const CODES_URL = 'https://pay.svc.example';
 export const ADMIN_KEY = 'an administration key for tests 1';
@@ -41,8 +44,8 @@ export interface Answer {
 
 export interface Decoder extends TestService {
   readonly payables: Payables;
-  /** A merchant with one site, as identity would publish them; a fresh one for each test. */
-  aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number }): Promise<Merchant>;
+  /** A site of a merchant with its keys, as identity would publish them; fresh ones unless they are named. */
+  aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
@@ -80,8 +83,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
     ...test,
     payables,
     call,
-    aMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++ } = {}) => {
-      const siteId = nextId++;
+    aMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++, siteId = nextId++ } = {}) => {
       const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
       await test.deliver(
         anEvent(SiteChangedV1, String(siteId), 1, {
@@ -127,18 +129,6 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
       const type = state === 'reserved' ? PaymentProcessingV1 : PaymentSucceededV1;
       await test.deliver(anEvent(type, randomUUID(), 1, aPayment(descriptor!.source, payable)));
     },
-  };
-}
-
-export function anInvoiceRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    externalReference: randomUUID(),
-    siteReference: 'TILL-1',
-    currencyISOCode: 'ZAR',
-    amount: 12345,
-    origin: 'Karoo POS 4.2',
-    createdUTCDate: '2026-03-01T09:59:58.000Z',
-    ...over,
   };
 }
 

@@ -101,14 +101,16 @@ describe('the front', () => {
     expect(seen[0]!.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' });
 
     const plainly = fetch(url.replace('https:', 'http:'));
-    await expect(plainly).rejects.toThrow();
+    await expect(plainly).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   });
 
   it('lets go of a client that begins TLS and says no more', async () => {
     const { port: tlsPort } = new URL(await frontOf('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }));
     const socket = connect(Number(tlsPort), '127.0.0.1');
-    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.on('error', () => undefined).resume();
     await once(socket, 'close');
+    expect([socket.destroyed, socket.bytesRead, seen]).toEqual([true, 0, []]);
   });
 
   it('passes an answer on while it is being written', async () => {
@@ -140,6 +142,7 @@ describe('the front', () => {
     gates.open('hosted-gateway');
     await Promise.all(fronts.splice(0).map((front) => front.close()));
     await ended;
+    expect([answer.destroyed, seen.length]).toEqual([true, 1]);
   });
 
   it('keeps a POST while nobody listens, and sends it once when the app is back', async () => {
@@ -214,7 +217,7 @@ describe('the front', () => {
     finish();
     expect(await (await answer).text()).toBe('late');
     await closed;
-    await expect(fetch(url)).rejects.toThrow();
+    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
   it('is ready when every app is, and names the one that is not', async () => {

@@ -15,6 +15,8 @@ import { ReversedPayments1763500003002 } from './migrations/1763500003002-revers
 /** Hosted sessions, what merchants read about their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
+  // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
+  paramLengthMax: 16_384,
   // What a payer or merchant waits for is written by the request itself; events tell the other replicas.
   gatherMs: 20,
   config: HostedGatewayConfig,

@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { hashApiKey, newApiKey } from '@svc/auth';
 import {
-  ApiKeyChangedV1,
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
@@ -13,12 +11,14 @@ import {
   paymentError,
   type PublicKeyJwk,
   SessionCreatedV1,
-  SiteChangedV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import type { ReplyEnvelope } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { hostedGatewayService } from '../src/index.js';
+import { type Merchant, newMerchant, type SiteOptions } from './merchants.js';
+
+export type { Merchant } from './merchants.js';
 
 export const CARD_KEY: PublicKeyJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k', use: 'enc', alg: 'ECDH-ES' };
 
@@ -27,18 +27,9 @@ export const CODES_URL = 'https://codes.example';
 
 export const ADMIN_KEY = 'an administration key for tests 1';
 
-export interface Merchant {
-  readonly merchantId: number;
-  readonly siteId: number;
-  readonly siteKey: string;
-  readonly merchantKey: string;
-  /** The headers a merchant's server sends, with the site's key. */
-  readonly headers: Record<string, string>;
-}
-
 export interface Gateway extends TestService {
-  /** A merchant with one site, as identity would publish them; a fresh one for each test. */
-  aMerchant(site?: { requireApiKey?: boolean; allowedHosts?: string[] }): Promise<Merchant>;
+  /** A site of a merchant with its keys, as identity would publish them; of a fresh merchant unless one is named. */
+  aMerchant(site?: SiteOptions): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'DELETE',
     url: string,
@@ -66,7 +57,6 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY, ...env },
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
-  let nextId = 1001;
   const answering = new Map<string, { close(): Promise<void> }>();
   const respond = async (
     command: string,
@@ -95,40 +85,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   return {
     ...test,
     call,
-    aMerchant: async ({ requireApiKey = true, allowedHosts = [] } = {}) => {
-      const [merchantId, siteId] = [nextId++, nextId++];
-      const [siteKey, merchantKey] = [newApiKey('site', 'test'), newApiKey('merchant', 'test')];
-      const site = {
-        merchantId,
-        siteId,
-        merchantName: 'Karoo Books',
-        siteReference: 'web',
-        name: 'Web shop',
-        requireApiKey,
-        allowedHosts,
-        keylessMode: 'test' as const,
-      };
-      const key = { merchantId, mode: 'test' as const, revoked: false };
-      const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
-      await test.deliver(
-        anEvent(SiteChangedV1, String(siteId), 1, site),
-        anEvent(ApiKeyChangedV1, siteKeyId, 1, {
-          ...key,
-          keyId: siteKeyId,
-          kind: 'site',
-          siteId,
-          hash: hashApiKey(siteKey),
-        }),
-        anEvent(ApiKeyChangedV1, merchantKeyId, 1, {
-          ...key,
-          keyId: merchantKeyId,
-          kind: 'merchant',
-          hash: hashApiKey(merchantKey),
-        }),
-      );
-      const headers = { merchantid: String(merchantId), merchantsiteid: String(siteId), 'x-api-key': siteKey };
-      return { merchantId, siteId, siteKey, merchantKey, headers };
-    },
+    aMerchant: (site = {}) => newMerchant(test, site),
     createSession: async (merchant, over = {}, version = 'v3.1') => {
       const { status, body, text } = await call('POST', `/api/${version}/sessions`, {
         headers: merchant.headers,

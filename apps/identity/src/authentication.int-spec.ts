@@ -81,12 +81,13 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   it('answers with exactly these fields, and the same again', async () => {
     const answer = await send({ ...body, unknown: 'field', more: [{ of: 'them' }] });
     expect(answer.status).toBe(row.status);
-    expectFields(answer.body, row.answer);
+    expect(answer.body).toEqual(shapeOf(row.answer));
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     const again = await send(body);
     expect(again.status).toBe(row.again);
-    if (again.status < 300) expectFields(again.body, row.answer);
+    const refusal = expect.objectContaining({ status: row.again, title: expect.any(String) });
+    expect(again.body).toEqual(row.again < 300 ? shapeOf(row.answer) : refusal);
     const stored = JSON.stringify(await identity.dataSource.query(`SELECT * FROM users, customers`));
     expect(stored).not.toContain('unknown');
   });
@@ -95,8 +96,10 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     for (const { with: changes, status } of row.refused) {
       const answer = await send({ ...body, ...changes });
       expect([changes, answer.status]).toEqual([changes, status]);
-      if (status === 401) expect([answer.body, answer.headers['content-type']]).toEqual([undefined, undefined]);
-      else expect(answer.body).toMatchObject({ status, instance: answer.headers['x-request-id'] });
+      const isEmpty = status === 401;
+      expect(answer.headers['content-type']).toBe(isEmpty ? undefined : 'application/problem+json; charset=utf-8');
+      const problem = expect.objectContaining({ status, instance: answer.headers['x-request-id'] });
+      expect(answer.body).toEqual(isEmpty ? undefined : problem);
     }
   });
 
@@ -144,11 +147,17 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   it('bounds size and depth, and refuses what is no JSON object', async () => {
     const large = JSON.stringify({ ...body, more: 'x'.repeat(256 * 1024) });
     expect((await raw(large)).status).toBe(413);
-    expect((await send({ ...body, more: nested() })).status).toBe(400);
-    for (const payload of ['', '{', '[]', 'null', '"text"', '7']) expect((await raw(payload)).status).toBe(400);
+    const nestedTooDeeply = await send({ ...body, more: nested() });
+    const tooMuch = 'The body has too many parts or is nested too deeply.';
+    expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooMuch } });
+    for (const payload of ['', '{'])
+      expect(await raw(payload)).toEqual({ status: 400, text: expect.stringContaining('The body is not valid JSON.') });
+    const noObject = expect.stringContaining('The body must be a JSON object.');
+    for (const payload of ['[]', 'null', '"text"', '7'])
+      expect([payload, await raw(payload)]).toEqual([payload, { status: 400, text: noObject }]);
     expect((await raw('apiToken=x', 'application/x-www-form-urlencoded')).status).toBe(415);
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    expect((await raw(deep)).status).toBe(400);
+    expect(await raw(deep)).toEqual({ status: 400, text: noObject });
   });
 
   it('knows no other method and no other path', async () => {
@@ -163,15 +172,14 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   });
 });
 
-function expectFields(value: Record<string, unknown>, fields: AuthenticationRow['answer']): void {
-  expect(Object.keys(value).toSorted()).toEqual(Object.keys(fields).toSorted());
-  for (const [name, type] of Object.entries(fields)) expectType(value[name], type);
+/** What equals an answer of exactly these fields. */
+function shapeOf(fields: AuthenticationRow['answer']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, shapeOfField(type)]));
 }
 
-function expectType(value: unknown, type: FieldType): void {
-  if (typeof type === 'object') expectFields(value as Record<string, unknown>, type);
-  else if (type === 'seconds') expect(Number.isSafeInteger(value)).toBe(true);
-  else expect(value).toEqual(expect.stringMatching(SHAPES[type]!));
+function shapeOfField(type: FieldType): unknown {
+  if (typeof type === 'object') return shapeOf(type);
+  return type === 'seconds' ? { asymmetricMatch: Number.isSafeInteger } : expect.stringMatching(SHAPES[type]!);
 }
 
 describe('A5: known and unknown', () => {

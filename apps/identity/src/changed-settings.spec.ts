@@ -4,11 +4,15 @@ const SETTINGS = { name: 'Shop', requireApiKey: true, allowedHosts: ['a.example'
 
 describe('changedSettings', () => {
   it('are none between equal settings', () => {
-    expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBe(undefined);
+    expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBeUndefined();
   });
 
   it('are the changed settings alone, before and after', () => {
     const after = { ...SETTINGS, requireApiKey: false, allowedHosts: ['b.example'] };
+    expect(changedSettings(SETTINGS, { ...SETTINGS, name: 'Till' })).toEqual({
+      before: { name: 'Shop' },
+      after: { name: 'Till' },
+    });
     expect(changedSettings(SETTINGS, after)).toEqual({
       before: { requireApiKey: true, allowedHosts: ['a.example'] },
       after: { requireApiKey: false, allowedHosts: ['b.example'] },

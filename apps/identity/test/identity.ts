@@ -19,7 +19,7 @@ export function adminOf({ service }: TestService): Client {
   return httpClient(service, { 'x-admin-key': ADMIN_KEY });
 }
 
-/** A partner as an administrator on-boards it; a fresh one for each test. */
+/** A partner in one mode, as an administrator on-boards it; a fresh one for each test. */
 export interface TestPartner {
   readonly organisationId: string;
   readonly keyId: string;
@@ -28,9 +28,15 @@ export interface TestPartner {
   readonly apiToken: string;
 }
 
-export async function aPartner(identity: TestService, mode: 'test' | 'live' = 'test'): Promise<TestPartner> {
+/** @param existing an organisation that has credentials already, of the other mode for example */
+export async function aPartner(
+  identity: TestService,
+  mode: 'test' | 'live' = 'test',
+  existing?: string,
+): Promise<TestPartner> {
   const admin = adminOf(identity);
-  const { organisationId } = (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body;
+  const organisationId: string =
+    existing ?? (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId;
   const organisation = `/admin/v1/organisations/${organisationId}`;
   const { keyId, apiKey } = (await admin('POST', `${organisation}/keys`, { mode })).body;
   const { tokenId, apiToken } = (await admin('POST', `${organisation}/api-tokens`, { mode })).body;

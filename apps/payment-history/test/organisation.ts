@@ -29,14 +29,17 @@ export interface Organisation {
   readonly apps: readonly [Record<string, string>, Record<string, string>];
 }
 
-/** @param service that is told of it, and whose time its tokens are of */
-export async function anOrganisation(service: {
-  readonly clock: Clock;
-  deliver(...events: EventEnvelope[]): Promise<void>;
-}): Promise<Organisation> {
-  const [mode, organisationId] = ['test', randomUUID()] as const;
+/**
+ * A fresh one in mode test, unless it is said otherwise.
+ *
+ * @param service that is told of it, and whose time its tokens are of
+ */
+export async function anOrganisation(
+  service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },
+  over: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
+): Promise<Organisation> {
+  const { mode = 'test', organisationId = randomUUID(), customers = [randomUUID(), randomUUID()] } = over;
   const [kid, keyId] = [randomUUID(), randomUUID()];
-  const customers = [randomUUID(), randomUUID()] as const;
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const { x, y } = await exportJWK(publicKey);
   const apiKey = newApiKey('partner', mode);

@@ -36,9 +36,13 @@ export interface PartnerUnderTest extends Caller {
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 
-/** A partner as identity has told the processor of it. */
-export async function aPartner(processor: Processor, mode: Mode = 'test'): Promise<PartnerUnderTest> {
-  const [kid, organisationId, keyId] = [randomUUID(), randomUUID(), randomUUID()];
+/** A partner as identity has told the processor of it; of a fresh organisation unless one is named. */
+export async function aPartner(
+  processor: Processor,
+  mode: Mode = 'test',
+  organisationId: string = randomUUID(),
+): Promise<PartnerUnderTest> {
+  const [kid, keyId] = [randomUUID(), randomUUID()];
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const { x, y } = await exportJWK(publicKey);
   const apiKey = newApiKey('partner', mode);

@@ -35,7 +35,7 @@ export interface VaultRecord {
 }
 
 /** What a test number does when it is charged. */
-export type CardBehaviour = 'approved' | 'drops-the-answer' | 'asks-for-verification' | DeclineReason;
+export type CardBehaviour = 'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | DeclineReason;
 
 export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';
 

@@ -53,9 +53,18 @@ test.each([
   });
 });
 
+test('charges at once and answers late: asked meanwhile, it says what happened', async () => {
+  const charge = aCharge('4000000000006009');
+  const answer = post('/charges', charge).catch(() => 'closed before it was answered');
+  const asked = async (): Promise<{ charged?: boolean }> =>
+    (await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()) as { charged?: boolean };
+  while (!(await asked()).charged);
+  expect(await Promise.race([answer, asked()])).toMatchObject({ outcome: 'approved', charged: true });
+});
+
 test('charges and drops the answer; asked afterwards, it says what happened', async () => {
   const charge = aCharge('4000000000004087');
-  await expect(post('/charges', charge)).rejects.toThrow();
+  await expect(post('/charges', charge)).rejects.toThrow('fetch failed');
   expect(await (await fetch(`${acquirer.url}/charges/${charge.key}`)).json()).toMatchObject({
     outcome: 'approved',
     charged: true,
@@ -129,7 +138,8 @@ describe('a card whose owner is verified', () => {
 
   test('knows nothing of other challenges and answers', async () => {
     const { url } = await challenged();
-    expect((await answer(url, 'perhaps')).status).toBe(400);
+    const unclear = await answer(url, 'perhaps');
+    expect([unclear.status, await unclear.json()]).toEqual([400, { message: 'confirm or refuse' }]);
     for (const path of ['/challenges/other', '/challenges/other/state'])
       expect((await fetch(acquirer.url + path)).status).toBe(404);
     expect((await answer(`${acquirer.url}/challenges/other`, 'confirm')).status).toBe(404);
@@ -149,5 +159,7 @@ test('remembers after a restart, also when the last line was cut off', async () 
 });
 
 test.each([{ amount: 0 }, { amount: 1.5 }, { cardNumber: 'x' }, { key: '' }])('refuses %j', async (bad) => {
-  expect((await post('/charges', { ...aCharge(), ...bad })).status).toBe(400);
+  const refused = await post('/charges', { ...aCharge(), ...bad });
+  const message = expect.stringMatching(new RegExp(`^body/${Object.keys(bad)[0]} must `));
+  expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ message })]);
 });

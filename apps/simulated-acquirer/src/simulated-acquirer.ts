@@ -53,7 +53,9 @@ export async function startSimulatedAcquirer(
     { schema: { body: CHARGE_BODY } },
     async (request, reply): Promise<ChargeAnswer | undefined> => {
       const record = bank.charge(request.body);
-      if (config.SVC_ACQUIRER_LATENCY_MS > 0) await delay(config.SVC_ACQUIRER_LATENCY_MS);
+      const delayMs = config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(request.body);
+      // A bank that is closed does not wait for it.
+      if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
       if (record) return answerOf(record);
       reply.hijack();
       request.raw.socket.destroy();

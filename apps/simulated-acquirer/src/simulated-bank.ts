@@ -7,13 +7,23 @@ const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000009995': 'insufficient-funds',
   '4000000000000069': 'expired',
   '4000000000000127': 'incorrect-cvv',
+  // Charges, and answers after ANSWERS_LATE_MS.
+  '4000000000006009': 'answers-late',
   // Charges, then loses the connection before it answers.
   '4000000000004087': 'drops-the-answer',
   // Asks the payer to verify who he is, and charges when he has.
   '4000000000003220': 'asks-for-verification',
 };
 
-const WITHOUT_REASON: ReadonlySet<CardBehaviour> = new Set(['approved', 'drops-the-answer', 'asks-for-verification']);
+const WITHOUT_REASON: ReadonlySet<CardBehaviour> = new Set([
+  'approved',
+  'answers-late',
+  'drops-the-answer',
+  'asks-for-verification',
+]);
+
+/** Long enough to reload the payment page meanwhile, below the platform's time limit of 8 s. */
+const ANSWERS_LATE_MS = 6_000;
 
 function behaviourOfNumber(cardNumber: string): CardBehaviour {
   return BEHAVIOURS[cardNumber] ?? 'approved';
@@ -45,6 +55,11 @@ export class SimulatedBank {
     const behaviour = this.behaviourOf(request);
     const record = this.store.find(request.key) ?? this.decide(request, behaviour);
     return behaviour === 'drops-the-answer' ? undefined : record;
+  }
+
+  /** How much later than usual the bank answers a charge. */
+  delayMsOf(request: ChargeRequest): number {
+    return this.behaviourOf(request) === 'answers-late' ? ANSWERS_LATE_MS : 0;
   }
 
   /** Keeps a card: what stands for it, and how it behaves. The number itself is kept nowhere. */

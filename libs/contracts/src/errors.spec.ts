@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, type ErrorEntry, paymentError } from './errors.js';
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry, paymentError } from './errors.js';
 
 /** Row P4, word for word: what support is quoted. A code may be added beside them; none of these may change its number. */
 const ROW_P4: readonly (readonly [string, RegExp])[] = [
@@ -20,6 +20,43 @@ const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['40', /./],
   ['50', /./],
 ];
+/** Clients branch on these: a change of a row is a change of the interface. */
+const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: number, retryable: boolean][] = [
+  ['card.declined', '10', 402, false],
+  ['card.insufficient-funds', '11', 402, false],
+  ['card.expired', '12', 402, false],
+  ['card.invalid', '13', 402, false],
+  ['card.incorrect-cvv', '14', 402, false],
+  ['card.suspected-fraud', '15', 402, false],
+  ['verification.failed', '16', 402, false],
+  ['verification.abandoned', '17', 402, false],
+  ['card.limit-exceeded', '18', 402, false],
+  ['payable.closed', '20', 409, false],
+  ['payable.paid', '20', 409, false],
+  ['payable.expired', '20', 410, false],
+  ['payable.refused', '20', 409, false],
+  ['payable.not-found', '21', 404, false],
+  ['payable.mismatch', '22', 422, false],
+  ['payment.in-progress', '23', 409, true],
+  ['payment.not-accepted', '40', 422, false],
+  ['external.failed', '10', 402, false],
+  ['code.unsupported', '40', 422, false],
+  ['code-provider.unavailable', '50', 503, true],
+  ['acquirer.unavailable', '30', 503, true],
+  ['acquirer.outcome-unknown', '31', 503, false],
+  ['request.invalid', '40', 400, false],
+  ['request.too-large', '40', 413, false],
+  ['request.unsupported-media-type', '40', 415, false],
+  ['request.not-acceptable', '40', 406, false],
+  ['request.rate-limited', '40', 429, true],
+  ['request.idempotency-conflict', '40', 409, false],
+  ['credentials.invalid', '40', 401, false],
+  ['credentials.forbidden', '40', 403, false],
+  ['resource.not-found', '40', 404, false],
+  ['resource.conflict', '40', 409, false],
+  ['service.not-ready', '50', 503, true],
+  ['internal', '50', 500, true],
+];
 const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
 
 test.each(ROW_P4)('errorReference %s says what row P4 says', (errorReference, message) => {
@@ -33,12 +70,25 @@ test('there is no errorReference that row P4 does not know', () => {
   expect(entries.filter(({ errorReference }) => !known.includes(errorReference))).toEqual([]);
 });
 
-test('every error refuses with a 4xx or a 5xx, and those on our side are 50', () => {
-  for (const { httpStatus, errorReference } of entries) {
+test.each(CATALOGUE)('%s has the reference %s, the status %d, and is retryable: %s', (code, ...expected) => {
+  const { errorReference, httpStatus, retryable } = ERROR_CATALOGUE[code];
+  expect([errorReference, httpStatus, retryable]).toEqual(expected);
+});
+
+test('no error is without a row', () => {
+  expect(CATALOGUE.map(([code]) => code)).toEqual(Object.keys(ERROR_CATALOGUE));
+});
+
+test('every error refuses with a 4xx or a 5xx', () => {
+  for (const { httpStatus } of entries) {
     expect(httpStatus).toBeGreaterThanOrEqual(400);
     expect(httpStatus).toBeLessThan(600);
-    if (httpStatus === 500) expect(errorReference).toBe('50');
   }
+});
+
+test('those on our side are 50', () => {
+  const ours = entries.filter(({ httpStatus }) => httpStatus === 500);
+  expect(new Set(ours.map(({ errorReference }) => errorReference))).toEqual(new Set(['50']));
 });
 
 test('on a payment it is reference and message, nothing else', () => {

@@ -1,8 +1,20 @@
-import { appFor, type Host } from './routes.js';
+import { appFor, bySpecificity, type Host, type Route } from './routes.js';
 
 test.each<[Host, string, string | undefined]>([
   ['api', '/v1/auth/service/login', 'identity'],
   ['api', '/.well-known/jwks.json', 'identity'],
+  ['api', '/health', 'identity'],
+  ['api', '/v1/verifications/v-1', 'payment-processor'],
+  ['gateway', '/health', 'hosted-gateway'],
+  ['admin', '/health', 'identity'],
+  ['admin', '/admin/v1/organisations', 'identity'],
+  ['admin', '/admin/v1/token-keys', 'identity'],
+  ['admin', '/admin/v1/audit-log', 'identity'],
+  ['admin', '/admin/v1/dead-letters/identity', 'identity'],
+  ['admin', '/admin/v1/dead-letters/hosted-gateway', 'hosted-gateway'],
+  ['admin', '/admin/v1/dead-letters/webhook-dispatcher', 'webhook-dispatcher'],
+  ['admin', '/admin/v1/dead-letters/code-decoder', 'code-decoder'],
+  ['admin', '/admin/v1/dead-letters/payment-history', 'payment-history'],
   ['api', '/v1/authors', undefined],
   ['api', '/admin/v1/merchants', undefined],
   ['api', '/v1/codes/aGk/dGhlcmU=', 'code-decoder'],
@@ -32,4 +44,15 @@ test('reading payments is not for the app that makes them', () => {
   expect(appFor('api', '/v1/payments', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments/ABC', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments', 'HEAD')).toBe('payment-history');
+});
+
+test('a longer path comes first, and of one path the one that names a method', () => {
+  const route = (path: string, method?: 'GET'): Route => ({ host: 'api', app: 'a', path, ...(method && { method }) });
+  const sorted = [route('/a/b', 'GET'), route('/a/b'), route('/a', 'GET'), route('/a')];
+  for (const [i, earlier] of sorted.entries())
+    for (const later of sorted.slice(i + 1)) {
+      expect(bySpecificity(earlier, later)).toBeLessThan(0);
+      expect(bySpecificity(later, earlier)).toBeGreaterThan(0);
+    }
+  expect(bySpecificity(route('/a'), route('/b'))).toBe(0);
 });

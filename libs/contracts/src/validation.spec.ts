@@ -1,4 +1,5 @@
-import { isAmountInCents, isText, MAX_AMOUNT_CENTS } from './validation.js';
+import { validateSync } from 'class-validator';
+import { IsAmountInCents, isAmountInCents, IsText, isText, MAX_AMOUNT_CENTS } from './validation.js';
 
 test.each([1, 12_345, MAX_AMOUNT_CENTS])('%j is an amount in cents (C1)', (value) => {
   expect(isAmountInCents(value)).toBe(true);
@@ -23,3 +24,27 @@ test.each(['', ' ', '\t', 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', '\ud83d', 
     expect(isText(value, 100)).toBe(false);
   },
 );
+
+class Request {
+  @IsText(3)
+  name: unknown = 'abcd';
+
+  @IsText(3, { message: '$property is too long' })
+  label: unknown = 'abcd';
+
+  @IsAmountInCents()
+  amount: unknown = 0;
+
+  @IsAmountInCents({ message: '$property is no money' })
+  tip: unknown = 0;
+}
+
+test('a rule names itself, and says what is wrong in its words or in those it was given', () => {
+  const problems = validateSync(new Request()).map(({ property, constraints }) => [property, constraints]);
+  expect(Object.fromEntries(problems)).toEqual({
+    name: { isText: 'name must be text of 1 to 3 characters without control characters' },
+    label: { isText: 'label is too long' },
+    amount: { isAmountInCents: 'amount must be a whole number of cents from 1 to 100000000000' },
+    tip: { isAmountInCents: 'tip is no money' },
+  });
+});

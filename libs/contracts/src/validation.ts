@@ -21,7 +21,6 @@ export function IsText(maxLength: number, options?: ValidationOptions): Property
       name: 'isText',
       target: target.constructor,
       propertyName: propertyKey as string,
-      constraints: [maxLength],
       options: {
         message: `$property must be text of 1 to ${maxLength} characters without control characters`,
         ...options,

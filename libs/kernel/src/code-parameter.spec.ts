@@ -14,19 +14,22 @@ test.each([
 ])('%s is decoded', (_, parameter, code) => expect(codeOfParameter(parameter)).toBe(code));
 
 test.each([
-  ['nothing', ''],
-  ['a character that base64 does not have', 'MTIz!DU2'],
-  ['an address that is not encoded', 'https://pay.svc.example/c/1'],
-  ['padding in the middle', 'MT=zNDU2'],
-  ['too much padding', 'MTIzNDU2===='],
-  ['padding that does not fit', 'MTIzND='],
-  ['a length that no text has', 'MTIzN'],
-  ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x41]).toString('base64')],
-  ['a surrogate', Buffer.from([0xed, 0xa0, 0x80]).toString('base64')],
-  ['blanks alone', encoded('  \n ')],
-  ['over 2 KiB', 'QUJD'.repeat(CODE_LENGTH_MAX / 4 + 1)],
-])('%s is refused, and says that it is the code', (_, parameter) => {
+  ['nothing', '', 'base64 or base64url'],
+  ['a character that base64 does not have', 'MTIz!DU2', 'base64 or base64url'],
+  ['an address that is not encoded', 'https://pay.svc.example/c/1', 'base64 or base64url'],
+  ['padding in the middle', 'MT=zNDU2', 'base64 or base64url'],
+  ['too much padding', 'MTIzNDU2====', 'base64 or base64url'],
+  ['padding that does not fit', 'MTIzND=', 'base64 or base64url'],
+  ['a length that no text has', 'MTIzN', 'base64 or base64url'],
+  ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x41]).toString('base64'), 'base64 of UTF-8 text'],
+  ['a surrogate', Buffer.from([0xed, 0xa0, 0x80]).toString('base64'), 'base64 of UTF-8 text'],
+  ['blanks alone', encoded('  \n '), 'must not be empty'],
+  ['over 2 KiB', 'QUJD'.repeat(CODE_LENGTH_MAX / 4 + 1), 'at most 2048 characters'],
+])('%s is refused, and the error names the field', (_, parameter, message) => {
   expect(() => codeOfParameter(parameter)).toThrow(
-    expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ field: 'code' })] }),
+    expect.objectContaining({
+      code: 'request.invalid',
+      fields: [{ field: 'code', message: expect.stringContaining(message) as string }],
+    }),
   );
 });

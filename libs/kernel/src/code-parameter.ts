@@ -4,7 +4,7 @@ import { invalidField } from './domain-error.js';
 export const CODE_LENGTH_MAX = 2_048;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The code that a path parameter stands for (D1): base64 or base64url of UTF-8 text, padding optional, trimmed. Throws

@@ -38,7 +38,9 @@ test.each([
   [254, false],
 ])('a host of %d characters is accepted: %s', (length, accepted) => {
   const host = `${'a.'.repeat(126)}aa`.slice(0, length).padEnd(length, 'a');
-  expect(merchantUrlProblem('returnUrl', `https://${host}/`, production) === undefined).toBe(accepted);
+  expect(merchantUrlProblem('returnUrl', `https://${host}/`, production)?.message).toBe(
+    accepted ? undefined : 'returnUrl must not have a host of over 253 characters',
+  );
 });
 
 test.each([
@@ -49,6 +51,7 @@ test.each([
   'http://127.0.0.1.shop.example/',
   'http://10.0.0.1/',
   'ftp://shop.example/',
+  'ftp://localhost/',
   'javascript:alert(1)',
   'data:text/html,x',
   'https://user@shop.example/',
@@ -69,5 +72,7 @@ test.each([
   ['https://shop.example./', false],
 ])('of a site without key %s is on its hosts: %s (A8)', (url, accepted) => {
   const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
-  expect(merchantUrlProblem('notificationUrl', url, rules) === undefined).toBe(accepted);
+  expect(merchantUrlProblem('notificationUrl', url, rules)?.message).toBe(
+    accepted ? undefined : 'notificationUrl must be on one of the hosts this site may use without an API key',
+  );
 });

@@ -1,9 +1,10 @@
+import { isIPv4 } from 'node:net';
 import type { FieldProblem } from './domain-error.js';
 
 /** The longest name that DNS knows. */
 const HOST_MAX_LENGTH = 253;
-/** As `URL.port` writes them; `libs/outbound` connects to no others (E7). */
-const PORTS: ReadonlySet<string> = new Set(['', '443', '8443']);
+/** As `URL.port` writes them, where 443 is empty; `libs/outbound` connects to no others (E7). */
+const PORTS: readonly string[] = ['', '8443'];
 
 export interface MerchantUrlRules {
   /** Development accepts http to this machine; production accepts https alone (H6). */
@@ -27,12 +28,12 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
     url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
   if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
   // Each port is an endpoint of its own, with tries and a circuit: nobody needs 65 000 of them.
-  if (!rules.allowLoopbackHttp && !PORTS.has(url.port)) return problem('must use port 443 or 8443');
+  if (!rules.allowLoopbackHttp && !PORTS.includes(url.port)) return problem('must use port 443 or 8443');
   if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname))
     return problem('must be on one of the hosts this site may use without an API key');
   return undefined;
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -34,7 +34,10 @@ test.each([
   `https://pay.svc.example:8443/c/${CODE}/more`,
   `https://pay.svc.example:8443/c/${CODE.slice(1)}`,
   `ftp://pay.svc.example:8443/c/${CODE}`,
+  `pay.svc.example:8443/c/https://${CODE}`,
   `https://https://pay.svc.example:8443/c/${CODE}`,
   `${ownCodeText(CODE, CODES_URL)}?a\nb`,
+  `x\n${ownCodeText(CODE, CODES_URL)}`,
+  `https://pay.svc.example:8443/c/0${CODE}`,
   '٠١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩',
 ])('%j is not', (text) => expect(parseOwnCode(text, CODES_URL)).toBeUndefined());

@@ -33,8 +33,8 @@ export function ownHostFragment(codesUrl: string): string {
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
   if (isOwnCode(text)) return text;
-  const [, rest] = /^(?:https?:\/\/)?(.*)$/i.exec(text) ?? [];
+  const rest = text.replace(/^https?:\/\//i, '');
   const prefix = ownHostFragment(codesUrl);
-  if (rest?.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
+  if (rest.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
   return /^(\d{20})\/?(?:[?#].*)?$/.exec(rest.slice(prefix.length))?.[1];
 }

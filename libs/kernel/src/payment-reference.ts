@@ -8,8 +8,7 @@ import { randomInt } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 7;
 const RANDOM_LENGTH = 10;
-export const PAYMENT_REFERENCE_LENGTH = TIME_LENGTH + RANDOM_LENGTH + 1;
-const SHAPE = /^[0-9A-HJKMNP-TV-Z]{18}$/;
+const SHAPE = /^[0-9A-HJKMNP-TV-Z]{18}$/i;
 
 export function newPaymentReference(now: Date): string {
   let body = '';
@@ -23,17 +22,20 @@ export function newPaymentReference(now: Date): string {
 
 /** The reference in upper case, or undefined when it cannot be one (and so is *not found*, never a 400: C3). */
 export function parsePaymentReference(text: string): string | undefined {
+  if (!SHAPE.test(text)) return undefined;
   const reference = text.toUpperCase();
-  if (text.length !== PAYMENT_REFERENCE_LENGTH || !SHAPE.test(reference)) return undefined;
   return checkCharacter(reference.slice(0, -1)) === reference.at(-1) ? reference : undefined;
 }
 
-/** Luhn mod N: finds every single wrong character and nearly every swap of two neighbours. */
+/**
+ * Luhn mod N: finds every single wrong character and nearly every swap of two neighbours. Its weights count from the right;
+ * a body of 17 characters has the same ones from the left.
+ */
 function checkCharacter(body: string): string {
   let factor = 2;
   let sum = 0;
-  for (let i = body.length - 1; i >= 0; i--) {
-    const addend = factor * ALPHABET.indexOf(body.charAt(i));
+  for (const character of body) {
+    const addend = factor * ALPHABET.indexOf(character);
     sum += Math.floor(addend / 32) + (addend % 32);
     factor = factor === 2 ? 1 : 2;
   }

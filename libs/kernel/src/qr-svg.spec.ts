@@ -13,6 +13,8 @@ function rasterise(svg: string): { data: Uint8ClampedArray; width: number; dark:
   const dark = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
   for (const [, x, y, width, back] of svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
     expect(back).toBe(width);
+    // A rectangle of its own for each module would be ten times the size.
+    expect(dark[Number(y)]![Number(x) - 1]).not.toBe(true);
     for (let i = 0; i < Number(width); i++) dark[Number(y)]![Number(x) + i] = true;
   }
   const width = size * SCALE;

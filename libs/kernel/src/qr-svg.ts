@@ -21,13 +21,8 @@ export function qrSvg(text: string, label = 'QR code'): string {
 
 /** One rectangle for each run of dark modules. */
 function rowPath(row: readonly boolean[], y: number): string {
-  let path = '';
-  for (let x = 0; x < row.length; x++) {
-    if (!row[x]) continue;
-    const from = x;
-    while (row[x + 1]) x++;
-    const width = x + 1 - from;
-    path += `M${from} ${y}h${width}v1h-${width}z`;
-  }
-  return path;
+  const modules = row.map((isDark) => (isDark ? '#' : ' ')).join('');
+  return [...modules.matchAll(/#+/g)]
+    .map(({ index, 0: { length } }) => `M${index} ${y}h${length}v1h-${length}z`)
+    .join('');
 }

@@ -12,7 +12,7 @@ export function newUuid(clock: Clock): string {
  * know both have the same id without telling each other. Whoever knows the text knows the id.
  */
 export function derivedUuid(at: Date, text: string): string {
-  return v7({ msecs: at.getTime(), random: createHash('sha256').update(text, 'utf8').digest().subarray(0, 16) });
+  return v7({ msecs: at.getTime(), random: createHash('sha256').update(text).digest().subarray(0, 16) });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { Consumer, type EventHandler, messagingMigrations, type MessagingLog } from './index.js';
+import { Consumer, DeadLetters, type EventHandler, messagingMigrations, type MessagingLog } from './index.js';
 
 const silent: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let database: TestDatabase;
@@ -80,6 +80,48 @@ describe('repeatable effects', () => {
     expect(seen.at(-1)).toEqual([36]);
     const letters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(35).id]);
     expect(letters).toEqual([{ deliveries: 5 }]);
+  });
+});
+
+describe('a dead letter', () => {
+  const handled: unknown[] = [];
+  let broken: boolean;
+  const handlers = {
+    'a.v1': (events: readonly EventEnvelope[]) => {
+      if (broken) return Promise.reject(new Error('broken'));
+      return Promise.resolve(handled.push(...events.map(({ payload }) => payload)));
+    },
+  };
+  let letters: DeadLetters;
+  beforeAll(() => {
+    letters = new DeadLetters(dataSource, new Map(Object.entries(handlers)));
+  });
+  const idsOfLetters = async (): Promise<string[]> => (await letters.list()).map(({ messageId }) => messageId);
+
+  test('is handled by its replay alone, not by another delivery, and once', async () => {
+    const consumer = consumerOf(handlers);
+    broken = true;
+    await consumer.deliver([event(41)]);
+    broken = false;
+    expect(await idsOfLetters()).toContain(event(41).id);
+    // The relay that died before it had moved its cursor hands the message over again.
+    await consumer.deliver([event(41), event(42)]);
+    expect(handled).toEqual([42]);
+    await letters.replay(event(41).id);
+    await consumer.deliver([event(41)]);
+    expect(handled).toEqual([42, 41]);
+    await expect(letters.replay(event(41).id)).rejects.toMatchObject({ code: 'resource.not-found' });
+  });
+
+  test('is replayed alone: others stay, listed by the time of their failure and then by their id', async () => {
+    const consumer = consumerOf(handlers);
+    broken = true;
+    await consumer.deliver([event(45), event(43), event(44)]);
+    broken = false;
+    const own = [43, 44, 45].map((nr) => event(nr).id);
+    expect((await idsOfLetters()).filter((id) => own.includes(id))).toEqual(own);
+    await letters.replay(own[1]!);
+    expect((await idsOfLetters()).filter((id) => own.includes(id))).toEqual([own[0], own[2]]);
   });
 });
 

@@ -91,6 +91,17 @@ describe('an address a name resolved to', () => {
 });
 
 describe('an IPv4 address', () => {
+  /** Why the address itself is refused, not the text that it is written in. */
+  const OF_AN_ADDRESS: readonly (AddressRefusal | undefined)[] = [
+    'unspecified',
+    'broadcast',
+    'loopback',
+    'private',
+    'link-local',
+    'carrier-grade-nat',
+    'multicast',
+    'reserved',
+  ];
   const inForbiddenNetwork = fc.oneof(
     ...[
       '127.0.0.0/8',
@@ -130,12 +141,17 @@ describe('an IPv4 address', () => {
       (text) => text.replaceAll(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
       (text) => [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join(''),
     );
+    const reasons = new Set<AddressRefusal | undefined>();
     fc.assert(
       fc.property(written, disguises, (text, disguise) => {
-        expect(checkUrl(`https://${disguise(text)}/`, PRODUCTION).refused).toBeDefined();
+        const { refused } = checkUrl(`https://${disguise(text)}/`, PRODUCTION);
+        expect(OF_AN_ADDRESS).toContain(refused);
+        reasons.add(refused);
       }),
       { numRuns: 2_000 },
     );
+    for (const reason of ['loopback', 'private', 'link-local', 'carrier-grade-nat', 'multicast', 'reserved'] as const)
+      expect(reasons).toContain(reason);
   });
 
   it('of any network is refused inside IPv6', () => {
@@ -151,7 +167,9 @@ describe('an IPv4 address', () => {
     );
     fc.assert(
       fc.property(prefixes, fc.ipV4(), (prefix, address) => {
-        expect(checkUrl(`https://[${prefix}${address}]/`, PRODUCTION).refused).toBeDefined();
+        expect([...OF_AN_ADDRESS, 'ipv4-in-ipv6']).toContain(
+          checkUrl(`https://[${prefix}${address}]/`, PRODUCTION).refused,
+        );
       }),
     );
   });

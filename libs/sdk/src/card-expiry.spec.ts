@@ -4,9 +4,20 @@ import { formatExpiry, parseExpiry } from './card-expiry.js';
 const now = new Date('2026-11-20T18:03:36.123Z');
 
 describe('parseExpiry', () => {
-  it.each(['05 / 27', '05/27', '0527', '5/27', '05-27', ' 05 / 2027 ', '052027', '2027-05', '05.27', '０５/２７'])(
-    'reads %p as May 2027',
-    (text) => expect(parseExpiry(text, now)).toEqual({ ok: true, expiryMonth: 5, expiryYear: 2027 }),
+  it.each([
+    '05 / 27',
+    '05/27',
+    '0527',
+    '5/27',
+    '05-27',
+    ' 05 / 2027 ',
+    ' 2027-05 ',
+    '052027',
+    '2027-05',
+    '05.27',
+    '０５/２７',
+  ])('reads %p as May 2027', (text) =>
+    expect(parseExpiry(text, now)).toEqual({ ok: true, expiryMonth: 5, expiryYear: 2027 }),
   );
 
   it.each([
@@ -16,6 +27,12 @@ describe('parseExpiry', () => {
     ['05 / 2', 'incomplete'],
     ['05 / 202', 'incomplete'],
     ['May 27', 'incomplete'],
+    ['12x27', 'incomplete'],
+    ['x12 / 27', 'incomplete'],
+    ['12 / 27x', 'incomplete'],
+    ['x2027-05', 'incomplete'],
+    ['2027-055', 'past'],
+    ['5', 'incomplete'],
     ['13 / 27', 'month'],
     ['00 / 27', 'month'],
     ['10 / 26', 'past'],
@@ -42,6 +59,7 @@ describe('formatExpiry', () => {
     ['12 / ', '12'],
     ['1227', '12 / 27'],
     ['12/2027', '12 / 27'],
+    ['12/1999', '12 / 1999'],
     ['2027-12', '12 / 27'],
     ['12 / 202', '12 / 202'],
     ['abc', ''],
@@ -59,10 +77,16 @@ describe('formatExpiry', () => {
   });
 
   it('never throws and never ends in a separator, which a backspace could not pass', () => {
+    const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
+    const shown = { nothing: 0, month: 0, both: 0 };
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(formatExpiry(text)).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+      fc.property(fc.oneof(fc.string(), typed), (text) => {
+        const expiry = formatExpiry(text);
+        expect(expiry).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+        shown[expiry === '' ? 'nothing' : expiry.includes('/') ? 'both' : 'month']++;
       }),
+      { numRuns: 500 },
     );
+    for (const [what, times] of Object.entries(shown)) expect([what, times > 0]).toEqual([what, true]);
   });
 });

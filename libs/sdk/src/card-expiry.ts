@@ -17,7 +17,7 @@ const MAX_YEARS_AHEAD = 20;
  */
 export function parseExpiry(text: string, now: Date): ParsedExpiry {
   const parts = expiryParts(text);
-  if (!parts || parts.month.length !== 2 || (parts.year.length !== 2 && parts.year.length !== 4)) {
+  if (!parts || (parts.year.length !== 2 && parts.year.length !== 4)) {
     return { ok: false, problem: 'incomplete' };
   }
   const expiryMonth = Number(parts.month);
@@ -35,7 +35,7 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
  */
 export function formatExpiry(text: string): string {
   const parts = expiryParts(text);
-  if (!parts || parts.month === '') return '';
+  if (!parts) return '';
   const year = parts.year.length === 4 && parts.year.startsWith('20') ? parts.year.slice(2) : parts.year;
   return year === '' ? parts.month : `${parts.month} / ${year}`;
 }
@@ -43,10 +43,9 @@ export function formatExpiry(text: string): string {
 function expiryParts(text: string): { month: string; year: string } | undefined {
   const plain = text.normalize('NFKC').trim();
   const isoMonth = /^(\d{4})-(\d{2})$/.exec(plain);
-  if (isoMonth) return { month: isoMonth[2] ?? '', year: isoMonth[1] ?? '' };
+  if (isoMonth) return { month: isoMonth[2]!, year: isoMonth[1]! };
   if (!/^[\d\s/.\p{Dash_Punctuation}]*$/u.test(plain)) return undefined;
-  const separated = /^(\d)\D+(\d*)/.exec(plain);
-  const digits = (separated ? `0${plain}` : plain).replace(/\D/g, '');
+  const digits = (/^\d\D/.test(plain) ? `0${plain}` : plain).replace(/\D/g, '');
   const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
   return { month: padded.slice(0, 2), year: padded.slice(2, 6) };
 }

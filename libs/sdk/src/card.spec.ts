@@ -83,26 +83,79 @@ describe('encryptCard', () => {
     expect((error as Error).message).not.toMatch(/\d{4}/);
   });
 
+  const problemOf = async (input: { card?: object; binding?: object; key?: object }): Promise<unknown> =>
+    encryptCard({
+      card: { ...card, ...input.card },
+      binding: { ...binding, ...input.binding },
+      publicJwk: { ...publicJwk, ...input.key },
+    }).then(
+      () => 'none',
+      (error: Error) => (error instanceof CardDataError && error.name === 'CardDataError' ? error.message : error),
+    );
+
   it.each([
-    ['binding.sessionId', { sessionId: '' }],
-    ['binding.try', { try: 0 }],
-    ['binding.try', { try: 1.5 }],
-    ['binding.expiresAt', { expiresAt: 'tomorrow' }],
-  ])('refuses a malformed %s', async (field, change) => {
-    await expect(encryptCard({ card, binding: { ...binding, ...change }, publicJwk })).rejects.toMatchObject({ field });
+    [{ cardNumber: '42424242424' }, 'card.cardNumber must be 12 to 19 digits'],
+    [{ cardNumber: '42424242424242424242' }, 'card.cardNumber must be 12 to 19 digits'],
+    [{ cardNumber: 'x4242424242424242' }, 'card.cardNumber must be 12 to 19 digits'],
+    [{ cardNumber: '4242424242424242x' }, 'card.cardNumber must be 12 to 19 digits'],
+    [{ cvv: 'x123' }, 'card.cvv must be 3 or 4 digits'],
+    [{ cvv: '123x' }, 'card.cvv must be 3 or 4 digits'],
+    [{ cvv: '12345' }, 'card.cvv must be 3 or 4 digits'],
+    [{ cvv: 123 }, 'card.cvv must be 3 or 4 digits'],
+    [{ cvv: undefined }, 'card.cvv must be 3 or 4 digits'],
+    [{ holderName: 7 }, 'card.holderName must have 1 to 100 characters'],
+    [{ expiryMonth: 0 }, 'card.expiryMonth must be a number from 1 to 12'],
+    [{ expiryMonth: 13 }, 'card.expiryMonth must be a number from 1 to 12'],
+    [{ expiryYear: 1999 }, 'card.expiryYear must be a year of four digits'],
+    [{ expiryYear: 2100 }, 'card.expiryYear must be a year of four digits'],
+  ])('names what is wrong with a card of %j', async (change, problem) => {
+    expect(await problemOf({ card: change })).toBe(problem);
   });
 
-  it('refuses a key without kid, of another kind, or private', async () => {
-    const { kid, ...withoutKid } = publicJwk;
-    expect(kid).toBeDefined();
-    const keys = [
-      withoutKid,
-      { ...publicJwk, crv: 'P-384' },
-      { ...publicJwk, kty: 'RSA' },
-      { ...publicJwk, d: 'AAAA' },
-    ];
-    for (const key of keys) {
-      await expect(encryptCard({ card, binding, publicJwk: key as CardEncryptionKey })).rejects.toThrow(CardDataError);
-    }
+  it.each([
+    [{ sessionId: '' }, 'binding.sessionId must have 1 to 100 characters'],
+    [{ sessionId: 'x'.repeat(101) }, 'binding.sessionId must have 1 to 100 characters'],
+    [{ sessionId: ['s-1'] }, 'binding.sessionId must have 1 to 100 characters'],
+    [{ try: 0 }, 'binding.try must be a number from 1'],
+    [{ try: 1.5 }, 'binding.try must be a number from 1'],
+    [{ try: 1_001 }, 'binding.try must be a number from 1'],
+    [{ expiresAt: 'tomorrow' }, 'binding.expiresAt must be an ISO 8601 time'],
+    [{ expiresAt: 'Fri, 20 Nov 2026 18:00:00 GMT' }, 'binding.expiresAt must be an ISO 8601 time'],
+    [{ expiresAt: '2026-13-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
+    [{ expiresAt: ['2026-11-20T18:00:00Z'] }, 'binding.expiresAt must be an ISO 8601 time'],
+    [{ expiresAt: '+002026-11-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
+  ])('names what is wrong with a binding of %j', async (change, problem) => {
+    expect(await problemOf({ binding: change })).toBe(problem);
+  });
+
+  it.each([
+    [{ kid: undefined }, 'publicJwk.kid must be present'],
+    [{ kid: '' }, 'publicJwk.kid must be present'],
+    [{ kid: 'x'.repeat(101) }, 'publicJwk.kid must be present'],
+    [{ crv: 'P-384' }, 'publicJwk must be an EC key on P-256'],
+    [{ kty: 'RSA' }, 'publicJwk must be an EC key on P-256'],
+    [{ d: 'AAAA' }, 'publicJwk must be a public key'],
+  ])('refuses a key of %j', async (change, problem) => {
+    expect(await problemOf({ key: change })).toBe(problem);
+  });
+
+  it.each([
+    { card: { cardNumber: '4'.repeat(12) } },
+    { card: { cardNumber: '4'.repeat(19) } },
+    { card: { cvv: '1234' } },
+    { card: { holderName: 'x'.repeat(100) } },
+    { card: { expiryMonth: 1, expiryYear: 2000 } },
+    { card: { expiryMonth: 12, expiryYear: 2099 } },
+    { binding: { sessionId: 'x'.repeat(100), try: 1_000 } },
+    { key: { kid: 'x'.repeat(100) } },
+  ])('takes what is as long or as high as may be: %j', async (change) => {
+    expect(await problemOf(change)).toBe('none');
+  });
+
+  it('encrypts the name without the blanks around it', async () => {
+    const { card: opened } = await open(
+      await encryptCard({ card: { ...card, holderName: ' Ada ' }, binding, publicJwk }),
+    );
+    expect(opened.holderName).toBe('Ada');
   });
 });

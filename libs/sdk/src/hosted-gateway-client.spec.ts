@@ -106,10 +106,59 @@ describe('HostedGatewayClient', () => {
       {
         method: 'POST',
         url: '/edge/api/v3.1/sessions',
-        headers: { merchantid: '17', merchantsiteid: '42', 'x-api-key': 'svc_test_site_1' },
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          merchantid: '17',
+          merchantsiteid: '42',
+          'x-api-key': 'svc_test_site_1',
+        },
       },
     ]);
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual(session);
+  });
+
+  it.each([
+    ['https://pay.example', 'https://pay.example/api/v3.1/payments/P'],
+    ['https://example.com/edge//', 'https://example.com/edge/api/v3.1/payments/P'],
+  ])('appends its paths to %s', async (gatewayUrl, url) => {
+    const fetch = jest.fn(() => Promise.resolve(Response.json(payment)));
+    await new HostedGatewayClient({ gatewayUrl, merchantId: 1, siteId: 2, fetch }).getPayment('P');
+    expect(fetch).toHaveBeenCalledWith(url, expect.anything());
+  });
+
+  it('takes an http(s) address alone', () => {
+    const other = { gatewayUrl: 'ftp://pay.example', merchantId: 1, siteId: 2 };
+    expect(() => new HostedGatewayClient(other)).toThrow('gatewayUrl must be an http(s) address');
+  });
+
+  it.each([
+    [{}, 'payments'],
+    [{ payments: payment }, 'payments'],
+    [{ payments: [null] }, 'payment'],
+  ])('takes no list of payments %j', async (body, field) => {
+    replies = [{ body }];
+    await expect(client().listPayments('s-1')).rejects.toThrow(`${field} is missing or malformed`);
+  });
+
+  it.each([
+    [{ hasMore: false }, 'notifications'],
+    [{ notifications: {}, hasMore: false }, 'notifications'],
+    [{ notifications: [null], hasMore: false }, 'notifications'],
+    [{ notifications: [{ notification: payment }], hasMore: false }, 'id'],
+    [{ notifications: [{ id: 'n', notification: null }], hasMore: false }, 'payment'],
+    [{ notifications: [] }, 'hasMore'],
+    [{ notifications: [], hasMore: 'no' }, 'hasMore'],
+    [{ notifications: [], hasMore: false, after: 7 }, 'after'],
+  ])('takes no page of notifications %j', async (body, field) => {
+    replies = [{ body }];
+    await expect(client().listNotifications()).rejects.toThrow(`${field} is missing or malformed`);
+  });
+
+  it.each(['', '..', 'a/b', 'x'.repeat(101), 7 as never])('addresses nothing by %j', async (id) => {
+    await expect(client().cancelSession(id)).rejects.toThrow('sessionId is malformed');
+    await expect(client().getPayment(id)).rejects.toThrow('paymentReference is malformed');
+    expect(requests).toEqual([]);
   });
 
   it('speaks v3 and goes without a key where the site allows it', async () => {

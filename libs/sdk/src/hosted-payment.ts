@@ -91,7 +91,8 @@ export function readHostedPayment(value: unknown): HostedPayment {
 
 /** Reads a webhook body; see `readHostedPayment`. */
 export function readHostedPaymentNotification(value: unknown): HostedPaymentNotification {
-  return { ...readHostedPayment(value), signature: readText(readObject(value, 'notification'), 'signature') };
+  const body = readObject(value, 'notification');
+  return { ...readHostedPayment(body), signature: readText(body, 'signature') };
 }
 
 /** The `errors` of an envelope or a problem; entries without a message are left out. */
@@ -128,9 +129,8 @@ export function readText(body: Record<string, unknown>, field: string): string {
 
 /** A whole number from 0 to `max`. No coercion of "100" or 100.5: what is not exactly cents must not reach an order. */
 export function readWhole(body: Record<string, unknown>, field: string, max: number): number {
-  const value = body[field];
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
-    throw new MalformedPaymentError(field);
+  const value = body[field] as number;
+  if (!Number.isInteger(value) || value < 0 || value > max) throw new MalformedPaymentError(field);
   return value;
 }
 

@@ -75,7 +75,7 @@ export class HttpExchange {
         signal: AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))),
         ...(request.body === undefined ? {} : { body: request.body }),
       });
-      const body = parseJson(await readBounded(response));
+      const body = response.body ? parseJson(await readBounded(response.body)) : undefined;
       return { httpStatus: response.status, ok: response.ok, headers: response.headers, body };
     } catch (cause) {
       throw new SvcApiError({
@@ -119,10 +119,7 @@ export class HttpExchange {
 
 /** The error an answer other than 2xx stands for. */
 export function describeFailure(answer: ApiAnswer): SvcApiError {
-  const envelope = (typeof answer.body === 'object' && answer.body !== null ? answer.body : {}) as {
-    status?: unknown;
-    errors?: unknown;
-  };
+  const envelope = (answer.body ?? {}) as { status?: unknown; errors?: unknown };
   return new SvcApiError({
     httpStatus: answer.httpStatus,
     status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
@@ -164,19 +161,18 @@ function statusOf(httpStatus: number): ResponseStatus {
 
 /** Seconds, or a date compared with the answer's own `Date`, so that the caller's clock does not matter. */
 function retryAfterSeconds(headers: Headers): number | undefined {
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text);
-  const seconds = (Date.parse(text) - Date.parse(headers.get('date') ?? '')) / 1000;
+  const text = String(headers.get('retry-after'));
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  // A header that is absent is no date either.
+  const seconds = (Date.parse(text) - Date.parse(String(headers.get('date')))) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-async function readBounded(response: Response): Promise<string> {
-  if (!response.body) return '';
+async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  const reader = response.body.getReader();
+  const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();

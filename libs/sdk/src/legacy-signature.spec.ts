@@ -45,6 +45,9 @@ describe('the signature of row E3', () => {
     ['userMessage', 'x'],
     ['signature', success.signature.toUpperCase()],
     ['signature', ''],
+    ['signature', `x${success.signature}`],
+    ['signature', `${success.signature}x`],
+    ['signature', [success.signature]],
     ['signature', 1],
   ])('does not hold when %s is %p', (field, value) => {
     expect(verifyLegacySignature({ ...success, [field]: value }, apiKey)).toBe(false);

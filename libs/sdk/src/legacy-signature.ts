@@ -38,7 +38,7 @@ export function legacySignatureText(fields: LegacySignedFields, apiKey: string):
 
 /** Lower-case hex SHA-256 of `legacySignatureText` in UTF-8. */
 export function legacySignature(fields: LegacySignedFields, apiKey: string): string {
-  return createHash('sha256').update(legacySignatureText(fields, apiKey), 'utf8').digest('hex');
+  return createHash('sha256').update(legacySignatureText(fields, apiKey)).digest('hex');
 }
 
 /**

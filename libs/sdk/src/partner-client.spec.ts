@@ -91,6 +91,81 @@ async function opened(jwe: string): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(plaintext));
 }
 
+it.each([
+  ['https://api.example', 'https://api.example/v1/auth/service/login'],
+  ['http://127.0.0.1:7301/', 'http://127.0.0.1:7301/v1/auth/service/login'],
+  ['https://example.com/edge/main//', 'https://example.com/edge/main/v1/auth/service/login'],
+])('appends its paths to %s', async (apiUrl, url) => {
+  const fetch = jest.fn(() => Promise.resolve(new Response(null, { status: 400 })));
+  const partner = new PartnerClient({ apiUrl, apiKey: 'k', organisationId: 'O', apiToken: 't', fetch });
+  await expect(partner.service.deleteCard('c')).rejects.toMatchObject({ httpStatus: 400 });
+  expect(fetch).toHaveBeenCalledWith(url, expect.anything());
+});
+
+it('takes an http(s) address alone', () => {
+  const other = { apiUrl: 'ftp://api.example', apiKey: 'k', organisationId: 'o', apiToken: 't' };
+  expect(() => new PartnerClient(other)).toThrow('apiUrl must be an http(s) address');
+});
+
+it.each([
+  [{}, 30_000],
+  [{ timeoutMs: 5_000 }, 5_000],
+])('gives up a try of %j after %d ms', async (options, milliseconds) => {
+  const timeout = jest.spyOn(AbortSignal, 'timeout');
+  const fetch = () => Promise.resolve(new Response(null, { status: 400 }));
+  const required = { apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 't' };
+  await expect(new PartnerClient({ ...required, fetch, ...options }).service.deleteCard('c')).rejects.toMatchObject({
+    httpStatus: 400,
+  });
+  expect(timeout.mock.calls).toEqual([[milliseconds]]);
+  timeout.mockRestore();
+});
+
+it('logs in with its organisation and token, and a customer with the email and password too', async () => {
+  const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
+  await expect(customer.deleteCard('c')).rejects.toMatchObject({ httpStatus: 404 });
+  const headers = { accept: 'application/json', 'content-type': 'application/json', 'x-api-key': 'svc_test_partner_x' };
+  const [service, login] = calls;
+  expect(service).toMatchObject({ headers, body: { organisationId: ORGANISATION, apiToken: 'token' } });
+  expect(service!.headers).not.toHaveProperty('authorization');
+  expect(login).toMatchObject({
+    headers: { ...headers, authorization: 'Bearer service-1' },
+    body: { email: 'a@b.example', password: 'p' },
+  });
+});
+
+it('binds a card to the organisation as the service writes it, by the clock of the system', async () => {
+  const upper = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
+  const api = new PartnerClient({ ...upper, apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const before = Date.now();
+  await api.service.pay({ reference: 'r-1', amount: 1, card });
+  const [{ body }] = called('POST /v1/payments') as [Call];
+  const { binding } = (await opened(body.paymentMethod.card.encryptedCard)) as { binding: Record<string, string> };
+  expect(binding['sessionId']).toBe(`${ORGANISATION}.r-1`);
+  expect(Date.parse(binding['expiresAt']!)).toBeGreaterThanOrEqual(before + 600_000);
+  expect(Date.parse(binding['expiresAt']!)).toBeLessThanOrEqual(Date.now() + 600_000);
+});
+
+it.each([
+  [{ expiresIn: 900 }, 'identityToken'],
+  [{ identityToken: 't' }, 'expiresIn'],
+  [{ identityToken: 't', expiresIn: 0 }, 'expiresIn'],
+  [{ identityToken: 't', expiresIn: '900' }, 'expiresIn'],
+  [[], 'body'],
+])('takes no login %j', async (body, field) => {
+  routes['POST /v1/auth/service/login'] = () => ({ body });
+  await expect(client().service.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
+});
+
+it.each([
+  [{ identityToken: 't', expiresIn: 900 }, 'customer'],
+  [{ identityToken: 't', expiresIn: 900, customer: {} }, 'id'],
+])("takes no customer's login %j", async (body, field) => {
+  routes['POST /v1/auth/customers/login'] = () => ({ body });
+  const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
+  await expect(customer.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
+});
+
 it('pays with a card that leaves this process encrypted, bound to the payer and the payment alone', async () => {
   expect(await client().service.pay({ reference: 'r-1', code: 'köd/1', amount: 12345, card })).toEqual(payment);
   const [{ body, headers }] = called('POST /v1/payments') as [Call];

@@ -78,7 +78,7 @@ export class PartnerSession {
     const body = {
       ...rest,
       reference,
-      ...(code === undefined ? {} : { code: Buffer.from(code, 'utf8').toString('base64') }),
+      ...(code === undefined ? {} : { code: Buffer.from(code).toString('base64') }),
       ...(external ? { paymentMethod: { external } } : method ? { paymentMethod: { card: method } } : {}),
     };
     return readAnswer(await this.call('POST', '/v1/payments', body, true), readPartnerPayment);
@@ -100,7 +100,7 @@ export class PartnerSession {
 
   /** What a code stands for, as the service decodes it: `{ merchant, invoice }`. */
   async decode(code: string): Promise<{ merchant: Record<string, unknown>; invoice: Record<string, unknown> }> {
-    const path = `/v1/codes/${Buffer.from(code, 'utf8').toString('base64url')}`;
+    const path = `/v1/codes/${Buffer.from(code).toString('base64url')}`;
     return readAnswer(await this.call('GET', path, undefined, true), (body) => ({
       merchant: readObject(body['merchant'], 'merchant'),
       invoice: readObject(body['invoice'], 'invoice'),
@@ -185,8 +185,7 @@ export class PartnerSession {
     this.login = login;
     try {
       const known = await running;
-      if (this.login === login)
-        this.login = { until: this.now() + Math.max(0, known.expiresIn * 1000 - RENEW_BEFORE_MS), running };
+      if (this.login === login) this.login = { until: this.now() + known.expiresIn * 1000 - RENEW_BEFORE_MS, running };
       return known;
     } catch (error) {
       if (this.login === login) this.login = undefined;

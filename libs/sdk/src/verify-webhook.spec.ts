@@ -140,6 +140,18 @@ describe('verifyWebhook', () => {
     expect(verify({ rawBody: JSON.parse(rawBody) as never })).toBe('bad-body');
   });
 
+  it('looks at sixteen signatures and no more', () => {
+    const behind = (count: number) => `${'v1,AAAA '.repeat(count)}${headers['webhook-signature']}`;
+    expect(verify({ headers: { ...headers, 'webhook-signature': behind(15) } })).toBe('accepted');
+    expect(verify({ headers: { ...headers, 'webhook-signature': behind(16) } })).toBe('bad-signature');
+  });
+
+  it('throws an error of its own name', () => {
+    expect(() => verifyWebhook({ ...good, rawBody: '{}' })).toThrow(
+      expect.objectContaining({ name: 'WebhookVerificationError' }),
+    );
+  });
+
   it('compares with the expected order, amount and currency', () => {
     const expected = { merchantOrderId: 'order-1001', amount: 12345, currencyISOCode: 'ZAR' };
     expect(verify({ expected })).toBe('accepted');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { legacySignatureText, type LegacySignedFields } from './legacy-signature.js';
 import { webhookCommand } from './webhook-command.js';
 
@@ -38,6 +39,19 @@ describe('the request of the documentation', () => {
     const onTheWire = Buffer.from(`${head.replaceAll('\n', '\r\n')}\r\n\r\n${body}`);
     expect(webhookCommand(['verify', '--secret', secret], onTheWire).exitCode).toBe(0);
   });
+});
+
+it.each([
+  ['\r\n', '\n\n'],
+  ['\n', '\r\n\r\n'],
+])('the headers end at the first empty line: ends of line %j, and %j in the body', (end, blank) => {
+  const [, signedBody] = request.toString('utf8').split('\n\n') as [string, string];
+  const body = signedBody.replace('{', `{${blank}`);
+  const at = new Date('2026-03-01T10:00:00Z');
+  const signature = new Webhook(secret).sign('id-1', at, body);
+  const headers = ['webhook-id: id-1', `webhook-timestamp: ${at.getTime() / 1000}`, `webhook-signature: ${signature}`];
+  const onTheWire = Buffer.from([...headers, '', body].join(end));
+  expect(webhookCommand(['verify', '--secret', secret], onTheWire).exitCode).toBe(0);
 });
 
 describe('svc-webhook verify', () => {

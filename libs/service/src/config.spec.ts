@@ -1,4 +1,4 @@
-import { IsBoolean, IsOptional, Matches } from 'class-validator';
+import { IsBoolean, IsNumber, IsOptional, Matches } from 'class-validator';
 import { ConfigError, loadConfig, ServiceConfig } from './config.js';
 
 class TillConfig extends ServiceConfig {
@@ -69,6 +69,63 @@ test('everything that is wrong is said at once, and no value is repeated', () =>
   for (const name of ['SVC_ENVIRONMENT', 'SVC_DATABASE_URL', 'SVC_PORT', 'SVC_TILL_SECRET'])
     expect(problems).toContain(name);
   expect(problems).not.toMatch(/hidden|short/);
+});
+
+test.each<[name: string, text: string, value: string | number]>([
+  ['SVC_PORT', '0', 0],
+  ['SVC_PORT', '65535', 65_535],
+  ['SVC_DATABASE_POOL_MAX', '1', 1],
+  ['SVC_DATABASE_POOL_MAX', '100', 100],
+  ['SVC_DATABASE_URL', 'postgresql://role:password@database/x', 'postgresql://role:password@database/x'],
+  ['SVC_AMQP_URL', 'amqp://user:password@broker:5672/x', 'amqp://user:password@broker:5672/x'],
+  ['SVC_AMQP_URL', 'amqps://user:password@broker/x', 'amqps://user:password@broker/x'],
+  ['SVC_LISTEN_ADDRESS', '::1', '::1'],
+  ['SVC_ENVIRONMENT', 'production', 'production'],
+  ['SVC_TRUSTED_PROXIES', '10.0.0.0/8,::1', '10.0.0.0/8,::1'],
+  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level): [string, string, string] => [
+    'SVC_LOG_LEVEL',
+    level,
+    level,
+  ]),
+])('%s=%s is taken', (name, text, value) => {
+  const config = loadConfig(TillConfig, { ...env, [name]: text });
+  expect(config[name as keyof TillConfig]).toBe(value);
+});
+
+test.each([
+  ['SVC_DATABASE_POOL_MAX', '0'],
+  ['SVC_DATABASE_POOL_MAX', '101'],
+  ['SVC_AMQP_URL', 'http://broker'],
+  ['SVC_LISTEN_ADDRESS', 'localhost'],
+  ['SVC_TRUSTED_PROXIES', 'everybody'],
+  ['SVC_TRUSTED_PROXIES', '10.0.0.0/8;10.1.0.0/8'],
+  ['SVC_LOG_LEVEL', 'loud'],
+])('%s=%s is refused and named', (name, text) => {
+  expect(problemsOf({ ...env, [name]: text })).toContain(name);
+});
+
+test('a number is written as one, a negative or broken one too', () => {
+  class ScaleConfig {
+    @IsNumber()
+    SVC_SCALE: number;
+  }
+  expect(loadConfig(ScaleConfig, { SVC_SCALE: '-12.25' }).SVC_SCALE).toBe(-12.25);
+  for (const text of ['--1', '1.', '.5', 'x1', '1x', '1.5.5'])
+    expect(() => loadConfig(ScaleConfig, { SVC_SCALE: text })).toThrow('SVC_SCALE must be a number');
+});
+
+test('the error is a sentence that lists the problems', () => {
+  const error: unknown = (() => {
+    try {
+      return loadConfig(TillConfig, { ...env, SVC_PORT: 'x', SVC_OTHER: '1', OTHER_SVC_X: '1' });
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toMatchObject({ name: 'ConfigError' });
+  expect((error as Error).message).toMatch(
+    /^The configuration is not usable: (SVC_OTHER is not a variable of this service; SVC_PORT|SVC_PORT .*; SVC_OTHER is not a variable of this service\.$)/,
+  );
 });
 
 test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is no port', (port) => {

@@ -125,17 +125,22 @@ describe('bodies', () => {
     expect(fields[1]!.message).toMatch(/^customFields\[1\]\.key must be /);
   });
 
-  it.each(['{', '', '{"amount":1}x', '\u0000', '[]', '"text"', '7', 'null'])(
-    'that are no object (%j) are a 400',
-    async (payload) => {
-      expect((await post(payload)).statusCode).toBe(400);
-    },
-  );
+  it.each([
+    ...['{', '', '{"amount":1}x', '\u0000'].map((payload) => [payload, 'The body is not valid JSON.'] as const),
+    ...['[]', '"text"', '7', 'null'].map((payload) => [payload, 'The body must be a JSON object.'] as const),
+  ])('that are no object (%j) are a 400: %s', async (payload, detail) => {
+    const answer = await post(payload);
+    expect([answer.statusCode, answer.json()]).toEqual([400, expect.objectContaining({ detail })]);
+  });
 
   it.each(['{"amount":1,"__proto__":{"polluted":true}}', '{"amount":1,"constructor":{"prototype":{"polluted":true}}}'])(
     'with keys that reach a prototype are refused: %s',
     async (payload) => {
-      expect((await post(payload)).statusCode).toBe(400);
+      const answer = await post(payload);
+      expect([answer.statusCode, answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ detail: 'The body is not valid JSON.' }),
+      ]);
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     },
   );

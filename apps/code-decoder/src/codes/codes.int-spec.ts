@@ -1,4 +1,4 @@
-import { type DecodeResponse, MerchantChangedV1, type MerchantFeatures } from '@svc/contracts';
+import { type DecodeResponse, ERROR_CATALOGUE, MerchantChangedV1, type MerchantFeatures } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { aPartner, codePath } from '../../test/partner.js';
@@ -242,17 +242,22 @@ test('who is not let in gets 401 and nothing else, also for a code that cannot b
 });
 
 test('bounds: 2 KiB are a code, one character more is 400, and so is nothing', async () => {
-  const status = async (parameter: string) =>
-    (await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner })).status;
-  expect(await status('A'.repeat(2_048))).toBe(422);
-  expect(await status('A'.repeat(2_049))).toBe(400);
-  expect(await status('%41'.repeat(2_048))).toBe(422);
-  expect(await status('%41'.repeat(2_049))).toBe(400);
-  expect(await status('A'.repeat(6_000))).toBe(400);
+  const answerTo = async (parameter: string) => {
+    const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
+    return [status, body.errors];
+  };
+  const refused = (message: string) => [400, [{ errorReference: '40', field: 'code', message }]];
+  const isUnknown = [422, [{ errorReference: '40', message: ERROR_CATALOGUE['code.unsupported'].message }]];
+  const isTooLong = refused('code has at most 2048 characters');
+  expect(await answerTo('A'.repeat(2_048))).toEqual(isUnknown);
+  expect(await answerTo('A'.repeat(2_049))).toEqual(isTooLong);
+  expect(await answerTo('%41'.repeat(2_048))).toEqual(isUnknown);
+  expect(await answerTo('%41'.repeat(2_049))).toEqual(isTooLong);
+  expect(await answerTo('A'.repeat(6_000))).toEqual(isTooLong);
   // Base64 of bytes that are no text, in a path of nothing but slashes.
-  expect(await status('/'.repeat(2_048))).toBe(400);
-  expect(await status('a b')).toBe(400);
-  expect(await status('')).toBe(400);
+  expect(await answerTo('/'.repeat(2_048))).toEqual(refused('code must be base64 of UTF-8 text'));
+  expect(await answerTo('a b')).toEqual(refused('code must be base64 or base64url'));
+  expect(await answerTo('')).toEqual(refused('code must be base64 or base64url'));
 });
 
 test('own codes are decoded with every other service stopped', async () => {

@@ -1,4 +1,4 @@
-import type { DecodeResponse } from '@svc/contracts';
+import { type DecodeResponse, ERROR_CATALOGUE } from '@svc/contracts';
 import fc from 'fast-check';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { aPartner, codePath } from '../../test/partner.js';
@@ -105,13 +105,21 @@ test('whatever is asked for is answered as documented, and never with an error o
       .map((code) => Buffer.from(code).toString('base64')),
     fc.stringMatching(/^(SK|CRSTPC)(-\d{1,24}){1,6}$/).map((code) => Buffer.from(code).toString('base64')),
   );
+  const documented: Record<number, object | undefined> = {
+    400: { errorReference: '40', field: 'code' },
+    404: { errorReference: '21' },
+    422: { errorReference: '40', message: ERROR_CATALOGUE['code.unsupported'].message },
+  };
+  const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(anything, async (parameter) => {
-      const { status } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
-      expect([400, 404, 422]).toContain(status);
+      const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
+      seen.set(status, (seen.get(status) ?? 0) + 1);
+      expect(body.errors).toEqual([expect.objectContaining(documented[status] ?? { status: 'of no row' })]);
     }),
     { numRuns: 400, seed: 20_261_121 },
   );
+  for (const status of [400, 404, 422]) expect([status, (seen.get(status) ?? 0) >= 20]).toEqual([status, true]);
 });
 
 test('500 line items with names in four scripts come back, in their order', async () => {

@@ -8,8 +8,16 @@ import {
 } from '@svc/contracts';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { anInvoiceRequest } from '../../test/decoder.js';
-import { fingerprintOf, invoiceState, lineItemOf } from './invoice.js';
+import { anInvoiceRequest } from '../../test/invoice-request.js';
+import {
+  asInvoice,
+  fingerprintOf,
+  INVOICE_TRIES_MAX,
+  invoiceState,
+  lineItemOf,
+  payableOf,
+  type StoredInvoice,
+} from './invoice.js';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');
 const [BEFORE, AFTER] = [new Date(AT.getTime() - 1), new Date(AT.getTime() + 1)];
@@ -126,4 +134,100 @@ test.each([
 ])('%s makes no other invoice', (_, over) => {
   const of = (more: object): string => fingerprintOf(anInvoiceRequest({ externalReference: 'e', ...more }) as never);
   expect(of(over)).toBe(of({}));
+});
+
+const STORED: StoredInvoice = {
+  invoiceId: 'i-1',
+  mode: 'live',
+  merchantId: 1001,
+  siteId: 5001,
+  siteReference: 'TILL-1',
+  externalReference: 'e-1',
+  fingerprint: 'f',
+  code: '01234567890123456789',
+  amount: 12_345,
+  currencyISOCode: 'ZAR',
+  lineItems: [{ sku: 's', unitPrice: '1' }],
+  origin: 'till',
+  originReference: 'o-1',
+  createdUTCDate: new Date('2026-03-01T09:59:58Z'),
+  madeAt: AT,
+  expiresAt: AFTER,
+  payableState: 'open',
+  payableVersion: 1,
+  closedAt: null,
+};
+
+test('the debt of an invoice names the invoice, its till and its code', () => {
+  const source = {
+    kind: 'invoice',
+    invoiceReference: 'i-1',
+    externalReference: 'e-1',
+    siteReference: 'TILL-1',
+    code: '01234567890123456789',
+  };
+  expect(payableOf(STORED)).toStrictEqual({
+    payableId: 'i-1',
+    mode: 'live',
+    merchantId: 1001,
+    siteId: 5001,
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    expiresAt: '2026-03-01T10:00:00.001Z',
+    triesMax: INVOICE_TRIES_MAX,
+    source,
+  });
+  const { externalReference: _, ...without } = source;
+  expect(payableOf({ ...STORED, externalReference: null }).source).toStrictEqual(without);
+});
+
+test('an invoice is shown in the words of the specification, without what is not known', () => {
+  const shown = {
+    siteReference: 'TILL-1',
+    currencyISOCode: 'ZAR',
+    amount: 12_345,
+    createdUTCDate: '2026-03-01T09:59:58.000Z',
+    origin: 'till',
+    invoiceReference: 'i-1',
+    state: 'closed',
+  };
+  const known = { lineItems: [{ sku: 's', unitPrice: '1' }], originReference: 'o-1' };
+  expect(asInvoice(STORED, 'closed')).toStrictEqual({ ...shown, ...known });
+  expect(asInvoice({ ...STORED, lineItems: null, originReference: null }, 'closed')).toStrictEqual(shown);
+});
+
+test('a line keeps all that was given', () => {
+  const line = { name: 'n', productCode: 'p', sku: 's', unitPrice: '007', categories: ['c'], quantity: 2 };
+  expect(lineItemOf(line)).toStrictEqual({ ...line, unitPrice: '7' });
+  expect(lineItemOf({ ...line, name: null, categories: null })).not.toHaveProperty('categories');
+});
+
+const LINE = { name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 2 };
+const withLine = (change: object): string =>
+  fingerprintOf(anInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE, ...change }] }) as never);
+
+test.each([
+  { name: 'm' },
+  { name: null },
+  { productCode: 'q' },
+  { sku: undefined },
+  { unitPrice: '8' },
+  { categories: ['d'] },
+  { categories: null },
+  { quantity: 3 },
+  { quantity: undefined },
+])('a line with %j makes another invoice', (change) => {
+  expect(withLine(change)).not.toBe(withLine({}));
+  expect(withLine(change)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('a price with zeros in front, and null for what is absent, make no other invoice', () => {
+  expect(withLine({ unitPrice: 7 })).toBe(withLine({ unitPrice: '07' }));
+  for (const member of ['name', 'productCode', 'sku', 'categories', 'quantity'])
+    expect(withLine({ [member]: null })).toBe(withLine({ [member]: undefined }));
+});
+
+// Kept with each invoice: other bytes would make every repeat that is under way another invoice.
+test('the fingerprint of a request never changes', () => {
+  expect(withLine({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
 });

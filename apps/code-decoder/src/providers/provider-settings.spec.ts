@@ -1,6 +1,7 @@
 import { ConfigError, loadConfig } from '@svc/service';
 import { CodeDecoderConfig } from '../config.js';
-import { readProviders } from './provider-settings.js';
+import { validateSync } from 'class-validator';
+import { IsProviderList, readProviders } from './provider-settings.js';
 
 const PROVIDER = {
   name: 'tapp',
@@ -20,6 +21,28 @@ test('a list of providers is read as it is', () => {
 
 test.each<[string, unknown]>([
   ['name', 'Tapp!'],
+  ['name', ''],
+  ['name', 'a'.repeat(51)],
+  ['name', 'A'],
+  ['name', ['tapp']],
+  ['baseUrl', 'xhttps://api.tapp.example'],
+  ['baseUrl', 'https://api.tapp.example#x'],
+  ['baseUrl', 'https://a'],
+  ['baseUrl', `https://a.example/${'x'.repeat(500)}`],
+  ['baseUrl', 'https://a b'],
+  ['baseUrl', ['https://api.tapp.example']],
+  ['apiKey', 'x'.repeat(501)],
+  ['apiKey', 'a\u0020b'],
+  ['apiKey', 'a\u007f'],
+  ['apiKey', ['x']],
+  ['timeoutMs', 100.5],
+  ['hosts', undefined],
+  ['hosts', ['x'.repeat(101)]],
+  ['hosts', ['a b']],
+  ['hosts', [' abc']],
+  ['hosts', ['abc ']],
+  ['hosts', ['abc', ['abc']]],
+  ['shortLinks', Array(21).fill('abc')],
   ['mode', 'demo'],
   ['baseUrl', 'ftp://api.tapp.example'],
   ['baseUrl', 'https://api.tapp.example/'],
@@ -42,14 +65,50 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  '',
-  '{',
-  '{}',
-  'null',
-  JSON.stringify(Array(21).fill(PROVIDER)),
-  '[null]',
-  JSON.stringify([PROVIDER, PROVIDER]),
-])('%j is no list of providers', (text) => expect(readProviders(text)).toHaveProperty('problem'));
+  { name: 'a' },
+  { name: `a-0${'b'.repeat(47)}` },
+  { mode: 'test' },
+  { baseUrl: 'http://ab' },
+  { baseUrl: `https://a.example/${'x'.repeat(491)}` },
+  { apiKey: '!' },
+  { apiKey: '~'.repeat(500) },
+  { timeoutMs: 100 },
+  { timeoutMs: 10_000 },
+  { hosts: [] },
+  { hosts: Array(20).fill('abc') },
+  { shortLinks: ['x'.repeat(100)] },
+  { verifiesUnknown: true },
+])('a provider with %j is taken', (change) => {
+  const providers = [{ ...PROVIDER, ...change }];
+  expect(readProviders(JSON.stringify(providers))).toEqual({ providers });
+});
+
+const EVERY_MEMBER = 'name, mode, baseUrl, apiKey, timeoutMs, hosts, shortLinks, verifiesUnknown';
+test.each([
+  ['', 'is not JSON'],
+  ['{', 'is not JSON'],
+  ['{}', 'must be a list of at most 20 providers'],
+  ['null', 'must be a list of at most 20 providers'],
+  [JSON.stringify(Array(21).fill(PROVIDER)), 'must be a list of at most 20 providers'],
+  ['[null]', `is wrong in [0] ${EVERY_MEMBER}`],
+  [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${EVERY_MEMBER}`],
+  [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
+])('%j is no list of providers', (text, problem) => expect(readProviders(text)).toEqual({ problem }));
+
+test('twenty providers are taken', () => {
+  const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));
+  expect(readProviders(JSON.stringify(providers))).toEqual({ providers });
+});
+
+test('a setting that is no text is refused', () => {
+  class Config {
+    @IsProviderList()
+    providers: unknown = 7;
+  }
+  expect(validateSync(new Config()).map(({ constraints }) => constraints)).toEqual([
+    { isProviderList: 'providers must be a list of at most 20 providers' },
+  ]);
+});
 
 test('the start fails with the member that is wrong, and says nothing of the credentials', () => {
   const env = {

@@ -1,4 +1,4 @@
-import { readDecoded } from './read-decoded.js';
+import { readDecoded, UnreadableAnswer } from './read-decoded.js';
 
 const MERCHANT = {
   merchantReference: 'm',
@@ -46,25 +46,93 @@ test('everything optional is kept, null is absent, what nobody knows is gone', (
   });
 });
 
-test.each<[string, unknown]>([
-  ['nothing', undefined],
-  ['a list', []],
-  ['no merchant', { invoice: INVOICE }],
-  ['no invoice', { merchant: MERCHANT }],
-  ['a merchant without a name', answer({}, { merchantName: undefined })],
-  ['a merchant whose name is a number', answer({}, { merchantName: 7 })],
-  ['a currency that is none', answer({ currencyISOCode: 'usd' })],
-  ['an amount of text', answer({ amount: '100' })],
-  ['a negative amount', answer({ amount: -1 })],
-  ['a fraction of a cent', answer({ amount: 0.5 })],
-  ['a date in another form', answer({ createdUTCDate: '1 January 2026' })],
-  ['a state that is none', answer({ state: 'paid' })],
-  ['an origin of 101 characters', answer({ origin: 'x'.repeat(101) })],
-  ['control characters', answer({ origin: 'a\u0000b' })],
-  ['a line without code', answer({ lineItems: [{ unitPrice: '1' }] })],
-  ['a line without price', answer({ lineItems: [{ sku: 's' }] })],
-  ['a category that is a number', answer({ lineItems: [{ sku: 's', unitPrice: '1', categories: [1] }] })],
-  ['501 lines', answer({ lineItems: Array(501).fill({ sku: 's', unitPrice: '1' }) })],
-  ['features of text', answer({}, { features: 'all' })],
-  ['a tip of text', answer({}, { features: { tip: { enabled: 'yes' } } })],
-])('%s is not passed on', (_, value) => expect(() => readDecoded(value)).toThrow(/readable|no object|no code/));
+const problemOf = (value: unknown): string => {
+  try {
+    readDecoded(value);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UnreadableAnswer);
+    expect((error as Error).name).toBe('UnreadableAnswer');
+    return (error as Error).message;
+  }
+  return 'nothing';
+};
+const LINE = { sku: 's', unitPrice: '1' };
+const NO_TEXT: readonly unknown[] = [7, '', ' ', 'a\u0000b', {}];
+
+/** Members of the answer, and what they may not be. The problem names the member. */
+const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly unknown[]])[] = [
+  ['merchantReference', (value) => answer({}, { merchantReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['merchantName', (value) => answer({}, { merchantName: value }), [...NO_TEXT, 'x'.repeat(201)]],
+  ['siteReference', (value) => answer({ siteReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['amount', (value) => answer({ amount: value }), ['100', 0, -1, 0.5, 100_000_000_001]],
+  ['createdUTCDate', (value) => answer({ createdUTCDate: value }), ['1 January 2026', '2026-02-30T00:00:00Z', 7]],
+  ['currencyISOCode', (value) => answer({ currencyISOCode: value }), [7, ['USD']]],
+  ['currencyISOCode', (value) => answer({}, { currencyISOCode: value }), [7, ['USD']]],
+  ['unitPrice', (value) => answer({ lineItems: [{ sku: 's', unitPrice: value }] }), ['', '-1', 0.5, '100000000001']],
+];
+const OPTIONAL: typeof REQUIRED = [
+  ['currencySymbol', (value) => answer({}, { currencySymbol: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['editable', (value) => answer({}, { features: { amount: { editable: value } } }), ['yes', 1]],
+  ['label', (value) => answer({}, { features: { orderReference: { label: value } } }), [...NO_TEXT, 'x'.repeat(201)]],
+  ['editable', (value) => answer({}, { features: { orderReference: { editable: value } } }), ['yes', 1]],
+  ['required', (value) => answer({}, { features: { orderReference: { required: value } } }), ['yes', 1]],
+  ['enabled', (value) => answer({}, { features: { tip: { enabled: value } } }), ['yes', 1]],
+  ['lineItems', (value) => answer({ lineItems: value }), ['x', {}, Array(501).fill(LINE)]],
+  ['origin', (value) => answer({ origin: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['originReference', (value) => answer({ originReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['invoiceReference', (value) => answer({ invoiceReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['orderReference', (value) => answer({ orderReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['state', (value) => answer({ state: value }), ['paid', '', true]],
+  ['productCode', (value) => answer({ lineItems: [{ ...LINE, productCode: value }] }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['sku', (value) => answer({ lineItems: [{ ...LINE, productCode: 'p', sku: value }] }), [...NO_TEXT, 'x'.repeat(101)]],
+  ['name', (value) => answer({ lineItems: [{ ...LINE, name: value }] }), [...NO_TEXT, 'x'.repeat(201)]],
+  ['quantity', (value) => answer({ lineItems: [{ ...LINE, quantity: value }] }), [0, '1', 1_000_001]],
+  [
+    'categories',
+    (value) => answer({ lineItems: [{ ...LINE, categories: value }] }),
+    ['x', [1], ['c', ''], ['x'.repeat(101)], Array(51).fill('c')],
+  ],
+];
+
+test.each(REQUIRED)('%s is required, and named where it is not readable', (name, of, values) => {
+  for (const value of [undefined, null, ...values]) expect(problemOf(of(value))).toBe(`${name} is not readable.`);
+});
+
+test.each(OPTIONAL)('%s may be absent or null, and is named where it is not readable', (name, of, values) => {
+  for (const value of [undefined, null]) expect(problemOf(of(value))).toBe('nothing');
+  for (const value of values) expect(problemOf(of(value))).toBe(`${name} is not readable.`);
+});
+
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'answer is no object.'],
+  ['a text', 'text', 'answer is no object.'],
+  ['a list', [], 'answer is no object.'],
+  ['no merchant', { invoice: INVOICE }, 'merchant is no object.'],
+  ['null for a merchant', { invoice: INVOICE, merchant: null }, 'merchant is no object.'],
+  ['no invoice', { merchant: MERCHANT }, 'invoice is no object.'],
+  ['a currency in small letters', answer({ currencyISOCode: 'usd' }), 'invoice.currencyISOCode is not readable.'],
+  ['a currency of four letters', answer({ currencyISOCode: 'USDX' }), 'invoice.currencyISOCode is not readable.'],
+  ['a currency with a blank', answer({}, { currencyISOCode: ' USD' }), 'merchant.currencyISOCode is not readable.'],
+  ['a line without code', answer({ lineItems: [{ unitPrice: '1' }] }), 'A line item has no code.'],
+  ['a line of text', answer({ lineItems: ['x'] }), 'lineItems is no object.'],
+  ['features of text', answer({}, { features: 'all' }), 'features is no object.'],
+  ['amount of text', answer({}, { features: { amount: 'yes' } }), 'features.amount is no object.'],
+  ['a tip of text', answer({}, { features: { tip: 'yes' } }), 'features.tip is no object.'],
+  [
+    'an orderReference that is a list',
+    answer({}, { features: { orderReference: [] } }),
+    'features.orderReference is no object.',
+  ],
+])('%s is not passed on', (_, value, problem) => expect(problemOf(value)).toBe(problem));
+
+test('what is as long as may be is passed on', () => {
+  const name = 'x'.repeat(200);
+  const lineItems = Array(500).fill({ ...LINE, name, categories: Array(50).fill('x'.repeat(100)) });
+  const { invoice, merchant } = readDecoded(answer({ lineItems, state: 'open' }, { merchantName: name }));
+  expect(invoice.lineItems).toEqual(lineItems);
+  expect(invoice.state).toBe('open');
+  expect(merchant.merchantName).toBe(name);
+  expect(readDecoded(answer({ lineItems: [{ productCode: 'p', unitPrice: '007' }] })).invoice.lineItems).toStrictEqual([
+    { productCode: 'p', unitPrice: '7' },
+  ]);
+});

@@ -57,6 +57,7 @@ test('it comes as text and as a QR code too', async () => {
 });
 
 test('what no till is called is refused', async () => {
-  for (const till of [' ', 'x'.repeat(101), 'a\nb']) expect((await call('PUT', till)).status).toBe(400);
+  for (const till of [' ', 'x'.repeat(101), 'a\nb'])
+    expect(await call('PUT', till)).toMatchObject({ status: 400, body: { errors: [{ field: 'siteReference' }] } });
   expect((await call('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);
 });

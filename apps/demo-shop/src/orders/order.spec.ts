@@ -1,6 +1,15 @@
 import { DomainError } from '@svc/kernel';
 import fc from 'fast-check';
-import { formatZar, isSessionUsable, sessionRequestFor, orderNumberFrom, readCheckout, type Order } from './order.js';
+import {
+  formatZar,
+  isSessionUsable,
+  merchantOrderIdOf,
+  type Order,
+  orderNumberFrom,
+  readCheckout,
+  sessionRequestFor,
+  totalOf,
+} from './order.js';
 import { PRODUCTS } from './products.js';
 
 const CHECKOUT_ID = '0d0a4f0e-5d0c-4a3e-9d2a-0c6f2b7a1e11';
@@ -25,6 +34,15 @@ const aFailedTry = {
   userMessage: null,
   paymentUTCDate: anOrder.createdAt,
 };
+const refusalOf = (form: unknown): DomainError => {
+  try {
+    readCheckout(form);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was refused.');
+};
 const after = (minutes: number): Date => new Date(anOrder.createdAt.getTime() + minutes * 60_000);
 
 describe('readCheckout', () => {
@@ -44,23 +62,57 @@ describe('readCheckout', () => {
     expect(keyOf({ 'quantity-enamel-mug': '1' })).not.toBe(keyOf({ 'quantity-fynbos-decaf': '1' }));
   });
 
-  it('accepts whole quantities within bounds or names the field, whatever is sent', () => {
+  it('accepts every quantity from 1 to 20, with zeros before it too', () => {
+    for (let quantity = 1; quantity <= 20; quantity++)
+      for (const text of [String(quantity), String(quantity).padStart(3, '0')])
+        expect([text, readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': text }).lines]).toEqual([
+          text,
+          [expect.objectContaining({ productId: 'enamel-mug', quantity })],
+        ]);
+  });
+
+  it('names the field of any other quantity', () => {
+    const isQuantity = (value: unknown): boolean =>
+      value === undefined || value === null || (typeof value === 'string' && /^(?=.{1,3}$)0*(\d|1\d|20)$/.test(value));
+    const other = fc
+      .oneof(fc.string(), fc.integer().map(String), fc.integer({ min: 21, max: 999 }).map(String), fc.anything())
+      .filter((value) => !isQuantity(value));
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.anything()), (quantity) => {
-        try {
-          const [line] = readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity }).lines;
-          expect([...Array(20).keys()].map((n) => n + 1)).toContain(line!.quantity);
-          expect(Number(quantity)).toBe(line!.quantity);
-        } catch (error) {
-          if (!(error instanceof DomainError)) throw error;
-          expect(error.code).toBe('request.invalid');
-        }
+      fc.property(other, (quantity) => {
+        expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity })).toMatchObject({
+          code: 'request.invalid',
+          fields: [{ field: 'quantity-enamel-mug', message: 'Choose 0 to 20 of Enamel Mug.' }],
+        });
       }),
     );
   });
 
-  it.each([undefined, null, 'text', [], { checkoutId: 7 }])('refuses %j', (form) => {
-    expect(() => readCheckout(form)).toThrow(DomainError);
+  it.each([undefined, null, 'text', [], {}, { checkoutId: 7 }])(
+    'refuses %j, which no page of the shop sends',
+    (form) => {
+      expect(refusalOf(form).fields).toEqual([
+        { field: 'checkoutId', message: 'Open the shop again, then check out.' },
+      ]);
+    },
+  );
+
+  it('refuses a checkout of nothing', () => {
+    expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe('Choose something first.');
+  });
+
+  it.each(['21', '-1', '1.5', '0001', 'x1', '1x', '', 1])('refuses a quantity of %j', (quantity) => {
+    expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': quantity }).fields).toEqual([
+      { field: 'quantity-enamel-mug', message: 'Choose 0 to 20 of Enamel Mug.' },
+    ]);
+  });
+
+  it('takes the most of one product', () => {
+    expect(readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '020' }).lines[0]!.quantity).toBe(20);
+  });
+
+  it('is known by the page, in whatever case, and by a part of the hash of what was chosen', () => {
+    const { checkoutKey } = readCheckout({ checkoutId: CHECKOUT_ID.toUpperCase(), 'quantity-enamel-mug': '1' });
+    expect(checkoutKey).toMatch(new RegExp(`^${CHECKOUT_ID}:[0-9a-f]{32}$`));
   });
 });
 
@@ -68,6 +120,7 @@ describe('isSessionUsable', () => {
   it.each([
     ['new', 0, 0, true],
     ['old, but alive', 26, 4, true],
+    ['a millisecond before', 27 - 1 / 60_000, 0, true],
     ['about to expire', 27, 0, false],
     ['refused after five tries', 1, 5, false],
   ])('a session that is %s', (_, minutes, tries, usable) => {
@@ -83,6 +136,10 @@ describe('isSessionUsable', () => {
 describe('orderNumberFrom', () => {
   it.each([
     ['ORDER-1001', 1001],
+    ['ORDER-1', 1],
+    ['ORDER-999999999999999', 999_999_999_999_999],
+    ['xORDER-1001', undefined],
+    ['ORDER-1001x', undefined],
     ['ORDER-0', undefined],
     ['ORDER-1e3', undefined],
     ['order-1001', undefined],
@@ -101,6 +158,13 @@ describe('formatZar', () => {
   ])('%p cents', (cents, text) => expect(formatZar(cents)).toBe(text));
 });
 
+test('an order costs what its lines cost, and is known by its number', () => {
+  const line = { productId: 'a', name: 'A', quantity: 2, unitPriceCents: 150 };
+  expect(totalOf([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
+  expect(totalOf([])).toBe(0);
+  expect(merchantOrderIdOf({ orderNumber: 1001 })).toBe('ORDER-1001');
+});
+
 describe('the products', () => {
   it('have whole prices and ids that can be part of a field name', () => {
     for (const { productId, unitPriceCents } of PRODUCTS) {
@@ -116,5 +180,18 @@ describe('sessionRequestFor', () => {
     expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${anOrder.orderId}`);
     expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${anOrder.orderId}`);
     expect(request.notificationUrl).toBe('http://127.0.0.1:7302/webhooks/svc');
+  });
+
+  it('asks for the whole order, and for another session by its number', () => {
+    const lines = [{ productId: 'a', name: 'Mug', quantity: 2, unitPriceCents: 9_900 }];
+    const order = { ...anOrder, lines, totalCents: 19_800, sessionNumber: 3 };
+    expect(sessionRequestFor(order, 'https://shop.example', 'https://shop.example')).toMatchObject({
+      requestId: `${anOrder.orderId}:3`,
+      merchantOrderId: 'ORDER-1001',
+      amount: 19_800,
+      currencyISOCode: 'ZAR',
+      origin: 'shop.example',
+      customFields: [{ key: 'Mug', value: '2 × R 99.00' }],
+    });
   });
 });

@@ -10,6 +10,7 @@ const TEST_CARDS: readonly { number: string; outcome: string }[] = [
   { number: '4000 0000 0000 0069', outcome: 'expired card' },
   { number: '4000 0000 0000 0127', outcome: 'wrong CVV' },
   { number: '4000 0000 0000 3220', outcome: 'the bank asks you first' },
+  { number: '4000 0000 0000 6009', outcome: 'approved, and the bank takes 6 s' },
   { number: '4000 0000 0000 4087', outcome: 'charged, but the answer is lost' },
 ];
 

@@ -2,6 +2,7 @@ import { notificationFields, type PaymentSnapshot } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { STRANGERS, strangersTo } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
@@ -164,13 +165,30 @@ test('tells no Failed once its session was paid', async () => {
   expect((await readAll()).told).toEqual([paid.paymentReference]);
 });
 
-test('is of the calling site alone', async () => {
-  await sessions.keepPayments([await payment()]);
-  const { after } = await readOnce(1);
-  const other = await gateway.aMerchant();
-  expect((await read(undefined, other)).notifications).toEqual([]);
-  expect((await read(after, other)).notifications).toEqual([]);
-  expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
+describe('is of the calling site and mode alone', () => {
+  test.each(STRANGERS)('%s reads its own', async (stranger) => {
+    const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
+    await sessions.keepPayments([await payment()]);
+    const { after } = await readOnce(1);
+    for (const key of [other.siteKey, other.merchantKey]) {
+      const caller = { ...other, headers: { ...other.headers, 'x-api-key': key } };
+      expect([(await read(undefined, caller)).notifications, (await read(after, caller)).notifications]).toEqual([
+        [],
+        [],
+      ]);
+    }
+    const own = aPayment(await gateway.payableOf(await gateway.createSession(other)), { version: 3 });
+    await sessions.keepPayments([own]);
+    const page = await waitUntil('its own', 20_000, async () => {
+      const one = await read(undefined, other);
+      return one.notifications.length > 0 ? one : undefined;
+    });
+    expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([own.paymentReference]);
+  });
+
+  test('and not of somebody without a key', async () => {
+    expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
+  });
 });
 
 test('the two numbers alone, which everybody may know, neither read it nor cancel a session (A8)', async () => {

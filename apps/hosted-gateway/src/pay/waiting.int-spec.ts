@@ -134,9 +134,10 @@ describe('a payment that nobody knows the outcome of', () => {
     const { sessionId } = await unknown();
     let asked = 0;
     await gateway.checks(() => (asked++, { ok: true, reply: [] }));
+    gateway.clock.advance(1_999);
     await stateOf(sessionId);
     expect(asked).toBe(0);
-    gateway.clock.advance(2_000);
+    gateway.clock.advance(1);
     await stateOf(sessionId);
     expect(asked).toBe(1);
     await page(sessionId);
@@ -303,6 +304,7 @@ describe('the stream of states', () => {
     const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first event', 5_000, async () => states.length > 0);
     leave();
+    expect(states).toEqual(['open']);
   });
 
   test('lets a reader go that does not read', async () => {
@@ -322,6 +324,7 @@ describe('the stream of states', () => {
     // What was sent before is still read; then the connection is at its end.
     reader.on('error', () => undefined).resume();
     await once(reader, 'close');
+    expect([reader.destroyed, stream.destroyed]).toEqual([true, true]);
   });
 
   async function listening(replica: Awaited<ReturnType<typeof startService>>): Promise<string> {

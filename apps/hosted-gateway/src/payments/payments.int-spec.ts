@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { STRANGERS, strangersTo } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
@@ -72,6 +73,7 @@ test('what is not there, malformed or of somebody else is a 404', async () => {
     [`/payments/${paid}`, other],
     [`/payments/${newPaymentReference(new Date())}`, merchant],
     ['/payments/nonsense', merchant],
+    [`/payments/${'x'.repeat(5_000)}`, merchant],
     [`/payments/${'0'.repeat(18)}`, merchant],
   ] as const;
   for (const [path, { headers }] of asked) {
@@ -80,11 +82,50 @@ test('what is not there, malformed or of somebody else is a 404', async () => {
   }
 });
 
+describe('payments are found by the site and the mode that made the session', () => {
+  const read = (path: string, headers: Record<string, string>) => gateway.call('GET', `/api/v3.1${path}`, { headers });
+
+  test.each(STRANGERS)('not by %s', async (stranger) => {
+    const { sessionId, paid } = await paidSession();
+    const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
+    for (const key of [other.siteKey, other.merchantKey]) {
+      const headers = { ...other.headers, 'x-api-key': key };
+      for (const path of [`/payments?sessionId=${sessionId}`, `/payments/${paid}`])
+        expect([path, (await read(path, headers)).status]).toEqual([path, 404]);
+    }
+  });
+
+  test('by its merchant’s key too', async () => {
+    const { sessionId, paid } = await paidSession();
+    const headers = { ...merchant.headers, 'x-api-key': merchant.merchantKey };
+    for (const path of [`/payments?sessionId=${sessionId}`, `/payments/${paid}`])
+      expect([path, (await read(path, headers)).status]).toEqual([path, 200]);
+  });
+});
+
+test('the payment that was accepted last comes first; of the same moment the later report', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const payable = await gateway.payableOf(sessionId);
+  // The first one waited for a verification, and failed after the others.
+  const accepted = { 9: '09:59:59', 5: '10:00:00', 3: '10:00:00', 7: '10:00:00' };
+  const payments = Object.entries(accepted).map(([version, time]) =>
+    aPayment(payable, { state: 'failed', version: Number(version), paymentUTCDate: `2026-03-01T${time}.000Z` }),
+  );
+  for (const payment of payments) await gateway.service.app.get(SessionRepository).keepPayments([payment]);
+  const { body } = await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, {
+    headers: merchant.headers,
+  });
+  const versionOf = new Map(payments.map(({ paymentReference, payable: { version } }) => [paymentReference, version]));
+  const listed = (body.payments as { paymentReference: string }[]).map((one) => versionOf.get(one.paymentReference));
+  expect(listed).toEqual([7, 5, 3, 9]);
+});
+
 test('without sessionId: a 400 that names it; without credentials: 401 first', async () => {
   expect(
     (await gateway.call('GET', '/api/v3.1/payments', { headers: merchant.headers })).body.errors[0].message,
   ).toContain('sessionId');
-  expect((await gateway.call('GET', '/api/v3.1/payments')).status).toBe(401);
+  for (const path of ['', `/${'x'.repeat(5_000)}`])
+    expect((await gateway.call('GET', `/api/v3.1/payments${path}`)).status).toBe(401);
 });
 
 test('a payment that is not final is not shown', async () => {
@@ -99,4 +140,18 @@ test('a payment that is not final is not shown', async () => {
     (await gateway.call('GET', `/api/v3.1/payments/${processing.paymentReference}`, { headers: merchant.headers }))
       .status,
   ).toBe(404);
+});
+
+test('without a key one address may not read without end', async () => {
+  const bounded = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: '2' });
+  try {
+    const { headers } = await bounded.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+    const { 'x-api-key': _, ...keyless } = headers;
+    const statuses: number[] = [];
+    for (const sent of [keyless, keyless, keyless, headers])
+      statuses.push((await bounded.call('GET', `/api/v3.1/payments/${'0'.repeat(18)}`, { headers: sent })).status);
+    expect(statuses).toEqual([404, 404, 429, 404]);
+  } finally {
+    await bounded.stop();
+  }
 });

@@ -22,6 +22,12 @@ describe('a session with a payment', () => {
     expect(seen.payments.map(({ paymentReference }) => paymentReference)).toEqual(['b', 'a']);
   });
 
+  it('stays as it is where the payment says nothing newer', () => {
+    const known = { ...session(3, [payment('a', 3)]), payableState: 'closed' as const };
+    const seen = withPayment(known, payment('a', 3, 'reserved'));
+    expect([seen.payableState, seen.payments]).toEqual(['closed', known.payments]);
+  });
+
   it('has each payment once, at its newest', () => {
     const seen = withPayment(session(3, [payment('a', 3)]), payment('a', 2, 'reserved'));
     expect(seen.payments).toEqual([payment('a', 3)]);

@@ -15,12 +15,15 @@ afterAll(() => gateway.stop());
 const open = (code: string) => gateway.call('GET', `/c/${code}`);
 const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
 
-function anInvoice(code: string, { siteId } = merchant): EventEnvelope {
+function anInvoice(
+  code: string,
+  { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'> = merchant,
+): EventEnvelope {
   const invoiceReference = randomUUID();
   const payable = {
     payableId: invoiceReference,
     mode: 'test' as const,
-    merchantId: merchant.merchantId,
+    merchantId,
     siteId,
     amount: 8_950,
     currencyISOCode: 'ZAR',
@@ -47,7 +50,9 @@ test('a camera that opens the code of an invoice is told whose it is, what it is
   const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' };
   expect((await gateway.call('POST', `/c/${code}/payments`, { payload })).status).toBe(404);
 
-  gateway.clock.advance(3_600_000);
+  gateway.clock.advance(3_599_999);
+  expect(shownOn((await open(code)).text)).toBe('till');
+  gateway.clock.advance(1);
   const late = await open(code);
   expect([late.status, shownOn(late.text)]).toEqual([404, 'not-found']);
 });
@@ -62,6 +67,21 @@ test('the static code of a till says so without an amount, for ever', async () =
   expect([status, shownOn(text)]).toEqual([200, 'till']);
   expect(text).toContain('Karoo Books');
   expect(text).not.toContain('class="amount"');
+});
+
+test('a code shows the name of its own merchant, whatever the number of its site', async () => {
+  const { siteId } = merchant;
+  const twin = await gateway.aMerchant({ siteId, merchantName: 'Cape Cycles' });
+  const second = await gateway.aMerchant({ merchantId: merchant.merchantId, merchantName: 'Karoo Books, Paarl' });
+  for (const [owner, name] of [
+    [merchant, 'Karoo Books'],
+    [twin, 'Cape Cycles'],
+    [second, 'Karoo Books, Paarl'],
+  ] as const) {
+    const code = newOwnCode();
+    await gateway.deliver(anInvoice(code, owner));
+    expect((await open(code)).text).toContain(`<bdi>${name}</bdi>`);
+  }
 });
 
 test('one of a merchant that is not known yet is not shown without its name', async () => {

@@ -31,8 +31,16 @@ describe('recognisablePrefix', () => {
     expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
   });
 
-  it('refuses what is no key, so that nothing else is ever written down in part', () => {
-    expect(() => recognisablePrefix('whsec_c2VjcmV0')).toThrow('not an API key');
+  it.each([
+    'whsec_c2VjcmV0',
+    'xsvc_test_site_abcdef',
+    'svc_test_site_abcde',
+    'svc__site_abcdef',
+    'svc_test__abcdef',
+    'svc_1_site_abcdef',
+    'svc_test_1_abcdef',
+  ])('refuses %j, which is no key, so that nothing else is ever written down in part', (text) => {
+    expect(() => recognisablePrefix(text)).toThrow('not an API key');
   });
 });
 
@@ -59,8 +67,9 @@ describe('successorOf', () => {
 
 describe('what is told of a key', () => {
   it('to everybody: its hash, not the sealed form', () => {
-    const { payload, aggregateId, aggregateVersion } = apiKeyChanged(KEY);
-    expect({ aggregateId, aggregateVersion }).toEqual({ aggregateId: 'b', aggregateVersion: 4 });
+    const { payload, ...event } = apiKeyChanged(KEY);
+    expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
+    expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
     expect(payload).toEqual({
       keyId: 'b',
       kind: 'site',
@@ -73,7 +82,10 @@ describe('what is told of a key', () => {
   });
 
   it('to webhook-dispatcher: the sealed form, not the hash', () => {
-    expect(signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) }).payload).toEqual({
+    const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
+    expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
+    expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
+    expect(payload).toEqual({
       secretId: 'b',
       purpose: 'api-key',
       mode: 'test',
@@ -92,7 +104,9 @@ describe('what is told of a key', () => {
   });
 
   it('to an administrator: neither', () => {
-    expect(showApiKey(KEY)).toEqual({
+    const revoked = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
+    expect(showApiKey(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
+    expect(showApiKey(KEY)).toStrictEqual({
       keyId: 'b',
       kind: 'site',
       mode: 'test',

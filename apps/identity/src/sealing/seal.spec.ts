@@ -15,7 +15,7 @@ describe('seal', () => {
     expect(new TextDecoder().decode(opened.plaintext)).toBe('whsec_c2VjcmV0');
     await expect(
       compactDecrypt(sealed, openPrivateKey('stranger', stranger.sealedPrivateKey, SEALING_KEY)),
-    ).rejects.toThrow();
+    ).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
   });
 
   it('looks different each time', async () => {

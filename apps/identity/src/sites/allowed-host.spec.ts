@@ -1,4 +1,5 @@
-import { canonicalHost } from './allowed-host.js';
+import { validateSync } from 'class-validator';
+import { AreHosts, canonicalHost } from './allowed-host.js';
 
 describe('canonicalHost', () => {
   it.each([
@@ -8,6 +9,14 @@ describe('canonicalHost', () => {
     ['my_till-1.internal', 'my_till-1.internal'],
     ['bücher.example', 'xn--bcher-kva.example'],
     ['127.0.0.1', '127.0.0.1'],
+    ['203.0.113.195', '203.0.113.195'],
+    ['a', 'a'],
+    ['a.b', 'a.b'],
+    ['1.2.3.4.example', '1.2.3.4.example'],
+    ['4.3.2.1.Example', '4.3.2.1.example'],
+    ['a.1.2.3.b4', 'a.1.2.3.b4'],
+    [`shop.${'a'.repeat(63)}`, `shop.${'a'.repeat(63)}`],
+    [`${'a.'.repeat(126)}a`, `${'a.'.repeat(126)}a`],
     ['::1', '[::1]'],
     ['[::1]', '[::1]'],
     ['2001:DB8:0:0:0:0:0:1', '[2001:db8::1]'],
@@ -21,6 +30,20 @@ describe('canonicalHost', () => {
     '',
     ' ',
     'shop.example ',
+    '[::1',
+    '::1]',
+    'shop.example?x',
+    'shop.example#x',
+    'shop\\example',
+    'shop[example',
+    'shop]example',
+    'sh\top.example',
+    'shop-.example',
+    'shop.example-',
+    'shop.-example',
+    'a!b.example',
+    'shop.a!b',
+    `shop.${'a'.repeat(64)}`,
     'shop.example:8443',
     '[::1]:8443',
     '127.0.0.1:80',
@@ -44,4 +67,26 @@ describe('canonicalHost', () => {
   ])('refuses %j', (text) => {
     expect(canonicalHost(text)).toBeUndefined();
   });
+});
+
+describe('AreHosts', () => {
+  class Settings {
+    @AreHosts()
+    hosts: unknown;
+
+    constructor(hosts: unknown) {
+      this.hosts = hosts;
+    }
+  }
+  const problemsOf = (hosts: unknown) => validateSync(new Settings(hosts)).map(({ constraints }) => constraints);
+
+  it.each([[[]], [['shop.example', '::1']]])('takes %j', (hosts) => expect(problemsOf(hosts)).toEqual([]));
+
+  it.each([[undefined], [null], ['shop.example'], [{}], [[7]], [['shop.example', 'shop.example:80']]])(
+    'refuses %j',
+    (hosts) => {
+      const areHosts = 'hosts must be a list of host names or IP addresses, without port';
+      expect(problemsOf(hosts)).toEqual([{ areHosts }]);
+    },
+  );
 });

@@ -21,8 +21,18 @@ describe('settleSettings', () => {
     ]);
   });
 
+  it('takes a site without required key that lists a host', () => {
+    const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
+    expect(settleSettings(settings)).toEqual(settings);
+  });
+
   it('refuses a host with a port', () => {
-    expect(refusalOf({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields[0]?.field).toBe('allowedHosts');
+    expect(refusalOf({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields).toEqual([
+      {
+        field: 'allowedHosts',
+        message: 'allowedHosts must be a list of host names or IP addresses, without port',
+      },
+    ]);
   });
 
   it('keeps nothing that is no setting', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { TOKEN_SECONDS } from '@svc/contracts';
 import {
+  nextSignsFrom,
   OUTLIVES_MS,
   planRotation,
   PUBLISHED_BEFORE_MS,
@@ -8,6 +9,7 @@ import {
   SIGNS_FOR_MS,
   signingKeyAt,
   type TokenKey,
+  tokenKeyChanged,
 } from './token-key.js';
 
 const START = Date.parse('2026-03-01T10:00:00.000Z');
@@ -47,6 +49,48 @@ test('the last key is withdrawn when the last token it signed has run out', () =
   expect(planRotation(keys, now(1_000 + OUTLIVES_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
 });
 
+test('the durations are those that verifiers were promised (A2)', () => {
+  expect([PUBLISHED_BEFORE_MS, SIGNS_FOR_MS, OUTLIVES_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
+  expect(nextSignsFrom(now(1))).toEqual(now(600_001));
+});
+
+test('a key that was withdrawn signs no more', () => {
+  const [newer, older] = [{ ...aKey('newer', 1_000), withdrawnAt: now(1_500) }, aKey('older', 0)];
+  expect(signingKeyAt([newer, older], now(2_000))?.kid).toBe('older');
+  expect(signingKeyAt([newer], now(2_000))).toBeUndefined();
+});
+
+test('of keys that signed at any time the newest signs, in whatever order they come', () => {
+  const keys = [aKey('a', 1_000), aKey('c', 3_000), aKey('b', 2_000)];
+  expect(signingKeyAt(keys, now(5_000))?.kid).toBe('c');
+  expect(signingKeyAt([...keys].reverse(), now(5_000))?.kid).toBe('c');
+});
+
+test('only keys older than the signing one are withdrawn, however late it is', () => {
+  const keys = [aKey('next', 9_000_000_000), aKey('signing', 1_000), aKey('older', 0), aKey('oldest', -1)];
+  expect(planRotation(keys, now(8_000_000_000)).toWithdraw.map(({ kid }) => kid)).toEqual(['older', 'oldest']);
+});
+
+test('other services get the public half, and whether it is withdrawn', () => {
+  const key = aKey('k', 0);
+  const event = { type: { name: 'token-key.changed.v1' }, aggregateId: 'k', aggregateVersion: 1 };
+  const payload = { publicJwk: key.publicJwk };
+  expect(tokenKeyChanged(key)).toStrictEqual({ ...event, payload: { ...payload, withdrawn: false } });
+  const withdrawn = tokenKeyChanged({ ...key, withdrawnAt: now(1) });
+  expect(withdrawn.payload).toStrictEqual({ ...payload, withdrawn: true });
+});
+
+test('a key is shown with its dates', () => {
+  expect(showTokenKeys([aKey('k', 1_000, 0)], now(1_000))).toStrictEqual([
+    {
+      kid: 'k',
+      state: 'signing',
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+      signsFromUTCDate: '2026-03-01T10:00:01.000Z',
+    },
+  ]);
+});
+
 test('a key says whether it waits, signs, or is only accepted', () => {
   const keys = [aKey('next', 2_000), aKey('signing', 1_000), aKey('last', 0)];
   expect(showTokenKeys(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
@@ -57,26 +101,37 @@ test('a key says whether it waits, signs, or is only accepted', () => {
 });
 
 test('whenever it is looked, every token that has not run out is of a key that is published, and was for ten minutes', () => {
-  // Looks at the keys at any pace, signs a token each time, and asks about all tokens that are still good.
+  // Looks at the keys at any pace, signs a token each time, and asks about all tokens that are still good. Every other
+  // look is near a change of keys, where a token may outlive what signed it.
+  const seen = { nextKeys: 0, withdrawn: 0, tokensOfAKeyThatSignsNoMore: 0 };
+  const second = fc.integer({ min: 1, max: 24 * 3600 }).map((seconds) => seconds * 1_000);
+  const nearChange = fc.integer({ min: -PUBLISHED_BEFORE_MS, max: OUTLIVES_MS });
+  const look = fc.record({ pauseMs: second, nearChangeMs: fc.option(nearChange, { nil: undefined, freq: 2 }) });
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 24 * 3600 }), { minLength: 50, maxLength: 150 }), (pauses) => {
+    fc.property(fc.array(look, { minLength: 50, maxLength: 150 }), (looks) => {
       let ms = 0;
+      let first: string | undefined;
       let keys: TokenKey[] = [];
       let tokens: { kid: string; until: number }[] = [];
-      for (const seconds of pauses) {
-        ms += seconds * 1000;
+      for (const { pauseMs, nearChangeMs } of looks) {
+        const newestFrom = Math.max(...keys.map(({ signsFrom }) => signsFrom.getTime() - START));
+        const changeAt = newestFrom > ms ? newestFrom : newestFrom + SIGNS_FOR_MS;
+        ms = nearChangeMs === undefined ? ms + pauseMs : Math.max(ms + 1, changeAt + nearChangeMs);
         const { nextSignsFrom, toWithdraw } = planRotation(keys, now(ms));
         keys = keys.filter((key) => !toWithdraw.includes(key));
+        seen.withdrawn += toWithdraw.length;
+        if (nextSignsFrom && keys.length > 0) seen.nextKeys++;
         if (nextSignsFrom) keys.push({ ...aKey(`key ${ms}`, nextSignsFrom.getTime() - START, ms) });
         const key = signingKeyAt(keys, now(ms))!;
+        first ??= key.kid;
         const publishedForMs = key.signsFrom.getTime() - key.createdAt.getTime();
-        expect(publishedForMs === PUBLISHED_BEFORE_MS || key.createdAt.getTime() === START + pauses[0]! * 1000).toBe(
-          true,
-        );
+        expect(publishedForMs === PUBLISHED_BEFORE_MS || key.kid === first).toBe(true);
         tokens = [...tokens.filter(({ until }) => until > ms), { kid: key.kid, until: ms + TOKEN_SECONDS * 1000 }];
         for (const { kid } of tokens) expect(keys.map((known) => known.kid)).toContain(kid);
+        seen.tokensOfAKeyThatSignsNoMore += tokens.filter(({ kid }) => kid !== key.kid).length;
         expect(keys.length).toBeLessThanOrEqual(3);
       }
     }),
   );
+  for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });

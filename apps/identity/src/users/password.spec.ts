@@ -21,12 +21,22 @@ test('what looks the same is the same password, however it was typed', async () 
   expect(await isPassword('Zoe\u0308 loves caf\u00e9', await hashPassword('Zo\u00eb loves cafe\u0301'))).toBe(true);
 });
 
-test.each(['', 'plain', '$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abc', '$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$abc'])(
-  '%j is no hash of ours',
-  async (hash) => {
-    await expect(isPassword('password', hash)).rejects.toThrow('argon2id');
-  },
-);
+test.each([
+  '',
+  'plain',
+  '$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abc',
+  '$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$abc',
+  'x$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abcd',
+  '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$abcd$',
+  '$argon2id$v=19$m=12345678,t=2,p=1$c29tZXNhbHQ$abcd',
+  '$argon2id$v=19$m=,t=2,p=1$c29tZXNhbHQ$abcd',
+  '$argon2id$v=19$m=256,t=100,p=1$c29tZXNhbHQ$abcd',
+  '$argon2id$v=19$m=256,t=2,p=100$c29tZXNhbHQ$abcd',
+  '$argon2id$v=19$m=256,t=2,p=1$$abcd',
+  '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$',
+])('%j is no hash of ours', async (hash) => {
+  await expect(isPassword('password', hash)).rejects.toThrow('argon2id');
+});
 
 test('of a burst some wait, and those over the bound are told to come back', async () => {
   const queue = new PasswordQueue();

@@ -1,4 +1,4 @@
-import { newWebhookSecret } from './webhook-secret.js';
+import { newWebhookSecret, showWebhookSecret, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
 
 describe('newWebhookSecret', () => {
   it('is 32 bytes in base64 behind whsec_, another one each time', () => {
@@ -6,5 +6,40 @@ describe('newWebhookSecret', () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
     expect(newWebhookSecret()).not.toBe(secret);
+  });
+});
+
+const SECRET: WebhookSecret = {
+  secretId: 's-1',
+  mode: 'live',
+  merchantId: 1001,
+  siteId: 5001,
+  sealed: 'sealed',
+  createdAt: new Date('2026-03-01T10:00:00Z'),
+  revokedAt: null,
+  version: 2,
+};
+const REVOKED: WebhookSecret = { ...SECRET, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
+
+test('an administrator sees when a secret was made and revoked, and not its sealed form', () => {
+  const shown = { secretId: 's-1', mode: 'live', createdUTCDate: '2026-03-01T10:00:00.000Z' };
+  expect(showWebhookSecret(SECRET)).toStrictEqual({ ...shown, revoked: false });
+  const revokedUTCDate = '2026-03-02T10:00:00.000Z';
+  expect(showWebhookSecret(REVOKED)).toStrictEqual({ ...shown, revoked: true, revokedUTCDate });
+});
+
+test('webhook-dispatcher gets the sealed form; a webhook secret is never primary', () => {
+  const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001, sealed: 'sealed' };
+  const event = { type: { name: 'signing-secret.changed.v1' }, aggregateId: 's-1' };
+  const both = { ...payload, purpose: 'webhook-secret', primary: false };
+  expect(webhookSecretChanged(SECRET)).toStrictEqual({
+    ...event,
+    aggregateVersion: 2,
+    payload: { ...both, revoked: false },
+  });
+  expect(webhookSecretChanged(REVOKED)).toStrictEqual({
+    ...event,
+    aggregateVersion: 3,
+    payload: { ...both, revoked: true },
   });
 });

@@ -32,12 +32,15 @@ test('every page of every size holds what sorting all payments would put there, 
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
   const payment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
+  /** How many pages were of each kind. */
+  const seen = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
     fc.asyncProperty(
-      fc.array(payment, { minLength: 1, maxLength: 60 }),
+      fc.array(payment, { minLength: 1, maxLength: 60, size: 'max' }),
       fc.integer({ min: 1, max: 20 }),
-      fc.integer({ min: 0, max: 70 }),
-      async (given, limit, offset) => {
+      fc.nat(),
+      async (given, limit, anywhere) => {
+        const offset = anywhere % (given.length + 5);
         const organisationId = randomUUID();
         const made = given.map(({ date, customer }) =>
           aPayment(organisationId, customer, { paymentUTCDate: date.toISOString() }),
@@ -53,13 +56,18 @@ test('every page of every size holds what sorting all payments would put there, 
             .map(({ reference }) => reference);
         const found = async (owner: PaymentOwner) =>
           (await pages.find(owner, offset, limit)).map(({ reference }) => reference);
-        expect(await found(ofAll(organisationId))).toEqual(slice());
-        for (const customerId of ['one', 'two'])
-          expect(await found({ ...ofAll(organisationId), customerId })).toEqual(slice(customerId));
+        for (const customerId of [undefined, 'one', 'two']) {
+          const page = slice(customerId);
+          expect(await found({ ...ofAll(organisationId), customerId })).toEqual(page);
+          seen[page.length === 0 ? 'empty' : page.length === limit ? 'full' : 'last']++;
+          if (page.length > 0 && offset > 0) seen.notFirst++;
+          if (page.length > 0 && customerId !== undefined) seen.ofOneCustomer++;
+        }
       },
     ),
     { numRuns: 60 },
   );
+  for (const [what, count] of Object.entries(seen)) expect([what, count >= 10]).toEqual([what, true]);
 });
 
 describe('a page far back', () => {

@@ -180,7 +180,11 @@ test('what is no number is a 400 that names it; without payments, and past the e
   expect(await nothing('?customerReference=', ours.apps[0])).toEqual([204, '']);
   expect(await nothing(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await nothing('?customerReference=%00')).toEqual([204, '']);
-  expect((await history.get('/v1/payments?page=0&customerReference=another', ours.apps[0])).status).toBe(400);
+  const ofAnother = await history.get('/v1/payments?page=0&customerReference=another', ours.apps[0]);
+  expect([ofAnother.status, JSON.parse(ofAnother.text)]).toEqual([
+    400,
+    expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
+  ]);
 });
 
 test('payments of anonymous payers are in no history', async () => {

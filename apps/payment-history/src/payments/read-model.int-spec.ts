@@ -42,48 +42,68 @@ test('events that come twice, late, out of order and by several replicas at once
     isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });
+  /** How many runs had each: what comes late, twice, or changes nothing, and batches side by side. */
+  const runs = { late: 0, repeated: 0, reversal: 0, atOnce: 0, inOrder: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), fc.boolean(), async (steps, atOnce) => {
-      const organisationId = randomUUID();
-      const base = Array.from({ length: 5 }, (_, i) =>
-        aPayment(organisationId, `customer ${i % 2}`, {
-          paymentUTCDate: new Date(Date.UTC(2026, 2, 1) + i * 40_000_000).toISOString(),
-        }),
-      );
-      const versionOf = (payment: number, version: number) => ({
-        ...base[payment]!,
-        ...statesOf(payment)[version - 1],
-        tipAmount: version,
-        merchantName: `as of ${version}`,
-      });
-      const batches = [0, 1, 2, 3].map((batch) => steps.filter((one) => one.batch === batch));
-      const eventOf = ({ payment, version, isReversal }: (typeof steps)[number]) => {
-        const snapshot = versionOf(payment, version);
-        const reversed = { ...snapshot, reversedUTCDate: '2026-03-01T10:20:00.000Z' };
-        return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : told(snapshot, version);
-      };
-      const deliver = (batch: typeof steps) => history.deliver(...batch.map(eventOf));
-      if (atOnce) await Promise.all(batches.map(deliver));
-      else for (const batch of batches) await deliver(batch);
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+      fc.boolean(),
+      async (steps, atOnce) => {
+        const organisationId = randomUUID();
+        const base = Array.from({ length: 5 }, (_, i) =>
+          aPayment(organisationId, `customer ${i % 2}`, {
+            paymentUTCDate: new Date(Date.UTC(2026, 2, 1) + i * 40_000_000).toISOString(),
+          }),
+        );
+        const versionOf = (payment: number, version: number) => ({
+          ...base[payment]!,
+          ...statesOf(payment)[version - 1],
+          tipAmount: version,
+          merchantName: `as of ${version}`,
+        });
+        const batches = [0, 1, 2, 3].map((batch) => steps.filter((one) => one.batch === batch));
+        const eventOf = ({ payment, version, isReversal }: (typeof steps)[number]) => {
+          const snapshot = versionOf(payment, version);
+          const reversed = { ...snapshot, reversedUTCDate: '2026-03-01T10:20:00.000Z' };
+          return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : told(snapshot, version);
+        };
+        const deliver = (batch: typeof steps) => history.deliver(...batch.map(eventOf));
+        if (atOnce) await Promise.all(batches.map(deliver));
+        else for (const batch of batches) await deliver(batch);
 
-      const rows = await history.dataSource.query<{ reference: string; version: number; [column: string]: unknown }[]>(
-        `SELECT reference, version, state, verification_url, errors, tip_amount, merchant_name
+        const rows = await history.dataSource.query<
+          { reference: string; version: number; [column: string]: unknown }[]
+        >(
+          `SELECT reference, version, state, verification_url, errors, tip_amount, merchant_name
            FROM payments WHERE organisation_id = $1`,
-        [organisationId],
-      );
-      const newest = new Map<string, number>();
-      for (const { payment, version, isReversal } of steps)
-        if (!isReversal)
-          newest.set(base[payment]!.reference, Math.max(version, newest.get(base[payment]!.reference) ?? 0));
-      expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newest);
-      for (const row of rows) {
-        const payment = base.findIndex(({ reference }) => reference === row.reference);
-        const { state, verificationUrl = null, errors = [] } = versionOf(payment, row.version);
-        expect(row).toMatchObject({ state, verification_url: verificationUrl, errors });
-        expect(row).toMatchObject({ tip_amount: row.version, merchant_name: `as of ${row.version}` });
-      }
-      expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
-    }),
+          [organisationId],
+        );
+        const newest = new Map<string, number>();
+        for (const { payment, version, isReversal } of steps)
+          if (!isReversal)
+            newest.set(base[payment]!.reference, Math.max(version, newest.get(base[payment]!.reference) ?? 0));
+        expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newest);
+        for (const row of rows) {
+          const payment = base.findIndex(({ reference }) => reference === row.reference);
+          const { state, verificationUrl = null, errors = [] } = versionOf(payment, row.version);
+          expect(row).toMatchObject({ state, verification_url: verificationUrl, errors });
+          expect(row).toMatchObject({ tip_amount: row.version, merchant_name: `as of ${row.version}` });
+        }
+        expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
+
+        const payments = steps
+          .filter(({ isReversal }) => !isReversal)
+          .toSorted((one, other) => one.batch - other.batch);
+        const before = (index: number) =>
+          payments.slice(0, index).filter((one) => one.payment === payments[index]!.payment);
+        if (payments.some(({ version }, index) => before(index).some((one) => one.version > version))) runs.late++;
+        if (payments.some(({ version }, index) => before(index).some((one) => one.version === version)))
+          runs.repeated++;
+        if (payments.length < steps.length) runs.reversal++;
+        runs[atOnce ? 'atOnce' : 'inOrder']++;
+      },
+    ),
     { numRuns: 40 },
   );
+  for (const [what, count] of Object.entries(runs)) expect([what, count >= 5]).toEqual([what, true]);
 });

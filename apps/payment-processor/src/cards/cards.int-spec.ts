@@ -65,9 +65,12 @@ test('a card encrypted for its owner is stored without a CVV, and for no other o
   expect(key).toEqual(processor.cardKey);
   const encrypted = (sessionId: string) => encryptedCard(key, { sessionId, try: 1 }, { cvv: undefined });
   const store = async (sessionId: string) =>
-    (await customer.call('POST', '/v1/cards', { encryptedCard: await encrypted(sessionId) })).status;
-  expect(await store(customer.customerReference)).toBe(201);
-  expect(await store(partner.organisationId)).toBe(400);
+    customer.call('POST', '/v1/cards', { encryptedCard: await encrypted(sessionId) });
+  expect((await store(customer.customerReference)).status).toBe(201);
+  expect(await store(partner.organisationId)).toMatchObject({
+    status: 400,
+    body: { errors: [{ message: 'The card was encrypted for another page. Reload the page and try again.' }] },
+  });
   const ofOrganisation = { encryptedCard: await encrypted(partner.organisationId) };
   expect((await partner.call('POST', '/v1/cards', ofOrganisation)).status).toBe(201);
 });
@@ -96,6 +99,39 @@ test('whose card may be used and deleted by whom', async () => {
   expect(await deletes(one, ofOrganisation)).toBe(404);
   expect(await deletes(partner, ofOne)).toBe(204);
   expect(await deletes(partner, ofOrganisation)).toBe(204);
+});
+
+test('a card is of one mode: the same organisation in the other one neither pays with it nor deletes it', async () => {
+  const live = await aPartner(processor, 'live', partner.organisationId);
+  const customer = await partner.customer();
+  const sameCustomer = await live.customer(customer.customerReference);
+  const { token } = (await customer.call('POST', '/v1/cards', clear())).body as { token: string };
+  for (const stranger of [live, sameCustomer]) {
+    const invoice = await openInvoice(processor, { ...merchant, mode: 'live' });
+    expect((await stranger.pay(invoice, withToken(token))).status).toBe(404);
+    expect((await stranger.call('DELETE', `/v1/cards/${token}`)).status).toBe(404);
+  }
+  expect((await customer.pay(await anInvoice(), withToken(token))).status).toBe(201);
+});
+
+test('of several cards the one that is named is used, deleted, and forgotten', async () => {
+  const store = async (number: string) => (await partner.call('POST', '/v1/cards', clear(number))).body.token as string;
+  const [first, second] = [await store(CARDS.approved), await store('5555555555554444')];
+  const paid = await partner.pay(await anInvoice(), withToken(second));
+  expect(paid.body).toMatchObject({ status: 'success', paymentMethodDescription: '**** 4444' });
+  expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
+  await processor.service.app.get(DeleteCard).forgetDeleted();
+  const known = await processor.dataSource.query<object[]>(
+    `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS forgotten FROM cards WHERE token IN ($1, $2)`,
+    [first, second],
+  );
+  expect(known).toEqual(
+    expect.arrayContaining([
+      { token: first, deleted: true, forgotten: true },
+      { token: second, deleted: false, forgotten: false },
+    ]),
+  );
+  expect((await partner.pay(await anInvoice(), withToken(second))).status).toBe(201);
 });
 
 test.each([

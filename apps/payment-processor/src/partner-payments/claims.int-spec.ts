@@ -76,6 +76,41 @@ describe('claims of the partner', () => {
     expect((await processor.published(PaymentSucceededV1)).at(-1)!.payload).toMatchObject({ vouchers });
   });
 
+  test('a tip beside vouchers is taken from the card, also where vouchers cover everything else', async () => {
+    merchant = await aMerchant(processor, {
+      features: { tip: { enabled: true } },
+      grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
+    });
+    const invoice = await anInvoice();
+    const all = [{ merchantLiable: false, amount: invoice.amount }];
+    const { body } = await partner.pay(invoice, { vouchers, tipAmount: 500 });
+    expect(body).toMatchObject({ status: 'success', tipAmount: 500, processedAmount: 10_500 });
+    expect((await ledgerOf(body.paymentReference)).at(-1)).toMatchObject({ kind: 'capture', amount: 10_500 });
+
+    const none = await partner.pay(await anInvoice(), { vouchers: all, tipAmount: 500, paymentMethod: undefined });
+    expect([none.status, none.body.errors[0].field]).toEqual([400, 'paymentMethod']);
+    const tipped = await partner.pay(await anInvoice(), { vouchers: all, tipAmount: 500 });
+    expect(tipped.body).toMatchObject({ status: 'success', processedAmount: 500, paymentMethodType: 'Card' });
+    expect(chargesOf([tipped.body.paymentReference])).toHaveLength(1);
+    const elsewhere = await partner.pay(await anInvoice(), { vouchers, tipAmount: 500, ...external('success') });
+    expect(elsewhere.body).toMatchObject({ status: 'success', processedAmount: 10_500 });
+    expect((await ledgerOf(elsewhere.body.paymentReference)).at(-1)).toMatchObject({
+      kind: 'external',
+      amount: 10_500,
+    });
+  });
+
+  test('a grant of one merchant is none of another, and one to a partner none to another', async () => {
+    const granting = await granted(true, true);
+    const other = await aPartner(processor);
+    const withGrant = await anInvoice(granting);
+    for (const claim of [{ vouchers }, external('success')]) {
+      expect((await partner.pay(await anInvoice(), claim)).status).toBe(403);
+      expect((await other.pay(withGrant, claim)).status).toBe(403);
+    }
+    expect((await partner.pay(withGrant, { vouchers })).status).toBe(201);
+  });
+
   test('vouchers of a payment that failed move nothing', async () => {
     merchant = await granted(true, false);
     const declined = { paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };

@@ -117,7 +117,14 @@ test('a card encrypted for this payment of this payer opens, and for no other', 
   for (const [payer, card, as] of refused)
     expect(await payer.pay(invoice, { reference: as, ...card })).toMatchObject({
       status: 400,
-      body: { errors: [{ errorReference: '40' }] },
+      body: {
+        errors: [
+          {
+            errorReference: '40',
+            message: 'The card was encrypted for another page. Reload the page and try again.',
+          },
+        ],
+      },
     });
   expect(await countOf(invoice)).toBe(0);
   const success = { status: 201, body: { status: 'success' } };

@@ -33,6 +33,15 @@ test.each([['that is known', true] as const, ['whose session.created is still on
   },
 );
 
+test('no other one is closed with it', async () => {
+  const [one, other] = [aPayable(), aPayable()];
+  for (const payable of [other, one])
+    await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+  expect(await processor.close(one)).toEqual({ payableId: one.payableId, state: 'closed', version: 2, tries: 0 });
+  expect(await published(other.payableId)).toEqual([]);
+  expect(await processor.pay(other)).toMatchObject({ state: 'success', payable: { version: 3 } });
+});
+
 test('one whose payment has no outcome yet is not closed', async () => {
   const payable = aPayable();
   expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });

@@ -63,9 +63,12 @@ describe('a circuit', () => {
   });
 
   it('whatever fails in whatever order: opens at the fifth, never for longer than five minutes, and only for probes again', () => {
+    // A long row of them opens it often enough to reach five minutes.
     const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
+    // In milliseconds, how long each opening lasted.
+    const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
     fc.assert(
-      fc.property(fc.array(failure, { maxLength: 60 }), (failures) => {
+      fc.property(fc.array(failure, { minLength: 20, maxLength: 60 }), (failures) => {
         let circuit = CLOSED;
         let now = NOW.getTime();
         for (const { isProbe, afterMs } of failures) {
@@ -78,12 +81,14 @@ describe('a circuit', () => {
           expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);
           const hasOpened = circuit.openings > before.openings;
           expect(hasOpened).toBe(wasProbe || circuit.failures === 5);
-          if (hasOpened) {
-            expect(circuit.openUntil!.getTime() - now).toBeGreaterThanOrEqual(10 * SECOND);
-            expect(circuit.openUntil!.getTime() - now).toBeLessThanOrEqual(300 * SECOND);
-          } else expect(circuit.openUntil).toEqual(before.openUntil);
+          // Twice as long each time, five minutes at most.
+          const openMs = Math.min(10 * SECOND * 2 ** before.openings, 300 * SECOND);
+          expect(circuit.openUntil).toEqual(hasOpened ? new Date(now + openMs) : before.openUntil);
+          if (hasOpened) openings[wasProbe ? 'byProbes' : 'byFailures'].add(openMs);
         }
       }),
     );
+    expect([...openings.byFailures]).toEqual([10 * SECOND]);
+    expect([...openings.byProbes].sort((a, b) => a - b)).toEqual([20, 40, 80, 160, 300].map((s) => s * SECOND));
   });
 });

@@ -1,4 +1,4 @@
-import { RETRY_SCHEDULE_MS, retryAfterMs, waitAfter, waitForKeys } from './retry-schedule.js';
+import { RETRY_SCHEDULE_MS, retryAfterMs, SCHEDULE_MAX_MS, waitAfter, waitForKeys } from './retry-schedule.js';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -11,6 +11,8 @@ describe('the retry schedule', () => {
     const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);
+    // With a fifth more at each try.
+    expect(SCHEDULE_MAX_MS).toBe(305_466_000);
   });
 
   it.each([
@@ -38,6 +40,8 @@ describe('the retry schedule', () => {
     ['Sun, 01 Mar 2026 10:01:30 GMT', 90_000],
     ['Sun, 01 Mar 2026 09:00:00 GMT', 0],
     ['Wed, 01 Mar 2028 10:00:00 GMT', 24 * HOUR],
+    ['xSun, 01 Mar 2026 10:01:30 GMT', undefined],
+    ['Sun, 01 Mar 2026 10:01:30 GMT+1', undefined],
     ['Sun, 99 Mar 2026 10:01:30 GMT', undefined],
     ['-5', undefined],
     ['1.5', undefined],

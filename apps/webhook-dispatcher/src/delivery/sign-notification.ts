@@ -48,7 +48,7 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
     fields.paymentUTCDate,
     fields.userMessage ?? '',
   ];
-  return createHash('sha256').update(parts.join('|'), 'utf8').digest('hex');
+  return createHash('sha256').update(parts.join('|')).digest('hex');
 }
 
 /** In the order of the specification: jsonb does not keep the order in which the fields were built. */

@@ -17,7 +17,7 @@ describe('what a try means', () => {
     expect(judgeTry({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, first).state).toBe('delivered');
   });
 
-  it.each([301, 302, 307, 308, 400, 401, 403, 404, 408, 409, 425, 500, 502, 504, 599])(
+  it.each([199, 300, 301, 302, 307, 308, 400, 401, 403, 404, 408, 409, 425, 500, 502, 504, 599])(
     '%i is tried again',
     (statusCode) => {
       expect(judgeTry({ statusCode, retryAfter: '60', durationMs: 5 }, first)).toEqual({

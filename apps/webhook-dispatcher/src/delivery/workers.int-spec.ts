@@ -174,6 +174,7 @@ describe('the loop', () => {
       await waitUntil('the notification', 5_000, async () => receiver.received.length === i);
     }
     await service.close();
+    expect(receiver.statuses).toEqual(['Success', 'Success']);
   });
 
   it('sends what is recorded without a claim, as far as there is room, and the rest as places become free', async () => {
@@ -255,6 +256,8 @@ describe('the loop', () => {
     dispatcher.clock.advance(6 * SECOND);
     await waitUntil('the second try', 5_000, async () => (await dispatcher.rowOf(payment)).state === 'delivered');
     await service.close();
+    expect(await dispatcher.rowOf(payment)).toMatchObject({ tries: 2 });
+    expect(receiver.received).toHaveLength(2);
   });
 
   it('on shutdown lets what is on the wire finish, and claims nothing more', async () => {

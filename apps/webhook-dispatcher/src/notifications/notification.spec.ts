@@ -1,5 +1,8 @@
 import { endpointOf, replayRefusal } from './notification.js';
 
+/** The longest name that DNS knows. */
+const HOST_253 = `${'a.'.repeat(126)}a`;
+
 describe('the endpoint of an address', () => {
   it.each([
     ['https://Shop.Example/a?b', 'shop.example:443'],
@@ -8,6 +11,8 @@ describe('the endpoint of an address', () => {
     ['http://localhost/', 'localhost:80'],
     ['https://[2606:4700::1]/', '[2606:4700::1]:443'],
     ['nonsense', 'invalid'],
+    [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
+    [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
   ])('of %s is %s', (url, endpoint) => {
     expect(endpointOf(url)).toBe(endpoint);
@@ -33,6 +38,8 @@ describe('a replay', () => {
 
   it('is refused while it is being sent, and when it was superseded', () => {
     expect(replayRefusal({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
-    expect(replayRefusal({ ...candidate, state: 'superseded', paymentStatus: 'Failed' })).toContain('was paid');
+    const superseded = { ...candidate, state: 'superseded', paymentStatus: 'Failed' } as const;
+    expect(replayRefusal(superseded)).toContain('was paid');
+    expect(replayRefusal({ ...superseded, sessionSucceeded: false })).toContain('was paid');
   });
 });

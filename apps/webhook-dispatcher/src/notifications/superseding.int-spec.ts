@@ -258,6 +258,14 @@ describe('when the two are recorded by transactions at the same moment', () => {
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
+    // Each of the others was told before it, or never.
+    const states = await Promise.all(
+      payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
+    );
+    const countOf = (state: string): number => states.filter((one) => one === state).length;
+    expect(countOf('success: delivered')).toBe(20);
+    expect(countOf('failed: delivered')).toBe(told.length - 20);
+    expect(countOf('failed: superseded')).toBe(60 - told.length);
   });
 });
 

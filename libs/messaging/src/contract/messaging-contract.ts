@@ -19,9 +19,17 @@ export function messagingContract(name: string, makeHarness: () => MessagingHarn
     });
     afterEach(() => current.close());
 
-    describe('event log', () => logContract(harness));
-    describe('relay', () => relayContract(harness));
-    describe('consumers', () => consumerContract(harness));
-    describe('commands', () => commandContract(harness));
+    describe('event log', () => {
+      logContract(harness);
+    });
+    describe('relay', () => {
+      relayContract(harness);
+    });
+    describe('consumers', () => {
+      consumerContract(harness);
+    });
+    describe('commands', () => {
+      commandContract(harness);
+    });
   });
 }

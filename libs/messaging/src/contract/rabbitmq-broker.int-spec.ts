@@ -141,7 +141,7 @@ describe('consuming', () => {
     door.open();
     await stopped;
     const byTheFirst = handled.length;
-    expect((await effectsIn(history)).length).toBe(byTheFirst);
+    expect(await effectsIn(history)).toHaveLength(byTheFirst);
     expect(byTheFirst).toBeGreaterThanOrEqual(100);
     expect(byTheFirst).toBeLessThan(450);
 
@@ -336,7 +336,7 @@ describe('commands', () => {
     const answer = commands.request(Double, {}, 15_000);
     await waitUntil('it to be turned away', DEADLINE_MS, () => Promise.resolve(Date.now() - askedAt > 300));
     await harness.consumer('calculator', { commands: { [Double.name]: () => Promise.resolve(8) } });
-    expect(await answer).toEqual(8);
+    expect(await answer).toBe(8);
   });
 
   test('a request is never persistent and is gone from the queue at its deadline', async () => {

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { newApiKey } from '@svc/auth';
+import type { Mode } from '@svc/contracts';
+import { waitUntil } from '@svc/testing';
+import { encrypt } from './bank-and-platform.js';
+import type { Answer, Call, MainApi } from './main-api.js';
+
+/** Merchant 1 has three sites, of which one takes calls without a key; merchant 2 has one. */
+export const SITES = ['site 1', 'site 2', 'open site', 'site of merchant 2'] as const;
+export type Site = (typeof SITES)[number];
+
+/** Pairs of numbers that a caller may send; the last three are no site of the merchant. */
+export const CLAIMS = [...SITES, 'site 1 as of merchant 2', 'no site', 'no headers'] as const;
+export type Claim = (typeof CLAIMS)[number];
+
+/** What may stand in `x-api-key`. */
+export const HOSTED_KEYS = [
+  'none',
+  'merchant 1',
+  'merchant 1 live',
+  'site 1',
+  'site 1 live',
+  'site 2',
+  'site 2 live',
+  'open site',
+  'merchant 2',
+  'merchant 2 live',
+  'site of merchant 2',
+  'site 1 revoked',
+  'a partner',
+  'nobody’s',
+  'nonsense',
+] as const;
+export type HostedKey = (typeof HOSTED_KEYS)[number];
+
+/** A site in one mode; who is let in is one of these, whichever of its keys it shows. */
+export const HOSTED_COLUMNS = [
+  'site 1',
+  'site 1 live',
+  'site 2',
+  'site 2 live',
+  'open site, no key',
+  'open site',
+  'open site live',
+  'site of merchant 2',
+  'site of merchant 2 live',
+] as const;
+export type HostedCaller = (typeof HOSTED_COLUMNS)[number];
+
+/** The column that what is sent belongs to; undefined: refused. */
+export function hostedCallerOf(claim: Claim, key: HostedKey): HostedCaller | undefined {
+  const site = SITES.find((one) => one === claim);
+  if (!site) return undefined;
+  if (key === 'none') return site === 'open site' ? 'open site, no key' : undefined;
+  const owner = site === 'site of merchant 2' ? 'merchant 2' : 'merchant 1';
+  const opens: readonly string[] = [site, `${site} live`, owner, `${owner} live`];
+  if (!opens.includes(key)) return undefined;
+  return key.endsWith(' live') ? `${site} live` : site;
+}
+
+export interface PaidSession {
+  readonly sessionId: string;
+  readonly code: string;
+  readonly paymentReference: string;
+  readonly requestId: string;
+}
+
+/** Two merchants, on-boarded as an administrator does it, and what they ask the hosted gateway for. */
+export class TwoMerchants {
+  readonly keys = new Map<HostedKey, string>();
+  readonly numbers = new Map<Site, { readonly merchantId: string; readonly siteId: string }>();
+
+  private constructor(readonly api: MainApi) {}
+
+  static async onboard(api: MainApi): Promise<TwoMerchants> {
+    const two = new TwoMerchants(api);
+    await api.tellEverybody();
+    const first = await two.newMerchant('merchant 1', ['site 1', 'site 2', 'open site']);
+    await two.newMerchant('merchant 2', ['site of merchant 2']);
+    const { organisationId } = await api.administer('POST', '/organisations', { name: 'A' });
+    const partner = await api.administer('POST', `/organisations/${organisationId}/keys`, { mode: 'test' });
+    two.keys.set('a partner', partner['apiKey']!);
+    two.keys.set('nobody’s', newApiKey('site', 'test'));
+    two.keys.set('nonsense', 'nonsense');
+    await two.everybodyKnows();
+    await two.revokeOne(first);
+    return two;
+  }
+
+  ask(claim: Claim, key: HostedKey, call: Call): Promise<Answer> {
+    const apiKey = this.keys.get(key);
+    return this.api.callHosted({
+      ...call,
+      headers: { ...this.headersOf(claim), ...(apiKey ? { 'x-api-key': apiKey } : {}), ...call.headers },
+    });
+  }
+
+  /** Any that are let in as this. */
+  as(caller: HostedCaller, call: Call): Promise<Answer> {
+    const site = SITES.find((one) => caller.startsWith(one) && !caller.startsWith(`${one} of`))!;
+    const owner: HostedKey = site === 'site of merchant 2' ? 'merchant 2' : 'merchant 1';
+    const key = caller.endsWith('no key') ? 'none' : caller.endsWith(' live') ? (`${owner} live` as const) : owner;
+    return this.ask(site, key, call);
+  }
+
+  async newSession(caller: HostedCaller, requestId: string = randomUUID()): Promise<string> {
+    const answer = await this.as(caller, { method: 'POST', path: '/api/v3.1/sessions', body: aSession(requestId) });
+    if (answer.status !== 201) throw new Error(`${caller}: ${answer.status} ${answer.text}`);
+    return (JSON.parse(answer.text) as { sessionId: string }).sessionId;
+  }
+
+  async newPaidSession(caller: HostedCaller): Promise<PaidSession> {
+    const requestId = randomUUID();
+    const sessionId = await this.newSession(caller, requestId);
+    const html = (await this.api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` })).text;
+    const body = { reference: randomUUID(), try: 1, encryptedCard: await encrypt(html, sessionId, 1) };
+    const paid = await this.api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
+    const redirectUrl = (JSON.parse(paid.text) as { redirectUrl?: string }).redirectUrl;
+    if (redirectUrl === undefined) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
+    const paymentReference = new URL(redirectUrl).searchParams.get('paymentReference')!;
+    return { sessionId, code: await this.api.codeOf(sessionId), paymentReference, requestId };
+  }
+
+  private headersOf(claim: Claim): Record<string, string> {
+    if (claim === 'no headers') return {};
+    const { merchantId, siteId } = this.numbers.get(SITES.find((site) => site === claim) ?? 'site 1')!;
+    const other = this.numbers.get('site of merchant 2')!.merchantId;
+    return {
+      merchantid: claim === 'site 1 as of merchant 2' ? other : merchantId,
+      merchantsiteid: claim === 'no site' ? '999999999' : siteId,
+    };
+  }
+
+  private async newMerchant(name: 'merchant 1' | 'merchant 2', sites: readonly Site[]): Promise<string> {
+    const { merchantId = '' } = await this.api.administer('POST', '/merchants', { name });
+    const keyOf = async (path: string, mode: Mode): Promise<string> =>
+      (await this.api.administer('POST', `/merchants/${merchantId}${path}/keys`, { mode }))['apiKey']!;
+    this.keys.set(name, await keyOf('', 'test'));
+    this.keys.set(`${name} live`, await keyOf('', 'live'));
+    for (const site of sites) {
+      const keyless = site === 'open site' ? { requireApiKey: false, allowedHosts: ['shop.example'] } : {};
+      const body = { name: site, siteReference: site, ...keyless };
+      const { siteId = '' } = await this.api.administer('POST', `/merchants/${merchantId}/sites`, body);
+      this.numbers.set(site, { merchantId: String(merchantId), siteId: String(siteId) });
+      this.keys.set(site, await keyOf(`/sites/${siteId}`, 'test'));
+      if (site === 'site 1' || site === 'site 2')
+        this.keys.set(`${site} live`, await keyOf(`/sites/${siteId}`, 'live'));
+      if (site === 'site 1') this.keys.set('site 1 revoked', await keyOf(`/sites/${siteId}`, 'test'));
+    }
+    return merchantId;
+  }
+
+  private async everybodyKnows(): Promise<void> {
+    const isLetIn = async (claim: Claim, key: HostedKey): Promise<boolean> =>
+      (await this.ask(claim, key, { method: 'GET', path: '/api/v3.1/payments?sessionId=x' })).status !== 401;
+    await waitUntil('the hosted gateway to know every key', 20_000, async () => {
+      await this.api.tellEverybody();
+      for (const claim of CLAIMS)
+        for (const key of HOSTED_KEYS) if (hostedCallerOf(claim, key) && !(await isLetIn(claim, key))) return false;
+      return isLetIn('site 1', 'site 1 revoked');
+    });
+  }
+
+  private async revokeOne(merchantId: string): Promise<void> {
+    const path = `/merchants/${merchantId}/sites/${this.numbers.get('site 1')!.siteId}/keys`;
+    const { keys } = (await this.api.administer('GET', path)) as unknown as { keys: { keyId: string; mode: string }[] };
+    // The newest of its mode is the one that was made last.
+    const { keyId } = keys.find(({ mode }) => mode === 'test')!;
+    await this.api.administer('DELETE', `${path}/${keyId}`);
+    await this.api.tellEverybody();
+    this.api.clock.advance(1_000);
+  }
+}
+
+export function aSession(requestId: string = randomUUID()): Record<string, unknown> {
+  return {
+    requestId,
+    merchantOrderId: 'order-17',
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    notificationUrl: 'https://shop.example/hook',
+    returnUrl: 'https://shop.example/return',
+    cancelUrl: 'https://shop.example/cart',
+    origin: 'shop.example',
+  };
+}

@@ -1,0 +1,112 @@
+import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+import { decidePage, type PageFacts } from './decide-page.js';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const after = (milliseconds: number): string => new Date(NOW.getTime() + milliseconds).toISOString();
+
+type Facts = Partial<Omit<PageFacts, 'session'>> & { session?: Partial<PageFacts['session']> };
+function pageOf({ session, ...facts }: Facts): { readonly state: string; readonly [field: string]: unknown } {
+  const whole = {
+    sessionId: 's',
+    code: null,
+    returnUrl: 'https://shop.example/return',
+    cancelUrl: 'https://shop.example/cart',
+    payableState: 'open',
+    tries: 0,
+    expiresAt: new Date(NOW.getTime() + 1),
+    payments: [],
+    ...session,
+  };
+  return decidePage({
+    session: whole as unknown as PageFacts['session'],
+    address: { sessionId: 's' },
+    codesUrl: 'https://codes.example',
+    encryptionKey: {} as PublicKeyJwk,
+    locale: 'en',
+    wantsAnotherCard: false,
+    isPressed: false,
+    now: NOW,
+    ...facts,
+  }) as unknown as { state: string };
+}
+const payment = (over: Partial<PaymentSnapshot>): PaymentSnapshot =>
+  ({ paymentReference: 'p', paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), ...over }) as PaymentSnapshot;
+const verification = (until: number, over: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
+  payment({
+    state: 'verificationRequired',
+    verificationUrl: 'https://bank.example/1',
+    verificationUntilUTCDate: after(until),
+    ...over,
+  });
+
+describe('each time on the page ends at the exact millisecond', () => {
+  test.each([
+    ['open', 1],
+    ['expired', 0],
+  ])('a session is %s %d ms before its expiry', (state, left) => {
+    expect(pageOf({ session: { expiresAt: new Date(NOW.getTime() + left) } }).state).toBe(state);
+  });
+
+  test.each([
+    [false, 9_999],
+    [true, 10_000],
+  ])('a payment is late: %s, after %d ms', (isLate, ago) => {
+    const underWay = payment({ state: 'processing', modifiedUTCDate: after(-ago) });
+    expect(pageOf({ session: { payableState: 'reserved', payments: [underWay] } })).toMatchObject({
+      state: 'processing',
+      isLate,
+    });
+  });
+
+  test.each([
+    ['succeeded', 59_999],
+    ['already-paid', 60_000],
+  ])('a paid session is %s after %d ms', (state, ago) => {
+    const paid = payment({ state: 'success', modifiedUTCDate: after(-ago) });
+    expect(pageOf({ session: { payableState: 'paid', payments: [paid] } }).state).toBe(state);
+  });
+
+  test.each([
+    ['verification', 1],
+    ['open', 0],
+  ])('a payer at the bank sees %s with %d ms left', (state, left) => {
+    expect(pageOf({ session: { tries: 1, payments: [verification(left)] } }).state).toBe(state);
+  });
+});
+
+test.each([
+  ['declined', SESSION_TRIES_MAX - 1],
+  ['refused', SESSION_TRIES_MAX],
+])('the page is %s after %d tries', (state, tries) => {
+  const failed = payment({ state: 'failed', errors: [] });
+  expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
+});
+
+test('another card can be used while the session is payable, and only then', () => {
+  const waiting = { tries: 1, payments: [verification(1)] };
+  const expired = { expiresAt: NOW };
+  const seen = [waiting, { ...waiting, tries: SESSION_TRIES_MAX }, { ...waiting, ...expired }].map((session) => [
+    pageOf({ session }).state,
+    'anotherCardUrl' in pageOf({ session }),
+    pageOf({ session, wantsAnotherCard: true }).state,
+  ]);
+  expect(seen).toEqual([
+    ['verification', true, 'open'],
+    ['verification', false, 'verification'],
+    ['verification', false, 'verification'],
+  ]);
+});
+
+test('of two payments the one that was accepted later decides, and a partner’s never', () => {
+  const earlier = payment({ state: 'failed', errors: [], paymentUTCDate: after(-2) });
+  const later = verification(1, { paymentReference: 'q', paymentUTCDate: after(-1) });
+  for (const payments of [
+    [earlier, later],
+    [later, earlier],
+  ])
+    expect(pageOf({ session: { tries: 2, payments } }).state).toBe('verification');
+  const partners = { ...later, partner: {} } as PaymentSnapshot;
+  expect(pageOf({ session: { tries: 2, payments: [earlier, partners] } }).state).toBe('declined');
+  expect(pageOf({ session: { tries: 1, payments: [partners] } }).state).toBe('open');
+});

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import { ApiKeyChangedV1, type Mode, SiteChangedV1 } from '@svc/contracts';
+import { anEvent, type TestService } from '@svc/testing';
+
+/** One site of a merchant in one mode, and its keys. */
+export interface Merchant {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly siteKey: string;
+  readonly merchantKey: string;
+  /** The headers a merchant's server sends, with the site's key. */
+  readonly headers: Record<string, string>;
+}
+
+export interface SiteOptions {
+  readonly requireApiKey?: boolean;
+  readonly allowedHosts?: string[];
+  /** Of the keys. */
+  readonly mode?: Mode;
+  /** An existing merchant or site; otherwise a new one. */
+  readonly merchantId?: number;
+  readonly siteId?: number;
+  readonly merchantName?: string;
+}
+
+let nextId = 1001;
+
+/** Delivers the events of identity about a site and two keys. */
+export async function newMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
+  const { merchantId = nextId++, siteId = nextId++, merchantName = 'Karoo Books', mode = 'test' } = options;
+  const { requireApiKey = true, allowedHosts = [] } = options;
+  const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
+  const site = {
+    merchantId,
+    siteId,
+    merchantName,
+    siteReference: 'web',
+    name: 'Web shop',
+    requireApiKey,
+    allowedHosts,
+    keylessMode: 'test' as const,
+  };
+  const key = { merchantId, mode, revoked: false };
+  const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
+  await test.deliver(
+    anEvent(SiteChangedV1, String(siteId), 1, site),
+    anEvent(ApiKeyChangedV1, siteKeyId, 1, {
+      ...key,
+      keyId: siteKeyId,
+      kind: 'site',
+      siteId,
+      hash: hashApiKey(siteKey),
+    }),
+    anEvent(ApiKeyChangedV1, merchantKeyId, 1, {
+      ...key,
+      keyId: merchantKeyId,
+      kind: 'merchant',
+      hash: hashApiKey(merchantKey),
+    }),
+  );
+  const headers = { merchantid: String(merchantId), merchantsiteid: String(siteId), 'x-api-key': siteKey };
+  return { merchantId, siteId, siteKey, merchantKey, headers };
+}
+
+/** Callers that differ from an owner in one thing each: a look-up that leaves one of them out is found by one of these. */
+export const STRANGERS = [
+  'the same site in the other mode',
+  'another site of the same merchant',
+  'another merchant',
+  'another merchant whose site has the same number',
+] as const;
+export type Stranger = (typeof STRANGERS)[number];
+
+/** @param owner in mode test */
+export async function strangersTo(
+  owner: Merchant,
+  aMerchant: (site: SiteOptions) => Promise<Merchant>,
+): Promise<Readonly<Record<Stranger, Merchant>>> {
+  const { merchantId, siteId } = owner;
+  return {
+    'the same site in the other mode': await aMerchant({ merchantId, siteId, mode: 'live' }),
+    'another site of the same merchant': await aMerchant({ merchantId }),
+    'another merchant': await aMerchant({}),
+    'another merchant whose site has the same number': await aMerchant({ siteId }),
+  };
+}

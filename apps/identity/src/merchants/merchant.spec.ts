@@ -1,0 +1,73 @@
+import { DomainError } from '@svc/kernel';
+import { merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
+
+const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, grants: [] };
+const grant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
+  organisationId,
+  vouchers,
+  externalPayments,
+});
+
+describe('settings as they are kept', () => {
+  it('have no more than the settings', () => {
+    expect(settleMerchant({ ...SETTINGS, merchantId: 7, version: 2 } as MerchantSettings)).toStrictEqual(SETTINGS);
+  });
+
+  it('have each feature with the members that were given, in one order', () => {
+    const features = {
+      tip: { enabled: false, more: 1 },
+      orderReference: { required: true, editable: false, label: 'Table', more: 1 },
+      amount: { editable: true, more: 1 },
+      more: {},
+    };
+    const settled = settleMerchant({ ...SETTINGS, features }).features;
+    expect(JSON.stringify(settled)).toBe(
+      JSON.stringify({
+        amount: { editable: true },
+        orderReference: { label: 'Table', editable: false, required: true },
+        tip: { enabled: false },
+      }),
+    );
+  });
+
+  it('leave out what is null or absent', () => {
+    const features = { amount: { editable: null }, orderReference: {}, tip: null } as unknown;
+    const settled = settleMerchant({ ...SETTINGS, features: features as MerchantSettings['features'] });
+    expect(settled.features).toStrictEqual({ amount: {}, orderReference: {} });
+  });
+
+  it('have the grants that grant something, with the organisation in lower case', () => {
+    const grants = [grant('A', true, false), grant('b', false, true), grant('c', true, true), grant('d', false, false)];
+    expect(settleMerchant({ ...SETTINGS, grants: grants.map((each) => ({ ...each, more: 1 })) }).grants).toStrictEqual([
+      grant('a', true, false),
+      grant('b', false, true),
+      grant('c', true, true),
+    ]);
+  });
+
+  it('refuse two grants for one organisation, whatever its case', () => {
+    const refused = (): unknown =>
+      settleMerchant({ ...SETTINGS, grants: [grant('a', true, false), grant('A', false, true)] });
+    expect(refused).toThrow(DomainError);
+    expect(refused).toThrow(
+      expect.objectContaining({ fields: [{ field: 'grants', message: 'grants must name each organisation once' }] }),
+    );
+  });
+
+  it('take a second grant that grants nothing', () => {
+    const grants = [grant('a', true, false), grant('A', false, false)];
+    expect(settleMerchant({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
+  });
+});
+
+test('other services get the whole merchant and its version', () => {
+  const features = { tip: { enabled: true } };
+  const grants = [grant('a', true, true)];
+  const merchant = { merchantId: 1001, name: 'Merchant', features, grants, createdAt: new Date(0), version: 3 };
+  expect(merchantChanged(merchant)).toStrictEqual({
+    type: { name: 'merchant.changed.v1' },
+    aggregateId: '1001',
+    aggregateVersion: 3,
+    payload: { merchantId: 1001, name: 'Merchant', features, grants },
+  });
+});

@@ -1,0 +1,60 @@
+import {
+  credentialChanged,
+  hashApiToken,
+  newApiToken,
+  type PartnerCredential,
+  showCredential,
+} from './partner-credential.js';
+
+const CREDENTIAL: PartnerCredential = {
+  credentialId: 'k-1',
+  kind: 'api-key',
+  mode: 'test',
+  organisationId: 'o-1',
+  hash: 'f'.repeat(64),
+  prefix: 'svc_test_partner_abcdef',
+  createdAt: new Date('2026-03-01T10:00:00Z'),
+  revokedAt: null,
+  version: 2,
+};
+const REVOKED: PartnerCredential = { ...CREDENTIAL, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
+
+test.each(['test', 'live'] as const)('an API token of mode %s is 32 random bytes behind its prefix', (mode) => {
+  const token = newApiToken(mode);
+  expect(token).toMatch(new RegExp(`^svc_${mode}_token_[A-Za-z0-9_-]{43}$`));
+  expect(newApiToken(mode)).not.toBe(token);
+});
+
+test('an API token is looked up by its SHA-256, as sha256sum prints it', () => {
+  expect(hashApiToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});
+
+test('an administrator sees neither hash nor organisation of a credential', () => {
+  const shown = {
+    credentialId: 'k-1',
+    mode: 'test',
+    prefix: 'svc_test_partner_abcdef',
+    createdUTCDate: '2026-03-01T10:00:00.000Z',
+  };
+  expect(showCredential(CREDENTIAL)).toStrictEqual({ ...shown, revoked: false });
+  expect(showCredential(REVOKED)).toStrictEqual({
+    ...shown,
+    revoked: true,
+    revokedUTCDate: '2026-03-02T10:00:00.000Z',
+  });
+});
+
+test('other services get the hash of an API key, and whether it is revoked', () => {
+  const payload = { keyId: 'k-1', organisationId: 'o-1', mode: 'test', hash: 'f'.repeat(64) };
+  const event = { type: { name: 'partner-key.changed.v1' }, aggregateId: 'k-1' };
+  expect(credentialChanged(CREDENTIAL)).toStrictEqual([
+    { ...event, aggregateVersion: 2, payload: { ...payload, revoked: false } },
+  ]);
+  expect(credentialChanged(REVOKED)).toStrictEqual([
+    { ...event, aggregateVersion: 3, payload: { ...payload, revoked: true } },
+  ]);
+});
+
+test('other services get nothing of an API token', () => {
+  expect(credentialChanged({ ...CREDENTIAL, kind: 'api-token' })).toEqual([]);
+});

@@ -1,0 +1,69 @@
+/** A user, a customer and a login are of one organisation in one mode: the same email elsewhere is somebody else. */
+import type { TestService } from '@svc/testing';
+import { aPartner, type Client, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+
+let identity: TestService;
+let clients: readonly Client[];
+beforeAll(async () => {
+  identity = await startIdentity();
+  const ours = await aPartner(identity);
+  const partners: TestPartner[] = [
+    ours,
+    await aPartner(identity, 'live', ours.organisationId),
+    await aPartner(identity),
+  ];
+  clients = await Promise.all(
+    partners.map(async (partner) => clientOf(identity, partner, await logIn(identity, partner))),
+  );
+});
+afterAll(() => identity.stop());
+
+const passwordOf = (nth: number): string => `correct horse battery ${nth}`;
+const newUser = async (nth: number, email: string): Promise<string> => {
+  const { status, body } = await clients[nth]!('POST', '/v1/auth/users', { email, password: passwordOf(nth) });
+  expect(status).toBe(201);
+  return body.userId as string;
+};
+
+test('a user is registered as a customer by its own organisation and mode alone', async () => {
+  const users = [
+    await newUser(0, 'one@example.com'),
+    await newUser(1, 'one@example.com'),
+    await newUser(2, 'one@example.com'),
+  ];
+  const statuses = async (userId: string): Promise<number[]> =>
+    Promise.all(
+      clients.map(async (client) => (await client('POST', '/v1/auth/customers/register', { userId })).status),
+    );
+  expect([await statuses(users[0]!), await statuses(users[1]!), await statuses(users[2]!)]).toEqual([
+    [201, 404, 404],
+    [404, 201, 404],
+    [404, 404, 201],
+  ]);
+});
+
+test('of the same email each organisation and mode knows its own password and its own customer', async () => {
+  const references: string[] = [];
+  for (const [nth, client] of clients.entries()) {
+    const userId = await newUser(nth, 'two@example.com');
+    const { body } = await client('POST', '/v1/auth/customers/register', { userId });
+    references.push(body.customerReference as string);
+    expect((await client('POST', '/v1/auth/customers/register', { userId })).body).toEqual(body);
+  }
+  expect(new Set(references).size).toBe(clients.length);
+  for (const [nth, client] of clients.entries())
+    for (const other of clients.keys()) {
+      const login = { email: 'two@example.com', password: passwordOf(other) };
+      const { status, body } = await client('POST', '/v1/auth/customers/login', login);
+      expect([status, body?.customer?.id]).toEqual(other === nth ? [200, references[nth]] : [401, undefined]);
+    }
+});
+
+test('a user that is no customer logs in nowhere, though others of the organisation are', async () => {
+  await newUser(0, 'three@example.com');
+  const { status } = await clients[0]!('POST', '/v1/auth/customers/login', {
+    email: 'three@example.com',
+    password: passwordOf(0),
+  });
+  expect(status).toBe(401);
+});

@@ -1,0 +1,59 @@
+import { newSealedKeyPair } from '@svc/auth';
+import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { anEvent, type TestService } from '@svc/testing';
+import { adminOf, type Client, SEALING_KEY, startIdentity } from '../../test/identity.js';
+import { type TwoMerchants, twoMerchants } from '../../test/merchants.js';
+
+let identity: TestService;
+let admin: Client;
+let two: TwoMerchants;
+beforeAll(async () => {
+  identity = await startIdentity();
+  admin = adminOf(identity);
+  const { publicJwk } = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
+  await identity.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk }));
+});
+beforeEach(async () => {
+  two = await twoMerchants(identity);
+});
+afterAll(() => identity.stop());
+
+const create = async (site: string, mode: 'test' | 'live' = 'test'): Promise<number> =>
+  (await admin('POST', `${site}/webhook-secrets`, { mode })).status;
+const newSecret = async (site: string): Promise<string> =>
+  (await admin('POST', `${site}/webhook-secrets`, { mode: 'test' })).body.secretId as string;
+const listed = async (site: string): Promise<[string, boolean][]> =>
+  ((await admin('GET', `${site}/webhook-secrets`)).body.secrets as { secretId: string; revoked: boolean }[]).map(
+    ({ secretId, revoked }) => [secretId, revoked],
+  );
+
+test('a secret is listed and revoked at its own site alone', async () => {
+  const { site, sibling, foreign } = two.sites;
+  const [own, siblings, others] = [await newSecret(site), await newSecret(sibling), await newSecret(foreign)];
+  for (const wrong of [sibling, foreign, two.misplaced])
+    expect((await admin('DELETE', `${wrong}/webhook-secrets/${own}`)).status).toBe(404);
+  expect((await admin('GET', `${two.misplaced}/webhook-secrets`)).status).toBe(404);
+  expect([await listed(site), await listed(sibling), await listed(foreign)]).toEqual([
+    [[own, false]],
+    [[siblings, false]],
+    [[others, false]],
+  ]);
+  expect((await admin('DELETE', `${site}/webhook-secrets/${own}`)).status).toBe(204);
+  expect([await listed(site), await listed(sibling), await listed(foreign)]).toEqual([
+    [[own, true]],
+    [[siblings, false]],
+    [[others, false]],
+  ]);
+});
+
+test('five are valid of a site in a mode, whatever others have and what was revoked', async () => {
+  const { site, sibling, foreign } = two.sites;
+  for (const other of [sibling, foreign]) for (let count = 0; count < 5; count++) expect(await create(other)).toBe(201);
+  for (let count = 0; count < 5; count++) expect(await create(site, 'live')).toBe(201);
+  const secrets: string[] = [];
+  for (let count = 0; count < 5; count++) secrets.push(await newSecret(site));
+  expect(secrets.every((secretId) => secretId !== undefined)).toBe(true);
+  expect(await create(site)).toBe(409);
+  expect((await admin('DELETE', `${site}/webhook-secrets/${secrets[0]}`)).status).toBe(204);
+  expect([await create(site), await create(site)]).toEqual([201, 409]);
+});

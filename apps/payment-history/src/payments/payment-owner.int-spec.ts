@@ -1,0 +1,92 @@
+/** A payment is of one organisation, in one mode, and of one customer: alone, on a page, and in the counts that lead to a page. */
+import { randomUUID } from 'node:crypto';
+import type { PartnerPayment } from '@svc/contracts';
+import { type History, startHistory } from '../../test/history.js';
+import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { aPayment, told } from '../../test/payment.js';
+
+let history: History;
+/** By what differs from `ours`; a customer's reference is the same in all of them. */
+let organisations: Readonly<Record<'ours' | 'in the other mode' | 'another', Organisation>>;
+/** Of both customers of each. */
+const payments = new Map<Organisation, [PartnerPayment[], PartnerPayment[]]>();
+
+beforeAll(async () => {
+  history = await startHistory();
+  const ours = await anOrganisation(history);
+  const { organisationId, customers } = ours;
+  organisations = {
+    ours,
+    'in the other mode': await anOrganisation(history, { organisationId, customers, mode: 'live' }),
+    another: await anOrganisation(history, { customers }),
+  };
+  // Interleaved, over minutes, hours and months, so that the counts of each level lead somewhere else for each of them.
+  const all = Object.values(organisations);
+  for (const organisation of all) payments.set(organisation, [[], []]);
+  for (let nth = 0; nth < 60; nth++) {
+    const organisation = all[nth % 3]!;
+    const customer = nth % 2;
+    const ago = [1, 61, 4_097, 262_145, 16_777_217][nth % 5]! * (1 + Math.floor(nth / 5)) * 1_000;
+    const payment = aPayment(organisation.organisationId, organisation.customers[customer]!, {
+      mode: organisation.mode,
+      paymentUTCDate: history.clock.later(-ago).toISOString(),
+    });
+    payments.get(organisation)![customer]!.push(payment);
+    await history.deliver(told(payment));
+  }
+});
+afterAll(() => history.stop());
+
+const newestFirst = (of: readonly PartnerPayment[]): string[] =>
+  of
+    .toSorted((one, other) => other.paymentUTCDate.localeCompare(one.paymentUTCDate))
+    .map(({ paymentReference }) => paymentReference);
+
+async function listed(headers: Record<string, string>, query: string, pageSize: number): Promise<string[]> {
+  const seen: string[] = [];
+  for (let page = 1; ; page++) {
+    const found = await history.page(`?pageSize=${pageSize}&page=${page}${query}`, headers);
+    seen.push(...(found?.payments ?? []).map(({ paymentReference }) => paymentReference));
+    if (!found?.nextPage) return seen;
+  }
+}
+
+describe.each(['ours', 'in the other mode', 'another'] as const)('the organisation: %s', (name) => {
+  test.each([1, 7])('lists its own payments and those of each customer, %d on a page', async (pageSize) => {
+    const { server, apps, customers } = organisations[name];
+    const [ofFirst, ofSecond] = payments.get(organisations[name])!;
+    expect(await listed(server, '', pageSize)).toEqual(newestFirst([...ofFirst, ...ofSecond]));
+    for (const [customer, own] of [ofFirst, ofSecond].entries()) {
+      expect(await listed(server, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(own));
+      expect(await listed(apps[customer]!, '', pageSize)).toEqual(newestFirst(own));
+      expect(await listed(apps[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
+    }
+    expect(await listed(server, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
+  });
+
+  test('finds its own payments and no other, as does each customer', async () => {
+    const { server, apps } = organisations[name];
+    for (const [owner, ofCustomers] of payments)
+      for (const [customer, own] of ofCustomers.entries()) {
+        const isOurs = owner === organisations[name];
+        const callers = [
+          [server, isOurs],
+          [apps[customer]!, isOurs],
+          [apps[1 - customer]!, false],
+        ] as const;
+        for (const [headers, isFound] of callers) {
+          const { status } = await history.get(`/v1/payments/${own[0]!.paymentReference}`, headers);
+          expect(status).toBe(isFound ? 200 : 404);
+        }
+      }
+  });
+});
+
+test('payments of the same moment are listed by their reference, the greatest first', async () => {
+  const organisation = await anOrganisation(history);
+  const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
+  for (const reference of references)
+    await history.deliver(told(aPayment(organisation.organisationId, organisation.customers[0], { reference })));
+  const page = await history.page('', organisation.server);
+  expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
+});

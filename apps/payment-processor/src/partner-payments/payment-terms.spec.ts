@@ -1,0 +1,217 @@
+import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { checkRequest, checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
+
+const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
+const CUSTOMER: Payer = { organisationId: 'o-1', customerReference: 'c-1' };
+const CARD = { card: { token: 't' } };
+const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
+const voucher = (amount: number) => ({ merchantLiable: true, amount });
+
+const aRequest = (change: object = {}): MakePaymentRequest => ({
+  reference: 'r',
+  code: 'c',
+  amount: 100,
+  paymentMethod: CARD,
+  ...change,
+});
+
+const refusalOf = (check: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  return undefined;
+};
+
+describe('whose payment it is', () => {
+  it("is the customer's own under its token", () => {
+    expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: 'c-1', firstName: '', lastName: '' });
+    const named = aRequest({ customer: { id: 'C-1', firstName: 'Ada', lastName: 'L' } });
+    expect(customerOf(CUSTOMER, named)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: 'L' });
+  });
+
+  it("is no other customer's", () => {
+    const refusal = refusalOf(() => customerOf(CUSTOMER, aRequest({ customer: { id: 'c-2' } })));
+    expect(refusal?.code).toBe('credentials.forbidden');
+  });
+
+  it('is the one that a service names, who has to name one', () => {
+    expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
+      id: 'c-9',
+      firstName: '',
+      lastName: '',
+    });
+    for (const customer of [undefined, null])
+      expect(refusalOf(() => customerOf(SERVICE, aRequest({ customer })))?.fields).toEqual([
+        { field: 'customer', message: 'customer is required with a service token' },
+      ]);
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    {},
+    { code: null, invoiceReference: 'i' },
+    { paymentMethod: EXTERNAL },
+    { vouchers: [] },
+    { vouchers: [voucher(60), voucher(40)], paymentMethod: undefined },
+    { vouchers: [voucher(100)], paymentMethod: null },
+    { vouchers: [voucher(99)] },
+    { amount: 99_999_999_999, tipAmount: 1 },
+    { amount: 100_000_000_000, tipAmount: 1, vouchers: [voucher(1)] },
+    { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
+  ])('with %j is taken of a service', (change) => {
+    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))).toBeUndefined();
+  });
+
+  const either = 'Either code or invoiceReference is required, and not both';
+  const method = 'paymentMethod must have either card or external';
+  const oneCard = 'card must have one of token, encryptedCard and cardNumber';
+  const together = 'amount and tipAmount must not be more than 100000000000 together';
+  const covered = 'vouchers must not cover more than the amount';
+  it.each([
+    [{ invoiceReference: 'i' }, 'code', either],
+    [{ code: undefined }, 'code', either],
+    [{ code: '', invoiceReference: '' }, 'code', either],
+    [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', covered],
+    // The tip is no part of what vouchers may cover.
+    [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', covered],
+    [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', together],
+    [{ paymentMethod: undefined }, 'paymentMethod', method],
+    [{ paymentMethod: {} }, 'paymentMethod', method],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', method],
+    [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', method],
+    [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', method],
+    // Vouchers cover the amount, and nobody the tip.
+    [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', method],
+    [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
+    [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', oneCard],
+    [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
+  ])('with %j is refused for %s', (change, field, message) => {
+    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))?.fields).toEqual([{ field, message }]);
+  });
+
+  it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])('of a customer claims nothing: %j', (change) => {
+    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest(change)))?.code).toBe('credentials.forbidden');
+  });
+
+  it('of a customer with a card, and an empty list of vouchers, is taken', () => {
+    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest({ vouchers: [] })))).toBeUndefined();
+  });
+});
+
+describe('the terms of a merchant', () => {
+  const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
+  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = []) =>
+    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, grants }));
+  const vouchers = { vouchers: [voucher(1)] };
+  const external = { paymentMethod: EXTERNAL };
+
+  it.each([
+    [vouchers, []],
+    [vouchers, [grant({ externalPayments: true })]],
+    [vouchers, [grant({ organisationId: 'o-2', vouchers: true })]],
+    [external, []],
+    [external, [grant({ vouchers: true })]],
+    [external, [grant({ organisationId: 'o-2', externalPayments: true })]],
+  ])('do not let %j be claimed with the grants %j', (change, grants) => {
+    expect(check(change, {}, grants)).toMatchObject({
+      code: 'credentials.forbidden',
+      message: 'This merchant has not granted that to your organisation.',
+    });
+  });
+
+  it('let be claimed what was granted to this organisation', () => {
+    const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
+    expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
+    expect(check({ vouchers: [] })).toBeUndefined();
+  });
+
+  it('have the amount that is owed, unless it may be edited', () => {
+    expect(check({ amount: 99 })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 99 }, { amount: {} })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
+    expect(check({ amount: 101 }, { amount: { editable: true } })).toBeUndefined();
+    expect(check({ amount: 100 }, { amount: { editable: true } })).toBeUndefined();
+  });
+
+  const noTips = { field: 'tipAmount', message: 'This merchant does not take tips' };
+  const notTaken = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
+  const isRequired = (label: string) => ({
+    field: 'orderReference',
+    message: `orderReference is required by this merchant (${label})`,
+  });
+  it.each<[object, MerchantFeatures, object[] | undefined]>([
+    [{ tipAmount: 1 }, {}, [noTips]],
+    [{ tipAmount: 1 }, { tip: {} }, [noTips]],
+    [{ tipAmount: 1 }, { tip: { enabled: false } }, [noTips]],
+    [{ tipAmount: 1 }, { tip: { enabled: true } }, undefined],
+    [{ tipAmount: 0 }, {}, undefined],
+    [{ tipAmount: null }, {}, undefined],
+    [{}, { orderReference: { required: true } }, [isRequired('orderReference')]],
+    [{ orderReference: '' }, { orderReference: { required: true, label: 'Table' } }, [isRequired('Table')]],
+    [{ orderReference: '7' }, { orderReference: { required: true } }, undefined],
+    [{ orderReference: '7' }, { orderReference: { required: true, editable: false } }, undefined],
+    [{ orderReference: '7' }, { orderReference: { editable: false } }, [notTaken]],
+    [{ orderReference: '7' }, { orderReference: { editable: true } }, undefined],
+    [{ orderReference: '7' }, { orderReference: {} }, undefined],
+    [{ orderReference: '7' }, {}, undefined],
+    [{}, { orderReference: { editable: false } }, undefined],
+    [{ tipAmount: 1 }, { orderReference: { required: true } }, [noTips, isRequired('orderReference')]],
+  ])('of %j with the features %j refuse %j', (change, features, fields) => {
+    const refusal = check(change, features);
+    expect(refusal?.fields).toEqual(fields);
+    expect(refusal?.code).toBe(fields && 'payment.not-accepted');
+  });
+});
+
+describe('the fingerprint of a request (C7)', () => {
+  const customer = { id: 'c-1', firstName: 'Ada', lastName: 'L' };
+  const WHOLE = {
+    code: 'c',
+    invoiceReference: 'i',
+    tipAmount: 1,
+    orderReference: 'o',
+    vouchers: [voucher(1)],
+    paymentMethod: EXTERNAL,
+  };
+  const of = (change: object, who = customer): string => fingerprintOf(aRequest({ ...WHOLE, ...change }), who);
+
+  it.each([
+    { code: 'd' },
+    { code: null },
+    { invoiceReference: 'j' },
+    { invoiceReference: null },
+    { amount: 101 },
+    { tipAmount: 2 },
+    { tipAmount: null },
+    { orderReference: 'p' },
+    { orderReference: null },
+    { vouchers: [voucher(2)] },
+    { vouchers: [{ merchantLiable: false, amount: 1 }] },
+    { vouchers: null },
+    { paymentMethod: CARD },
+    { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
+    { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
+    { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
+  ])('is another with %j', (change) => expect(of(change)).not.toBe(of({})));
+
+  it.each([{ id: 'c-2' }, { firstName: 'Eve' }, { lastName: 'M' }])('is another for the customer %j', (change) => {
+    expect(of({}, { ...customer, ...change })).not.toBe(of({}));
+  });
+
+  it('is the same for another card, for an invoice in capitals, and for what is absent instead of null', () => {
+    expect(of({ paymentMethod: CARD })).toBe(of({ paymentMethod: { card: { cardNumber: '4' } } }));
+    expect(of({ invoiceReference: 'I' })).toBe(of({}));
+    const none = { code: null, invoiceReference: null, tipAmount: null, orderReference: null, vouchers: null };
+    const absent = Object.fromEntries(Object.keys(none).map((name) => [name, undefined]));
+    expect(of({ ...none, paymentMethod: null })).toBe(of({ ...absent, paymentMethod: undefined }));
+    expect(of({ tipAmount: 0, vouchers: [] })).toBe(of({ tipAmount: null, vouchers: null }));
+  });
+
+  // Kept with each payment: other bytes would refuse every repeat of one that was made before.
+  it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
+});

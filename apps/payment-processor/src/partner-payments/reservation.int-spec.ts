@@ -1,0 +1,130 @@
+/**
+ * Whose a reference and a payable are, and what may have changed between reading a payable and reserving it: then nothing
+ * is charged for what was read.
+ */
+import { randomUUID } from 'node:crypto';
+import { PaymentProcessingV1, SessionCreatedV1 } from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
+import { anEvent } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { tamper } from '../../test/open-attempt.js';
+import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
+import { PartnerPaymentRepository } from './partner-payment.repository.js';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+beforeEach(async () => {
+  partner = await aPartner(processor);
+  merchant = await aMerchant(processor);
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(() => processor.stop());
+
+describe('a payable that changes after it was read', () => {
+  /** Once, between the two statements. */
+  function changeAfterReading(change: string): void {
+    const payments = processor.service.app.get(PartnerPaymentRepository);
+    const findPayable = payments.findPayable.bind(payments);
+    jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
+      const found = await findPayable(mode, payableId);
+      await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
+      return found;
+    });
+  }
+  const paymentsOf = (payableId: string): Promise<unknown[]> =>
+    processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
+
+  test.each([
+    ['closed', `state = 'closed'`, 409, '20'],
+    ['expired', `expires_at = '2026-03-01T10:00:00.000Z'`, 410, '20'],
+    ['without another try', `tries = tries_max`, 409, '23'],
+  ])('is not charged where it is %s', async (_, change, status, errorReference) => {
+    const invoice = await openInvoice(processor, merchant);
+    changeAfterReading(change);
+    const answer = await partner.pay(invoice);
+    expect([answer.status, answer.body.errors?.[0].errorReference]).toEqual([status, errorReference]);
+    expect(await paymentsOf(invoice.payableId)).toEqual([]);
+  });
+
+  test('is read again where it has another version, and its payment says the newer one', async () => {
+    const invoice = await openInvoice(processor, merchant);
+    const other = await openInvoice(processor, merchant);
+    changeAfterReading(`version = version + 2, tries = tries + 1`);
+    const { status, body } = await partner.pay(invoice);
+    expect([status, body.status]).toEqual([201, 'success']);
+    const [event] = (await processor.published(PaymentProcessingV1)).filter(
+      ({ payload }) => payload.paymentReference === body.paymentReference,
+    );
+    expect(event!.payload.payable).toMatchObject({ version: 4, tries: 2 });
+    expect(await paymentsOf(other.payableId)).toEqual([]);
+  });
+
+  test('is paid in the millisecond before it expires, and is expired in the next', async () => {
+    const [invoice, late] = await Promise.all(
+      ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
+        openInvoice(processor, { ...merchant, expiresAt }),
+      ),
+    );
+    expect((await partner.pay(invoice!)).status).toBe(201);
+    expect((await partner.pay(late!)).status).toBe(410);
+  });
+});
+
+describe('a reference is of one organisation in one mode', () => {
+  async function callers(): Promise<PartnerUnderTest[]> {
+    return [partner, await aPartner(processor, 'live', partner.organisationId), await aPartner(processor)];
+  }
+  const modes = ['test', 'live', 'test'] as const;
+
+  test.each(['one after the other', 'at once'])('each has a payment of its own under it, %s', async (how) => {
+    const [reference, customer] = [randomUUID(), { id: randomUUID() }];
+    const payers = await callers();
+    const invoices = await Promise.all(modes.map((mode) => openInvoice(processor, { ...merchant, mode })));
+    const pay = (nth: number) => payers[nth]!.pay(invoices[nth]!, { reference, customer });
+    const made =
+      how === 'at once'
+        ? await Promise.all(payers.map((_, nth) => pay(nth)))
+        : [await pay(0), await pay(1), await pay(2)];
+    expect(made.map(({ status, body }) => [status, body.invoiceReference])).toEqual(
+      invoices.map(({ payableId }) => [201, payableId]),
+    );
+    const again = [await pay(0), await pay(1), await pay(2)];
+    expect(again.map(({ status, body }) => [status, body.paymentReference])).toEqual(
+      made.map(({ body }) => [200, body.paymentReference]),
+    );
+  });
+
+  test('of two references of one organisation each keeps its own payment', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    const customer = { id: randomUUID() };
+    const invoices = [await openInvoice(processor, merchant), await openInvoice(processor, merchant)];
+    const pay = async (reference: string, nth: number) =>
+      (await partner.pay(invoices[nth]!, { reference, customer })).body.paymentReference as string;
+    const made = [await pay(one, 0), await pay(other, 1)];
+    expect([await pay(one, 0), await pay(other, 1)]).toEqual(made);
+  });
+});
+
+test('a code is found in its own mode alone', async () => {
+  const live = await aPartner(processor, 'live', partner.organisationId);
+  for (const [mode, owner, stranger] of [
+    ['test', partner, live],
+    ['live', live, partner],
+  ] as const) {
+    const code = newOwnCode();
+    const payable = aPayable({ ...merchant, mode });
+    const source = { ...payable.source, code };
+    await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
+    const scanned = { invoiceReference: undefined, code: Buffer.from(`${CODES_URL}/c/${code}`).toString('base64') };
+    for (const wanted of [scanned, {}]) {
+      const { status, body } = await stranger.pay(payable, wanted);
+      expect([mode, status, body.errors[0].errorReference]).toEqual([mode, 404, '21']);
+    }
+    expect((await owner.pay(payable, scanned)).body).toMatchObject({ invoiceReference: payable.payableId });
+  }
+});

@@ -1,0 +1,181 @@
+/** Each condition of the statements that accept, settle and claim: everything else is as it should be, only it is false. */
+import { randomUUID } from 'node:crypto';
+import { SessionCreatedV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { endOf } from './attempt.js';
+import { PaymentRepository } from './payment.repository.js';
+
+let processor: Processor;
+let payments: PaymentRepository;
+beforeAll(async () => {
+  processor = await startProcessor();
+  payments = processor.service.app.get(PaymentRepository);
+});
+afterAll(() => processor.stop());
+
+const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' })!;
+const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
+  found.map(({ attemptId }) => attemptId).sort();
+
+describe('a payment is not accepted', () => {
+  const payableRow = async (payableId: string): Promise<unknown> =>
+    (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
+
+  test.each([
+    ['is closed', `state = 'closed'`, 1],
+    ['expires now', `expires_at = '2026-03-01T10:00:00.000Z'`, 1],
+    ['has had this try', `tries = 1`, 1],
+    ['has not had the try before', `tries = 0`, 2],
+    ['has had all its tries', `tries = tries_max`, 6],
+    ['is of the other mode', `mode = 'live'`, 1],
+    ['is of another merchant', `merchant_id = 1002`, 1],
+    ['is of another site', `site_id = 5002`, 1],
+    ['is of another amount', `amount = 12344`, 1],
+    ['is of another currency', `currency = 'NAD'`, 1],
+  ])('where the payable %s', async (_, change, nth) => {
+    const payable = aPayable();
+    await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    const before = await payableRow(payable.payableId);
+    expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
+    expect(await payableRow(payable.payableId)).toEqual(before);
+  });
+
+  test.each([
+    ['expires now', aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    ['would be at its second try', aPayable(), 2],
+  ])('where the payable is not known and %s', async (_, payable, nth) => {
+    expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
+    expect(await payableRow(payable.payableId)).toBeUndefined();
+  });
+
+  test('while a millisecond earlier, and at the last try, it is', async () => {
+    const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
+    await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+    await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    expect(await acceptPayment(processor, payable, 5)).toMatchObject({
+      payment: { payable: { version: 2, tries: 5 } },
+    });
+  });
+});
+
+describe('an outcome changes nothing', () => {
+  test.each([
+    [
+      'where its attempt has ended',
+      `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
+    ],
+    [
+      'where its payment waits for its payer',
+      `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
+    ],
+    ['where another payment holds the payable', `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`],
+    ['where the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
+  ])('%s', async (_, statement) => {
+    const open = await anOpenAttempt(processor);
+    await tamper(processor, statement, open.paymentId);
+    const before = await factsOf(processor, open.paymentId);
+    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  });
+
+  test('of another payment', async () => {
+    const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+    const before = await factsOf(processor, other.paymentId);
+    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    expect(await factsOf(processor, other.paymentId)).toEqual(before);
+  });
+
+  test('the second time', async () => {
+    const open = await anOpenAttempt(processor);
+    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    const before = await factsOf(processor, open.paymentId);
+    expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
+    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  });
+});
+
+test('only an attempt without an outcome becomes unknown, and no other one', async () => {
+  const [open, ended, other] = [
+    await anOpenAttempt(processor),
+    await anOpenAttempt(processor),
+    await anOpenAttempt(processor),
+  ];
+  await payments.settle(ended, APPROVED);
+  const nextAsk = processor.clock.later(60_000);
+  for (const { attemptId } of [open, ended, open]) await payments.markUnknown(attemptId, nextAsk);
+  const states = await Promise.all([open, ended, other].map(({ paymentId }) => factsOf(processor, paymentId)));
+  expect(states.map(({ attempts }) => attempts)).toEqual([['unknown'], ['approved'], ['started']]);
+});
+
+describe('attempts to ask about', () => {
+  const due = async (leaseMs = 30_000, limit = 50) =>
+    attemptIds(await payments.claimDue(processor.clock.later(leaseMs), limit));
+  beforeEach(async () => {
+    processor.clock.advance(3_600_000);
+    await payments.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
+  });
+  const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
+
+  test('are given out when their time has come, once until the lease is over', async () => {
+    const { attemptId } = await fresh();
+    processor.clock.advance(1_999);
+    expect(await due()).toEqual([]);
+    processor.clock.advance(1);
+    expect(await due()).toEqual([attemptId]);
+    processor.clock.advance(29_999);
+    expect(await due()).toEqual([]);
+    processor.clock.advance(1);
+    expect(await due()).toEqual([attemptId]);
+  });
+
+  test('are given out with their own payment', async () => {
+    const all = [await fresh(), await fresh(), await fresh()];
+    processor.clock.advance(2_000);
+    const claimed = await payments.claimDue(processor.clock.later(30_000), 50);
+    const pairs = (of: typeof claimed) =>
+      of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
+    expect(pairs(claimed)).toEqual(pairs(all));
+  });
+
+  test('of a payable that somebody looks at: the unknown ones, at most once a second', async () => {
+    const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
+    for (const { attemptId } of [seen, other]) await payments.markUnknown(attemptId, processor.clock.later(60_000));
+    const look = async ({ payment }: typeof seen) =>
+      attemptIds(await payments.claimUnknown(payment.payable.payableId, processor.clock.later(-1_000)));
+    expect(await look(seen)).toEqual([seen.attemptId]);
+    processor.clock.advance(999);
+    expect(await look(seen)).toEqual([]);
+    processor.clock.advance(1);
+    expect(await look(seen)).toEqual([seen.attemptId]);
+    expect(await look(started)).toEqual([]);
+    await tamper(
+      processor,
+      `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
+      other.paymentId,
+    );
+    expect(await look(other)).toEqual([]);
+  });
+});
+
+test('a reference is of its payable alone: at another one it is another payment', async () => {
+  const reference = randomUUID();
+  const [one, other] = [aPayable(), aPayable()].map((payable) => ({
+    ...payable,
+    expiresAt: '2999-01-01T00:00:00.000Z',
+  }));
+  const paid = await Promise.all([one!, other!].map((payable) => acceptPayment(processor, payable)));
+  const [first, second] = paid.map((open) => open!.payment);
+  expect(await payments.find(one!.payableId, first!.reference)).toMatchObject({
+    paymentReference: first!.paymentReference,
+  });
+  expect(await payments.find(one!.payableId, second!.reference)).toBeUndefined();
+  expect(await payments.find(one!.payableId, reference)).toBeUndefined();
+  const ofOne = await payments.findAll(one!.payableId);
+  expect(ofOne.map(({ paymentReference }) => paymentReference)).toEqual([first!.paymentReference]);
+});

@@ -1,0 +1,74 @@
+import type { AnyPaymentSnapshot } from '@svc/contracts';
+import { aPayable } from '../../test/builders.js';
+import { asSnapshot, type PaymentRow } from './payment-snapshot.js';
+
+const { source, payableId } = aPayable();
+const ROW: PaymentRow = {
+  payment_id: 'id',
+  reference: 'r',
+  payment_reference: 'p',
+  state: 'processing',
+  amount: 1,
+  tip_amount: 2,
+  processed_amount: 3,
+  method_type: 'Card',
+  method_label: '**** 4242',
+  partner: null,
+  errors: [{ errorReference: '10', message: 'Declined.' }],
+  accepted_at: new Date('2026-03-01T10:00:00Z'),
+  modified_at: new Date('2026-03-01T10:00:01Z'),
+  payment_version: 2,
+  payable_id: payableId,
+  mode: 'live',
+  merchant_id: 1001,
+  site_id: 5001,
+  payable_amount: 4,
+  currency: 'ZAR',
+  source,
+  payable_state: 'reserved',
+  payable_version: 5,
+  tries: 6,
+  tries_max: 7,
+  verification_url: null,
+  verification_until: null,
+};
+const SNAPSHOT: AnyPaymentSnapshot = {
+  reference: 'r',
+  paymentReference: 'p',
+  mode: 'live',
+  merchantId: 1001,
+  siteId: 5001,
+  state: 'processing',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 4,
+  amount: 1,
+  tipAmount: 2,
+  processedAmount: 3,
+  paymentUTCDate: '2026-03-01T10:00:00.000Z',
+  modifiedUTCDate: '2026-03-01T10:00:01.000Z',
+  paymentMethodType: 'Card',
+  paymentMethodLabel: '**** 4242',
+  errors: [{ errorReference: '10', message: 'Declined.' }],
+  source,
+  payable: { payableId, state: 'reserved', version: 5, tries: 6 },
+};
+
+test('a row is the payment that it stores', () => {
+  expect(asSnapshot(ROW)).toStrictEqual(SNAPSHOT);
+});
+
+test("a partner's payment has the members and the reference that the partner sent (C4)", () => {
+  const partner = { reference: 'R', merchantName: 'm', siteReference: 's' };
+  expect(asSnapshot({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
+});
+
+test('a verification is shown with its end, and not without', () => {
+  const verification_until = new Date('2026-03-01T10:15:00Z');
+  expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/', verification_until })).toStrictEqual({
+    ...SNAPSHOT,
+    verificationUrl: 'https://bank.example/',
+    verificationUntilUTCDate: '2026-03-01T10:15:00.000Z',
+  });
+  expect(asSnapshot({ ...ROW, verification_until })).toStrictEqual(SNAPSHOT);
+  expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/' })).toStrictEqual(SNAPSHOT);
+});

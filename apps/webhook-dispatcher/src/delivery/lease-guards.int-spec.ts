@@ -1,0 +1,317 @@
+/** Each condition under which a notification is claimed, and its result recorded: everything else holds, only it is false. */
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
+import { Receiver } from '../../test/receiver.js';
+import { type Claim, type ClaimedNotification, claimNotifications, giveBack } from './claim-notifications.js';
+import { countFailure } from './count-failure.js';
+import { TryRecords } from './record-tries.js';
+import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import { SendNotification } from './send-notification.js';
+import type { TryResult } from './try-result.js';
+
+const SECOND = 1_000;
+const LEASE_MS = 30 * SECOND;
+const ENDPOINT = 'https://shop.example/hook';
+const HOST = 'shop.example:443';
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
+  await dispatcher.usualSecrets();
+});
+afterEach(() => dispatcher.test.dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterAll(() => dispatcher.test.stop());
+
+const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
+const claim = (over: Partial<Claim> = {}): Promise<ClaimedNotification[]> =>
+  claimNotifications(dispatcher.test.dataSource, {
+    now: dispatcher.clock.now(),
+    leaseId: randomUUID(),
+    leasedUntil: dispatcher.clock.later(LEASE_MS),
+    max: 50,
+    maxPerMerchant: 50,
+    maxPerEndpoint: 50,
+    busy: [],
+    ...over,
+  });
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
+
+async function recorded(change: Parameters<DispatcherUnderTest['payment']>[1] = {}): Promise<NotificationRow> {
+  const payment = dispatcher.payment(ENDPOINT, change);
+  await dispatcher.paid(payment);
+  return dispatcher.rowOf(payment);
+}
+const rowOf = async (id: string): Promise<NotificationRow> =>
+  (await query<NotificationRow[]>(`SELECT * FROM notifications WHERE id = $1`, [id]))[0]!;
+const change = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
+  query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
+
+function write(notification: ClaimedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
+  const now = dispatcher.clock.now();
+  const answer = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
+  return new TryRecords(dispatcher.test.dataSource).write({
+    ...{ notification, answer, result },
+    ...{ startedAt: now, endedAt: now },
+  });
+}
+const DELIVERED: TryResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
+const GONE: TryResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
+
+describe.each(['success', 'failed'] as const)(
+  'a worker whose lease of a %s has ended, while another one holds it',
+  (state) => {
+    async function taken(): Promise<{
+      stale: ClaimedNotification;
+      held: ClaimedNotification;
+      before: NotificationRow;
+    }> {
+      const { id } = await recorded({ state });
+      const [stale] = await claim();
+      dispatcher.clock.advance(LEASE_MS);
+      const [held] = await claim();
+      expect([stale!.id, held!.id]).toEqual([id, id]);
+      return { stale: stale!, held: held!, before: await rowOf(id) };
+    }
+
+    test.each([
+      ['delivered', DELIVERED, 200],
+      ['gone', GONE, 410],
+    ] as const)('records no result: %s', async (_, result, statusCode) => {
+      const { stale, held, before } = await taken();
+      expect(await write(stale, result, statusCode)).toBe(false);
+      expect(await rowOf(held.id)).toEqual(before);
+      expect(await query(`SELECT * FROM delivery_attempts`)).toEqual([]);
+      expect(await write(held, result, statusCode)).toBe(true);
+      expect(await rowOf(held.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
+    });
+
+    test.each([true, false])('gives nothing back; with a time: %s', async (hasTime) => {
+      const { stale, held, before } = await taken();
+      await giveBack(dispatcher.test.dataSource, stale, hasTime ? dispatcher.clock.now() : undefined);
+      expect(await rowOf(held.id)).toEqual(before);
+    });
+  },
+);
+
+describe('a result of one of several under the same lease', () => {
+  test.each(['success', 'failed'] as const)('changes no other: %s', async (state) => {
+    for (let count = 0; count < 3; count++) await recorded({ state });
+    const [one, ...others] = await claim();
+    const before = await Promise.all(others.map(({ id }) => rowOf(id)));
+    expect(await write(one!, DELIVERED, 200)).toBe(true);
+    expect(await Promise.all(others.map(({ id }) => rowOf(id)))).toEqual(before);
+    expect(await query(`SELECT notification_id AS id FROM delivery_attempts`)).toEqual([{ id: one!.id }]);
+    await giveBack(dispatcher.test.dataSource, others[0]!, dispatcher.clock.later(7 * SECOND));
+    expect(await rowOf(others[0]!.id)).toMatchObject({
+      state: 'pending',
+      lease_id: null,
+      next_attempt_at: dispatcher.clock.later(7 * SECOND),
+    });
+    expect(await rowOf(others[1]!.id)).toEqual(before[1]);
+  });
+});
+
+describe('what is given back', () => {
+  test('without a time is exhausted', async () => {
+    await recorded();
+    const [one] = await claim();
+    await giveBack(dispatcher.test.dataSource, one!, undefined);
+    expect(await rowOf(one!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
+  });
+
+  test.each([true, false])('and was superseded meanwhile only loses its lease; with a time: %s', async (hasTime) => {
+    await recorded({ state: 'failed' });
+    const [one] = await claim();
+    await change(one!.id, `state = 'superseded', next_attempt_at = NULL`);
+    await giveBack(dispatcher.test.dataSource, one!, hasTime ? dispatcher.clock.now() : undefined);
+    expect(await rowOf(one!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
+  });
+});
+
+test.each([
+  ['stays superseded where it was refused', GONE, 410, 'superseded'],
+  ['is delivered where it was acknowledged', DELIVERED, 200, 'delivered'],
+] as const)('a Failed that was superseded on the wire %s', async (_, result, statusCode, state) => {
+  await recorded({ state: 'failed' });
+  const [one] = await claim();
+  await change(one!.id, `state = 'superseded', next_attempt_at = NULL`);
+  expect(await write(one!, result, statusCode)).toBe(true);
+  expect(await rowOf(one!.id)).toMatchObject({ state, tries: 1, next_attempt_at: null });
+});
+
+describe('a circuit', () => {
+  const others = [
+    [7, 'other.example:443'],
+    [8, HOST],
+  ] as const;
+  const open = (merchantId: number, endpoint: string, until: Date, probe: string | null = null): Promise<unknown> =>
+    query(
+      `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until, probe_lease_id) VALUES ($1, $2, 5, 1, $3, $4)`,
+      [merchantId, endpoint, until, probe],
+    );
+  const left = async (): Promise<unknown[]> => {
+    const rows = await query<{ merchant_id: number; endpoint: string; failures: number }[]>(
+      `SELECT merchant_id, endpoint, failures FROM circuits ORDER BY merchant_id, endpoint`,
+    );
+    return rows.map(({ merchant_id, endpoint, failures }) => [merchant_id, endpoint, failures]);
+  };
+
+  test('is closed by a sign of life of its own endpoint and merchant, not by a failure', async () => {
+    for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
+    for (let count = 0; count < 2; count++) await recorded();
+    const [lives, fails] = await claim();
+    await open(7, HOST, dispatcher.clock.later(60_000));
+    await write(fails!, { outcome: 'unanswered', state: 'pending', nextAttemptAt: dispatcher.clock.now() }, undefined);
+    expect(await left()).toHaveLength(3);
+    await write(lives!, GONE, 410);
+    expect(await left()).toEqual([
+      [7, 'other.example:443', 5],
+      [8, HOST, 5],
+    ]);
+  });
+
+  test('counts a failure of its own endpoint and merchant', async () => {
+    for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
+    const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
+    await countFailure(dispatcher.test.dataSource, failure, dispatcher.clock.now());
+    expect(await left()).toEqual([
+      [7, 'other.example:443', 5],
+      [7, HOST, 1],
+      [8, HOST, 5],
+    ]);
+  });
+
+  test('lets nothing through until its millisecond, then one', async () => {
+    for (let count = 0; count < 3; count++) await recorded();
+    await open(7, HOST, dispatcher.clock.later(1));
+    expect(await claim()).toEqual([]);
+    dispatcher.clock.advance(1);
+    expect(await claim()).toHaveLength(1);
+    expect(await claim()).toEqual([]);
+  });
+
+  test('of another endpoint or merchant holds nothing up', async () => {
+    for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
+    for (let count = 0; count < 3; count++) await recorded();
+    expect(await claim()).toHaveLength(3);
+  });
+
+  describe('whose probe has failed exhausts what is overdue for too long', () => {
+    const leaseId = randomUUID();
+    const fail = async (over = {}): Promise<number> => {
+      await open(7, HOST, dispatcher.clock.now(), leaseId);
+      const failure = { merchantId: 7, endpoint: HOST, leaseId, ...over };
+      return (await countFailure(dispatcher.test.dataSource, failure, dispatcher.clock.now())).exhausted;
+    };
+    const at = (ms: number): Date => dispatcher.clock.later(-ms);
+    /** At the very bounds. */
+    async function overdue(): Promise<string> {
+      const { id } = await recorded();
+      await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(SCHEDULE_MAX_MS));
+      return id;
+    }
+
+    test('what is of its endpoint and merchant', async () => {
+      const ids = [await overdue(), await overdue()];
+      expect(await fail()).toBe(2);
+      for (const id of ids) expect(await rowOf(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
+    });
+
+    test.each<[string, (id: string) => Promise<unknown>]>([
+      ['of another merchant', (id) => change(id, `merchant_id = 8`)],
+      ['of another endpoint', (id) => change(id, `endpoint = 'other.example:443'`)],
+      ['delivered', (id) => change(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`)],
+      ['due a millisecond later', (id) => change(id, `next_attempt_at = $2`, at(299_999))],
+      ['made a millisecond later', (id) => change(id, `created_at = $2`, at(SCHEDULE_MAX_MS - 1))],
+      ['replayed since', (id) => change(id, `replayed_at = $2`, at(SCHEDULE_MAX_MS - 1))],
+      ['being sent', (id) => change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(-1))],
+    ])('not what is %s', async (_, tamper) => {
+      const id = await overdue();
+      await tamper(id);
+      const before = await rowOf(id);
+      expect(await fail()).toBe(0);
+      expect(await rowOf(id)).toEqual(before);
+    });
+
+    test('also where the lease ends now, and not where the failure was of no probe', async () => {
+      const id = await overdue();
+      await change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(0));
+      expect(await fail({ leaseId: randomUUID() })).toBe(0);
+      await query(`DELETE FROM circuits`);
+      expect(await fail()).toBe(1);
+    });
+  });
+});
+
+describe('a notification is claimed', () => {
+  test.each([
+    ['when it is due', `next_attempt_at = $2`, [0], 1],
+    ['not a millisecond before', `next_attempt_at = $2`, [1], 0],
+    ['when the lease on it ends', `lease_id = gen_random_uuid(), leased_until = $2`, [0], 1],
+    ['not a millisecond before', `lease_id = gen_random_uuid(), leased_until = $2`, [1], 0],
+    ['when it waits for longer than others', `next_attempt_at = $2`, [-30_000], 1],
+  ] as const)('%s: %s', async (_, columns, [ms], count) => {
+    const { id } = await recorded();
+    await change(id, columns, dispatcher.clock.later(ms));
+    expect(await claim()).toHaveLength(count);
+  });
+
+  test.each([
+    ['a Success', 'success', 1, 0],
+    ['a Success', 'success', 0, 1],
+    ['another Failed', 'failed', 1, 1],
+  ] as const)('%s (%s) of a session with a Failed under a lease of %d ms: %d', async (_, state, ms, count) => {
+    const sessionId = randomUUID();
+    const failed = await recorded({ sessionId, state: 'failed' });
+    const other = await recorded({ sessionId, state });
+    await change(
+      failed.id,
+      `state = 'superseded', next_attempt_at = NULL, lease_id = gen_random_uuid(), leased_until = $2`,
+      dispatcher.clock.later(ms),
+    );
+    await change(other.id, `state = 'pending', next_attempt_at = $2`, dispatcher.clock.now());
+    expect(idsOf(await claim())).toEqual(count === 1 ? [other.id] : []);
+  });
+
+  test('whatever is under a lease in another session, and of its own what is no Failed', async () => {
+    const sessionId = randomUUID();
+    const [failed, success] = [await recorded({ state: 'failed' }), await recorded({ sessionId })];
+    for (const { id } of [failed, success])
+      await change(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+    const other = await recorded({ sessionId });
+    expect(idsOf(await claim())).toEqual([other.id]);
+  });
+
+  test('as far as there is room beside what is on the wire to its merchant and endpoint', async () => {
+    for (let count = 0; count < 5; count++) await recorded();
+    const bounds = { maxPerEndpoint: 3, maxPerMerchant: 4 };
+    const busy = (merchantId: number, endpoint: string, inFlight: number) => [{ merchantId, endpoint, inFlight }];
+    const counts: number[] = [];
+    for (const wire of [
+      busy(7, HOST, 2),
+      busy(8, HOST, 2),
+      busy(7, 'other.example:443', 2),
+      busy(7, HOST, 3),
+      busy(7, 'other.example:443', 4),
+    ]) {
+      counts.push((await claim({ ...bounds, busy: wire })).length);
+      await query(`UPDATE notifications SET lease_id = NULL, leased_until = NULL, next_attempt_at = created_at`);
+    }
+    expect(counts).toEqual([1, 3, 2, 0, 0]);
+  });
+});
+
+test.each([
+  [5_000, 1, 'delivered'],
+  [4_999, 0, 'pending'],
+])('with %d ms of its lease left a notification is posted %d times', async (ms, posts, state) => {
+  const receiver = await Receiver.start();
+  const payment: PaymentSnapshot = dispatcher.payment(receiver.url);
+  await dispatcher.paid(payment);
+  const [one] = await claim({ leasedUntil: dispatcher.clock.later(ms) });
+  const bounds = { tryMaxMs: 5_000, interrupt: new AbortController().signal, offTheWire: () => undefined };
+  await dispatcher.test.service.app.get(SendNotification).send(one!, bounds);
+  expect([receiver.received.length, (await dispatcher.rowOf(payment)).state]).toEqual([posts, state]);
+  await receiver.stop();
+});

@@ -1,0 +1,56 @@
+/** The keys that a notification is signed with are of its merchant, site, mode and version, and of nothing else. */
+import type { HostedApiVersion } from '@svc/contracts';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { type SigningKeys, SigningSecrets } from './signing-secrets.js';
+
+const OWNERS = [
+  { merchantId: 7, siteId: 71, mode: 'test' },
+  { merchantId: 7, siteId: 71, mode: 'live' },
+  { merchantId: 7, siteId: 72, mode: 'test' },
+  // A site has one number over all merchants; were it given twice, neither would sign for the other.
+  { merchantId: 8, siteId: 71, mode: 'test' },
+] as const;
+type Owner = (typeof OWNERS)[number];
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  for (const owner of OWNERS) {
+    const { merchantId, siteId, mode } = owner;
+    const given = { merchantId, mode, purpose: 'api-key' } as const;
+    await dispatcher.secret(`site ${nameOf(owner)}`, siteKey(owner), { ...given, siteId });
+    await dispatcher.secret(`site's second ${nameOf(owner)}`, 'not the primary', { ...given, siteId, primary: false });
+    await dispatcher.secret(`site's revoked ${nameOf(owner)}`, 'revoked', { ...given, siteId, revoked: true });
+    await dispatcher.secret(`merchant ${merchantId} ${mode}`, merchantKey(owner), given);
+    const webhook = { ...given, siteId, purpose: 'webhook-secret' } as const;
+    await dispatcher.secret(`webhook ${nameOf(owner)}`, webhookSecret(owner), webhook);
+    await dispatcher.secret(`revoked webhook ${nameOf(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
+  }
+});
+afterAll(() => dispatcher.test.stop());
+
+const nameOf = ({ merchantId, siteId, mode }: Owner): string => `${merchantId} ${siteId} ${mode}`;
+const siteKey = (owner: Owner): string => `key of site ${nameOf(owner)}`;
+const merchantKey = ({ merchantId, mode }: Owner): string => `key of merchant ${merchantId} ${mode}`;
+const webhookSecret = (owner: Owner, nth = 0): string =>
+  `whsec_${Buffer.alloc(24, OWNERS.indexOf(owner) * 2 + nth + 1).toString('base64')}`;
+const keysOf = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
+  dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion });
+
+test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (owner) => {
+  const webhookSecrets = [webhookSecret(owner)];
+  expect(await keysOf(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
+  expect(await keysOf(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
+});
+
+test('several webhook secrets: the primary first, then the newest', async () => {
+  const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
+  await dispatcher.secret('key 9', 'key', { ...owner, purpose: 'api-key' });
+  const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 100 + nth).toString('base64')}`);
+  const webhook = { ...owner, purpose: 'webhook-secret' } as const;
+  await dispatcher.secret('webhook 9 a', secrets[0]!, { ...webhook, primary: false, version: 1 });
+  await dispatcher.secret('webhook 9 b', secrets[1]!, { ...webhook, primary: false, version: 2 });
+  await dispatcher.secret('webhook 9 c', secrets[2]!, { ...webhook, primary: true, version: 1 });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+  expect(found?.webhookSecrets).toEqual([secrets[2], secrets[1], secrets[0]]);
+});

@@ -1,0 +1,42 @@
+/** Every process of a distributed platform is killed, one after the other, each while payments are under way. */
+import { waitUntil } from '@svc/testing';
+import type { Supervised } from '../tools/svc/processes.ts';
+import { FaultDrill } from './fault-drill.js';
+
+jest.setTimeout(300_000);
+
+describe('a fault', () => {
+  let drill: FaultDrill;
+
+  beforeAll(async () => {
+    drill = await FaultDrill.start('faults-of-processes');
+  });
+  afterAll(() => drill?.stop());
+  beforeEach(() => drill.begin());
+
+  it.each<Supervised>([
+    'front',
+    'identity',
+    'hosted-gateway',
+    'payment-processor',
+    'webhook-dispatcher',
+    'simulated-acquirer',
+  ])('of %s, killed, loses nothing and doubles nothing', async (app) => {
+    const work = await drill.underWay();
+    const { pid, restarts } = drill.platform.process(app);
+    const met = await drill.whatIsAtRisk();
+    await drill.platform.kill(pid);
+    const diedAt = new Date();
+    await waitUntil(`${app} to be started again`, 30_000, () =>
+      Promise.resolve((drill.platform.processes()[app]?.restarts ?? 0) > restarts),
+    );
+    const sends = app === 'webhook-dispatcher';
+    if (sends) await waitUntil('its connections to end', 10_000, () => Promise.resolve(drill.endpoint.holding === 0));
+    await drill.expectNothingLost(
+      `kill -9 ${app}`,
+      work,
+      met,
+      sends ? { from: diedAt, to: diedAt, drainMs: 0 } : undefined,
+    );
+  });
+});

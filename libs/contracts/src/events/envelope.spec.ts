@@ -1,0 +1,34 @@
+import * as contracts from '../index.js';
+
+/** Names are stored and sent: a service of another version must know them. A new meaning is a new name. */
+const NAMES: Readonly<Record<string, string>> = {
+  ApiKeyChangedV1: 'api-key.changed.v1',
+  CardKeyPublishedV1: 'card-key.published.v1',
+  ChargeCardV1: 'charge-card.v1',
+  CheckPaymentsV1: 'check-payments.v1',
+  ClosePayableV1: 'close-payable.v1',
+  InvoiceCreatedV1: 'invoice.created.v1',
+  MerchantChangedV1: 'merchant.changed.v1',
+  OpenPayableV1: 'open-payable.v1',
+  PartnerKeyChangedV1: 'partner-key.changed.v1',
+  PayableClosedV1: 'payable.closed.v1',
+  PaymentFailedV1: 'payment.failed.v1',
+  PaymentProcessingV1: 'payment.processing.v1',
+  PaymentReversedV1: 'payment.reversed.v1',
+  PaymentSucceededV1: 'payment.succeeded.v1',
+  PaymentVerificationRequiredV1: 'payment.needs-verification.v1',
+  SealingKeyPublishedV1: 'sealing-key.published.v1',
+  SessionCreatedV1: 'session.created.v1',
+  ShowPaymentV1: 'show-payment.v1',
+  SigningSecretChangedV1: 'signing-secret.changed.v1',
+  SiteChangedV1: 'site.changed.v1',
+  TillCodeMadeV1: 'till-code.made.v1',
+  TokenKeyChangedV1: 'token-key.changed.v1',
+};
+
+test('every event and command has the name that other versions know', () => {
+  const types = Object.entries<unknown>(contracts).filter(([key]) => /V\d+$/.test(key));
+  expect(Object.fromEntries(types)).toEqual(
+    Object.fromEntries(Object.entries(NAMES).map(([key, name]) => [key, { name }])),
+  );
+});

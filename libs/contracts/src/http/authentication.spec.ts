@@ -1,0 +1,41 @@
+import { anyText, describeBounds, optional, problemsOf, text, type Bounds } from '../../test/bounds.js';
+import {
+  CreateUserRequest,
+  CustomerLoginRequest,
+  RegisterCustomerRequest,
+  ServiceLoginRequest,
+} from './authentication.js';
+
+/** An address of exactly so many characters whose parts are as long as mail allows. */
+const address = (length: number): string => {
+  const label = 'a'.repeat(60);
+  const domain = `${label}.${label}.${label}.example`;
+  return `${'u'.repeat(length - domain.length - 1)}@${domain}`;
+};
+const email: Bounds = {
+  takes: ['a@b.example', 'A.b+c@b.example', address(254)],
+  refuses: [undefined, null, '', 'a', 'a@b', 'a@b.example\n', '\ud83d@b.example', 7, address(255)],
+};
+
+describeBounds(
+  ServiceLoginRequest,
+  { apiToken: 't', organisationId: 'o' },
+  { apiToken: text(200), organisationId: text(100) },
+);
+describeBounds(
+  CreateUserRequest,
+  { email: 'a@b.example', password: '12345678' },
+  { email, password: anyText(128, 8), firstName: optional(text(100)), lastName: optional(text(100)) },
+);
+describeBounds(RegisterCustomerRequest, { userId: 'u' }, { userId: text(100) });
+describeBounds(
+  CustomerLoginRequest,
+  { email: 'a@b.example', password: 'p' },
+  { email: text(254), password: anyText(128) },
+);
+
+test('the message of an address names its bound', () => {
+  expect(problemsOf(CreateUserRequest, { email: 'a', password: '12345678' })).toEqual({
+    email: { isEmailAddress: 'email must be an email address of at most 254 characters' },
+  });
+});

@@ -1,0 +1,14 @@
+import { anyText, describeBounds, optional, text, wholeNumber } from '../../test/bounds.js';
+import { StoreCardRequest } from './cards.js';
+
+describeBounds(
+  StoreCardRequest,
+  {},
+  {
+    encryptedCard: optional(anyText(4_096)),
+    cardNumber: optional(anyText(40)),
+    holderName: optional(text(100)),
+    expiryMonth: optional(wholeNumber),
+    expiryYear: optional(wholeNumber),
+  },
+);

@@ -1,0 +1,89 @@
+import { exportJWK, generateKeyPair } from 'jose';
+import { HostedGatewayClient, PartnerClient, type CreateSessionRequest } from './index.js';
+
+/** Each call of the SDK, and whether the same request may be sent again when it is not known if it took effect. */
+const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call: () => Promise<unknown>][] = [
+  ['createSession', true, 'POST /api/v3.1/sessions', () => gateway().createSession({} as CreateSessionRequest)],
+  ['listPayments', true, 'GET /api/v3.1/payments', () => gateway().listPayments('s-1')],
+  ['getPayment', true, 'GET /api/v3.1/payments/P', () => gateway().getPayment('P')],
+  ['listNotifications', true, 'GET /api/v3.1/notifications', () => gateway().listNotifications()],
+  ['cancelSession', false, 'DELETE /api/v3.1/sessions/s-1', () => gateway().cancelSession('s-1')],
+  ['a login', true, 'POST /v1/auth/service/login', () => partner().service.deleteCard('c')],
+  ["a customer's login", true, 'POST /v1/auth/customers/login', () => customer().deleteCard('c')],
+  ['the encryption key', true, 'GET /v1/cards/encryption-key', () => partner().service.storeCard(CARD)],
+  // Charged once, however often it comes: the reference is its idempotency key (C7).
+  ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c' })],
+  ['decode', true, 'GET /v1/codes/eA', () => partner().service.decode('x')],
+  ['history', true, 'GET /v1/payments', () => partner().service.history().next()],
+  // Each one that arrives stores another card.
+  ['storeCard', false, 'POST /v1/cards', () => partner().service.storeCard(CARD)],
+  ['deleteCard', false, 'DELETE /v1/cards/c', () => partner().service.deleteCard('c')],
+];
+const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
+
+type Failure = number | 'conflict while an equal request runs' | 'connection lost';
+const MAY_PASS: readonly Failure[] = [429, 502, 503, 504, 'conflict while an equal request runs', 'connection lost'];
+const STAYS: readonly Failure[] = [400, 403, 404, 409, 422, 500, 501];
+
+let requests: { route: string; body: unknown; authorization: string | null }[];
+let failing: { route: string; failure: Failure };
+let publicJwk: object;
+beforeAll(async () => {
+  publicJwk = { ...(await exportJWK((await generateKeyPair('ECDH-ES', { crv: 'P-256' })).publicKey)), kid: 'key-1' };
+});
+beforeEach(() => void (requests = []));
+
+/** Logs in and gives keys; the route under test fails. */
+async function fetchDouble(url: unknown, init: RequestInit = {}): Promise<Response> {
+  const route = `${init.method} ${new URL(url as string).pathname}`;
+  requests.push({ route, body: init.body, authorization: new Headers(init.headers).get('authorization') });
+  if (route === failing.route) {
+    if (failing.failure === 'connection lost') throw new TypeError('fetch failed');
+    if (typeof failing.failure === 'number') return Response.json({}, { status: failing.failure });
+    return Response.json({}, { status: 409, headers: { 'retry-after': '1' } });
+  }
+  if (route.endsWith('login')) return Response.json({ identityToken: 't', expiresIn: 900, customer: { id: 'c' } });
+  return Response.json(publicJwk);
+}
+
+const options = { fetch: fetchDouble as typeof fetch, wait: async () => undefined, monotonicNow: () => 0 };
+const gateway = () =>
+  new HostedGatewayClient({ ...options, gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 2 });
+const partner = () =>
+  new PartnerClient({ ...options, apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 'a' });
+const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p' });
+const sent = (route: string) => requests.filter((request) => request.route === route);
+
+describe.each(CALLS)('%s (repeated: %s)', (_, isRepeatable, route, call) => {
+  it.each(MAY_PASS)('after %s', async (failure) => {
+    failing = { route, failure };
+    await expect(call()).rejects.toMatchObject({ retryable: true });
+    expect(sent(route)).toHaveLength(isRepeatable ? 4 : 1);
+    expect(new Set(sent(route).map(({ body }) => body)).size).toBe(1);
+  });
+
+  it.each(STAYS)('is sent once when the answer is %s', async (failure) => {
+    failing = { route, failure };
+    await expect(call()).rejects.toMatchObject({ retryable: false });
+    expect(sent(route)).toHaveLength(1);
+  });
+});
+
+test('a call that was refused for its token is sent once more with another, whether it may be repeated or not', async () => {
+  for (const [, , route, call] of CALLS.filter(([, , path]) => / \/v1\/(?!auth)/.test(path))) {
+    failing = { route, failure: 401 };
+    requests = [];
+    await expect(call()).rejects.toMatchObject({ httpStatus: 401 });
+    expect(sent(route)).toHaveLength(2);
+    expect(sent('POST /v1/auth/service/login')).toHaveLength(2);
+  }
+});
+
+test('the gateway is asked once when it refuses the key', async () => {
+  for (const [, , route, call] of CALLS.filter(([, , path]) => path.includes('/api/'))) {
+    failing = { route, failure: 401 };
+    requests = [];
+    await expect(call()).rejects.toMatchObject({ httpStatus: 401 });
+    expect(requests).toHaveLength(1);
+  }
+});

@@ -1,0 +1,18 @@
+import { SvcApiError } from './svc-api-error.js';
+
+const FAILURE = { httpStatus: 400, status: 'BadRequest', errors: [], retryable: false } as const;
+
+test.each([
+  [FAILURE, '400: BadRequest'],
+  [{ ...FAILURE, errors: [{ message: 'amount' }] }, '400: amount'],
+  [{ ...FAILURE, errors: [{ message: 'amount' }, { message: 'origin' }] }, '400: amount; origin'],
+  [{ ...FAILURE, httpStatus: 0, errors: [{ message: 'fetch failed' }] }, 'No answer: fetch failed'],
+])('%j has the message %p', (failure, message) => {
+  expect(new SvcApiError(failure)).toMatchObject({ ...failure, name: 'SvcApiError', message });
+});
+
+test('a cause is there only where one was given', () => {
+  const cause = new Error('timeout');
+  expect(new SvcApiError({ ...FAILURE, cause }).cause).toBe(cause);
+  expect(new SvcApiError(FAILURE)).not.toHaveProperty('cause');
+});

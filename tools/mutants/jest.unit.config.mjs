@@ -1,0 +1,9 @@
+// What Stryker runs against its mutants: the unit tests of jest.config.mjs and nothing else. Stryker merges the folder
+// under test into it (tools/mutants/stryker.ts).
+import jestConfig from '../../jest.config.mjs';
+
+const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
+if (!unit) throw new Error('jest.config.mjs has no project "unit"');
+
+// Jest would start a program for each mutant, only to learn whether watchman is there.
+export default { ...unit, watchman: false };

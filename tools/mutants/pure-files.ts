@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Every file of theirs is plain rules. */
+const ALL_OF = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
+
+/** What a noun must not know, not even as a type (.dependency-cruiser.cjs). */
+const FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
+/** What a unit test cannot run alone: servers, files and sockets. */
+const RUNS_OUTSIDE =
+  /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
+
+/**
+ * The files of a folder (`libs/sdk`, `apps/identity`) that unit tests alone must hold: all of contracts, kernel and SDK;
+ * elsewhere each file without framework that has a `*.spec.ts` beside it or is the noun of its folder (`sites/site.ts`).
+ * A noun without a test counts too: all its mutants survive.
+ */
+export function pureFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => join(folder, path))
+    .filter((path) => isSource(path) && (ALL_OF.includes(folder) || isPure(root, path)))
+    .sort();
+}
+
+/** Every app and lib that has such files. */
+export function foldersWithPureFiles(root: string): { folder: string; files: string[] }[] {
+  return ['libs', 'apps']
+    .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
+    .map((folder) => ({ folder, files: pureFiles(root, folder) }))
+    .filter(({ files }) => files.length > 0);
+}
+
+function isSource(path: string): boolean {
+  if (/(^|\/)(dist|node_modules|test|migrations)\//.test(path)) return false;
+  return path.endsWith('.ts') && !/\.d\.ts$|spec\.ts$|\/index\.ts$/.test(path);
+}
+
+function isPure(root: string, path: string): boolean {
+  const isNoun = basename(dirname(path)) === `${basename(path, '.ts')}s`;
+  if (!isNoun && !existsSync(join(root, path.replace(/\.ts$/, '.spec.ts')))) return false;
+  const text = readFileSync(join(root, path), 'utf8');
+  return !FRAMEWORK.test(text) && !RUNS_OUTSIDE.test(text);
+}

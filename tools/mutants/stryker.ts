@@ -1,0 +1,68 @@
+/**
+ * Mutation tests of the plain rules: `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
+ * Stryker changes one expression at a time and runs the unit tests that reach it; a mutant that no test notices has
+ * survived. Fails where fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { foldersWithPureFiles, pureFiles } from './pure-files.ts';
+import { scoreOf, scoreTable } from './score.ts';
+import type { Score } from './score.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const REPORTS = '.data/mutants';
+/** In percent of the mutants that a test could kill. */
+const REQUIRED = 90;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    concurrency: { type: 'string', default: String(cpus().length) },
+    /** Keeps results of mutants and tests that did not change since the last run. For work on tests, not for a release. */
+    incremental: { type: 'boolean', default: false },
+  },
+});
+
+process.chdir(root);
+mkdirSync(REPORTS, { recursive: true });
+const scores: Score[] = [];
+for (const { folder, files } of targets(positionals)) {
+  console.log(`\n${folder}: ${files.length} files`);
+  scores.push(scoreOf(folder, await mutate(folder, files)));
+}
+console.log(`\n${scoreTable(scores, REQUIRED)}`);
+process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
+
+/** Each folder with the files to mutate; files that are named themselves are kept together by folder. */
+function targets(paths: readonly string[]): { folder: string; files: string[] }[] {
+  if (paths.length === 0) return foldersWithPureFiles(root);
+  const found = new Map<string, string[]>();
+  for (const path of paths.map((text) => text.replace(/^\.\/|\/+$/g, ''))) {
+    const [folder] = /^(?:apps|libs)\/[^/]+/.exec(path) ?? [];
+    if (folder === undefined || !existsSync(path)) throw new Error(`${path} is no folder or file of apps or libs`);
+    const files = path.endsWith('.ts') ? [path] : pureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
+    if (files.length === 0) throw new Error(`${path} has no files that unit tests alone hold`);
+    found.set(folder, [...(found.get(folder) ?? []), ...files]);
+  }
+  return [...found].map(([folder, files]) => ({ folder, files }));
+}
+
+function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutationTest']> {
+  const report = join(REPORTS, folder.replaceAll('/', '-'));
+  const others = ['apps', 'libs'].map((group) => `/${group}/*`);
+  return new Stryker({
+    configFile: 'tools/mutants/stryker.config.mjs',
+    mutate: files,
+    // Other packages are imported as they are, through node_modules: only this one has mutants.
+    ignorePatterns: ['/.data', '/.nx', '**/dist'].concat(others).concat(`!/${folder}`),
+    jest: { config: { roots: [`<rootDir>/${folder}`] } },
+    concurrency: Number(values.concurrency),
+    jsonReporter: { fileName: `${report}.json` },
+    tempDirName: `${report}.sandbox`,
+    incremental: values.incremental,
+    incrementalFile: `${report}.incremental.json`,
+  }).runMutationTest();
+}
