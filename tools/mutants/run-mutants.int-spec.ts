@@ -38,8 +38,8 @@ it('says of each guard whether a test fails without it, also of what is evaluate
     'now < order.expiresAt, < becomes <=: killed',
     `order.state === 'open', always true: not reached`,
     `order.state === 'open', always false: not reached`,
-    `process.env['SHOP_MODE'] !== 'test', always true: survived`,
-    `process.env['SHOP_MODE'] !== 'test', always false: killed`,
+    `shopMode !== 'test', always true: survived`,
+    `shopMode !== 'test', always false: killed`,
     `order.state === 'open', always true: survived`,
     `order.state === 'open', always false: killed`,
   ]);
