@@ -46,6 +46,7 @@ const EXIT_SECONDS = 20;
 const WORKERS = availableParallelism();
 /** Options of Jest's that say how many workers there are. */
 const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
+const WATCH_OPTION = /^--watch(All)?$/;
 /** A platform is half a dozen processes that mostly wait. */
 const PLATFORMS = 2;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
@@ -63,7 +64,7 @@ export async function test(settings: Settings, args: readonly string[]): Promise
   }
   const servers = createTestServers(settings);
   try {
-    if (args.some((arg) => /^--watch(All)?$/.test(arg))) return await watch(settings, args, servers);
+    if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);
     const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);
     await servers.stop();
     const runs = phases.flatMap((phase) => phase.runs);
@@ -126,7 +127,9 @@ async function selectedRun(settings: Settings, args: readonly string[], servers:
   const workers = args.some((arg) => WORKER_OPTION.test(arg)) ? [] : ['--maxWorkers', String(WORKERS)];
   const projects = args.includes(OLDEST_PROJECT) ? [] : ['--ignoreProjects', OLDEST_PROJECT];
   const selection = [...args, ...workers, ...projects];
-  const needs = needsOf(listTests(settings, selection), args.includes(OLDEST_PROJECT));
+  // Jest that watches lists nothing.
+  const listed = selection.filter((arg) => !WATCH_OPTION.test(arg));
+  const needs = needsOf(listTests(settings, listed), args.includes(OLDEST_PROJECT));
   if (needs.platform) await prepare(settings, steps, { build: true });
   return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
 }
