@@ -66,6 +66,16 @@ export interface RelayTarget {
   readonly window?: number;
   /** Resolves when the batch is safe with the target; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
+  /**
+   * Where the target stands for several consumers: each of those there are now as a target of its own, named
+   * `<name>/<consumer>`. Used while {@link deliver} throws {@link ConsumerRefusedError}.
+   */
+  separately?(): Promise<readonly RelayTarget[]>;
+}
+
+/** A consumer takes nothing now (its queue is full). Of several, the broker does not say which, and the others took it. */
+export class ConsumerRefusedError extends Error {
+  override readonly name = 'ConsumerRefusedError';
 }
 
 export interface Subscriber {
