@@ -84,11 +84,13 @@ export interface Subscriber {
   readonly types: ReadonlySet<string>;
   /** How long an event may wait for others to be handled with it. */
   readonly gatherMs?: number;
-  /** Types that an earlier version of the service was bound to. */
+  /** Types that an earlier release of the service was bound to and no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
+  /** Called when what was kept for it is gone, or was never there, before it is bound. */
+  readonly lost?: () => Promise<void>;
   /** Called whenever it has been bound to its types, before it is given anything. */
   readonly bound?: () => Promise<void>;
-  /** Resolves when every effect is committed or its message is a dead letter. */
+  /** Also of other types, which a replica of another release is bound to. Resolves when each is committed or kept. */
   readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import { inTransaction, isDatabaseUnavailable, loggableMessage } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
+import type { DeferredEvents } from './deferred-events.js';
 import type { MessagingLog } from './log.js';
 import { inTraceOf } from './tracing.js';
 
@@ -45,6 +46,8 @@ export class Consumer {
     private readonly handlers: EventHandlers,
     private readonly clock: Clock,
     private readonly log: MessagingLog,
+    /** Keeps events of types without a handler; without it they are skipped. */
+    private readonly deferred?: DeferredEvents,
   ) {}
 
   get types(): ReadonlySet<string> {
@@ -53,6 +56,7 @@ export class Consumer {
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
     const known = events.filter((event) => this.handlers.byType.has(event.type));
+    if (known.length < events.length) await this.defer(events.filter((event) => !known.includes(event)));
     if (known.length === 0) return;
     try {
       await this.handle(known);
@@ -60,6 +64,15 @@ export class Consumer {
       if (error instanceof DatabaseAway) throw error;
       await this.deliverOneByOne(known);
     }
+  }
+
+  private async defer(unknown: readonly EventEnvelope[]): Promise<void> {
+    if (!this.deferred) return;
+    await this.deferred.defer(unknown).catch((error: unknown) => {
+      throw new DatabaseAway(error);
+    });
+    const types = [...new Set(unknown.map(({ type }) => type))];
+    this.log.info({ types, count: unknown.length }, 'consumer: unknown events deferred to a replica that knows them');
   }
 
   private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<void> {

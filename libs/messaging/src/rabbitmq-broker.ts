@@ -27,7 +27,6 @@ import {
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
 import { isPowerOfTwo } from './numbers.js';
 import { PROBE, Topology } from './rabbitmq-topology.js';
-import { ReplayServedV1 } from './subscribed-types.js';
 
 export interface RabbitMqSettings {
   /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
@@ -137,19 +136,10 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, types, deliver, bound, gatherMs = 0 } = subscriber;
+    const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
     const reading = {
       parse: asEnvelope,
-      handle: async (events: readonly EventEnvelope[]) => {
-        const wanted = events.filter(({ type }) => types.has(type) || type === ReplayServedV1.name);
-        // Bindings that another version of the service left; once done with, nobody is asked for them again.
-        if (wanted.length < events.length)
-          this.settings.log.info(
-            { service: name, count: events.length - wanted.length },
-            'broker: unknown types skipped',
-          );
-        await deliver(wanted);
-      },
+      handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
     // First: the past is asked for when the events are bound, and has to find its queue.
@@ -162,6 +152,7 @@ export class RabbitMqBroker implements Broker {
       ...reading,
       declare: (channel) => this.topology.declareConsumer(channel, subscriber),
       ...(bound ? { attached: bound } : {}),
+      ...(lost ? { lost: { queue: this.topology.eventQueue(name), tell: lost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }

@@ -7,9 +7,14 @@ import type { Broker, BrokerConnection, Subscription } from './broker.js';
 import { observeBroker } from './broker-metrics.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
+import { DeferredEvents } from './deferred-events.js';
+import { DeferredLoop } from './deferred-loop.js';
 import type { MessagingLog } from './log.js';
 import type { HandlerExtras } from './patterns.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
+
+/** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
+const TOUCH_MS = 3_600_000;
 
 /**
  * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
@@ -24,7 +29,9 @@ export class Transport extends Server implements CustomTransportStrategy {
   private readonly repeatable = new Set<string>();
   private subscriptions: Subscription[] = [];
   private unobserve: () => void = () => undefined;
+  private readonly deferred: DeferredEvents;
   private readonly subscribedTypes: SubscribedTypes | undefined;
+  private types: ReadonlySet<string> = new Set();
   /** Whether it has to ask for what was before it was bound. */
   private readonly hasMissed: boolean;
 
@@ -37,13 +44,14 @@ export class Transport extends Server implements CustomTransportStrategy {
     private readonly gatherMs = 0,
   ) {
     super();
-    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock);
+    this.deferred = new DeferredEvents(dataSource, clock);
+    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock, this.deferred);
     this.hasMissed = broker.past?.isMissed ?? false;
   }
 
   /** Whether this service has been told what happened before it came; undefined where its publishers know that. */
   async knowsThePast(): Promise<boolean | undefined> {
-    return this.hasMissed ? this.subscribedTypes?.areComplete() : undefined;
+    return this.hasMissed ? this.subscribedTypes?.areComplete(this.types) : undefined;
   }
 
   /**
@@ -95,8 +103,10 @@ export class Transport extends Server implements CustomTransportStrategy {
       { byType: this.eventHandlers, repeatable: this.repeatable },
       this.clock,
       this.log,
+      this.deferred,
     );
     const { types } = consumer;
+    this.types = types;
     const subscriber = {
       name: this.service,
       types,
@@ -106,11 +116,31 @@ export class Transport extends Server implements CustomTransportStrategy {
     const { subscribedTypes } = this;
     if (subscribedTypes) this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
     if (!subscribedTypes || !this.hasMissed) return this.broker.subscribe(subscriber);
-    return this.broker.subscribe({
+    const subscription = await this.broker.subscribe({
       ...subscriber,
-      formerTypes: await subscribedTypes.notAmong(types),
+      formerTypes: await subscribedTypes.retired(types),
+      lost: () => subscribedTypes.loseAll(),
       bound: () => subscribedTypes.askForThePast(types),
     });
+    const loop = this.handleDeferred(consumer, subscribedTypes);
+    return { close: async () => void (await Promise.all([subscription.close(), loop.close()])) };
+  }
+
+  /** Handles what replicas of other releases keep for this one. */
+  private handleDeferred(consumer: Consumer, subscribedTypes: SubscribedTypes): DeferredLoop {
+    const { types } = this;
+    let touchedAt = this.clock.now().getTime();
+    const step = async (): Promise<number> => {
+      const now = this.clock.now().getTime();
+      if (now - touchedAt > TOUCH_MS) {
+        await subscribedTypes.touch(types);
+        touchedAt = now;
+      }
+      return this.deferred.handle(types, (events) => consumer.deliver(events));
+    };
+    const loop = new DeferredLoop(step, this.log);
+    loop.start();
+    return loop;
   }
 
   private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {

@@ -192,6 +192,8 @@ describe('consuming', () => {
     await expectEffects(history, ['a']);
     await first.stop();
 
+    // Longer than a rollout may take.
+    harness.clock.advance(8 * 24 * 3_600_000);
     const second = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await effectsTable(harness, 'other');
     await publishDirectly(anEvent(OtherV1, 'a', 1, { text: 'a' }));
