@@ -5,6 +5,7 @@ import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
 import { hasType, isBehind, type LogBounds, readLog } from './log-reader.js';
 import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
+import { ensureMonthPartitions } from './month-partitions.js';
 import { observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { Replays } from './replays.js';
@@ -231,13 +232,9 @@ export class Relay {
 
   /** This month's partitions and the next two's; at the start and whenever a month has begun. */
   private async ensurePartitions(): Promise<void> {
-    const today = this.clock.nowISO().slice(0, 10);
-    const month = today.slice(0, 7);
+    const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month) return;
-    await this.dataSource.query(
-      `SELECT ensure_month_partitions(parent, $1::date, 3) FROM unnest(ARRAY['event_log', 'inbox']) AS parent`,
-      [today],
-    );
+    await ensureMonthPartitions(this.dataSource, this.clock);
     this.partitionedMonth = month;
   }
 }
