@@ -2,13 +2,27 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 
-/** Events handled at once. */
+/** A deferred event that is due. */
+export interface DeferredEvent {
+  readonly envelope: EventEnvelope;
+  /** `unknown`: the replica that received it does not know its type. `blocked`: the database kept it from being handled. */
+  readonly reason: 'unknown' | 'blocked';
+  readonly deferredAt: Date;
+  readonly triedAt: Date;
+  readonly tries: number;
+  /** Tries that timed out although other events of its type succeeded meanwhile. */
+  readonly ownFaults: number;
+}
+
+/** Events of a type handled at once. */
 const BATCH_MAX = 100;
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MS_MAX = 60_000;
 
 /**
- * Events that reached a replica which does not know their type, as one of an older release: they stay in the service's
- * database until a replica that knows them handles them. Acknowledged without that, they would be lost; given back to the
- * broker, they would come straight back and use up their deliveries.
+ * Events that cannot be handled now and are no dead letters: they stay in the service's database, and those behind them go
+ * on. Acknowledged without that, they would be lost; given back to the broker, they would come straight back and use up
+ * their deliveries.
  */
 export class DeferredEvents {
   constructor(
@@ -16,38 +30,58 @@ export class DeferredEvents {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when they are kept; a repetition changes nothing. */
-  async defer(events: readonly EventEnvelope[]): Promise<void> {
+  /** Resolves when they are kept. An event that is kept already is blocked from now on, if it was not. */
+  async defer(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
+    const retryAt = reason === 'unknown' ? this.clock.now() : this.clock.later(FIRST_PAUSE_MS);
     await this.dataSource.query(
-      `INSERT INTO deferred_events (message_id, type, envelope, deferred_at)
-       SELECT (envelope->>'id')::uuid, envelope->>'type', envelope, $2 FROM jsonb_array_elements($1::jsonb) AS envelope
-       ON CONFLICT DO NOTHING`,
-      [JSON.stringify(events), this.clock.now()],
+      `INSERT INTO deferred_events (message_id, type, envelope, reason, deferred_at, tried_at, retry_at)
+       SELECT DISTINCT ON (id) id, envelope->>'type', envelope, $2, $3, $3, $4
+         FROM (SELECT (envelope->>'id')::uuid AS id, envelope FROM jsonb_array_elements($1::jsonb) AS envelope) AS given
+       ON CONFLICT (message_id) DO UPDATE SET reason = excluded.reason, retry_at = excluded.retry_at
+       WHERE deferred_events.reason = 'unknown' AND excluded.reason = 'blocked'`,
+      [JSON.stringify(events), reason, this.clock.now(), retryAt],
     );
   }
 
   /**
-   * Hands a batch of these types over and returns its size. Two replicas may take the same batch at once, and one that dies
-   * leaves it to the next: the consumer handles each event once.
+   * Of each of these types the events that are due, first those that were tried least often: of a poison one others are the
+   * proof. A type that is blocked takes no place from another.
    */
-  async handle(
-    types: ReadonlySet<string>,
-    deliver: (events: readonly EventEnvelope[]) => Promise<void>,
-  ): Promise<number> {
-    const rows = await this.dataSource.query<{ envelope: EventEnvelope }[]>(
-      `SELECT envelope FROM deferred_events WHERE type = ANY($1) ORDER BY deferred_at, message_id LIMIT ${BATCH_MAX}`,
-      [[...types]],
+  due(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
+    return this.dataSource.query<DeferredEvent[]>(
+      `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "triedAt", tries, own_faults AS "ownFaults"
+         FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL
+              (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND retry_at <= $2
+                ORDER BY tries, deferred_at, message_id LIMIT ${BATCH_MAX}) AS due`,
+      [[...types], this.clock.now()],
     );
-    if (rows.length === 0) return 0;
-    await deliver(rows.map(({ envelope }) => envelope));
-    const ids = rows.map(({ envelope }) => envelope.id);
-    await this.dataSource.query(`DELETE FROM deferred_events WHERE message_id = ANY($1::uuid[])`, [ids]);
-    return rows.length;
   }
 
+  /** They are handled, or dead letters. Two replicas may have handled the same event at once: its inbox or version undid it. */
+  async remove(events: readonly DeferredEvent[]): Promise<void> {
+    const of = (reason: string): string[] =>
+      events.flatMap((event) => (event.reason === reason ? [event.envelope.id] : []));
+    // One that turned out to be blocked when it was handled stays.
+    await this.dataSource.query(
+      `DELETE FROM deferred_events
+        WHERE message_id = ANY($1::uuid[]) AND reason = 'unknown' OR message_id = ANY($2::uuid[]) AND reason = 'blocked'`,
+      [of('unknown'), of('blocked')],
+    );
+  }
+
+  /** It was tried and is still blocked. */
+  async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number): Promise<void> {
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), PAUSE_MS_MAX);
+    await this.dataSource.query(
+      `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,
+      [envelope.id, ownFaults, this.clock.now(), this.clock.later(pauseMs)],
+    );
+  }
+
+  /** Whether events of these types wait that have not been tried. */
   async areLeft(types: Iterable<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ left: boolean }[]>(
-      `SELECT EXISTS (SELECT 1 FROM deferred_events WHERE type = ANY($1)) AS left`,
+      `SELECT EXISTS (SELECT 1 FROM deferred_events WHERE type = ANY($1) AND reason = 'unknown') AS left`,
       [[...types]],
     );
     return row!.left;

@@ -7,6 +7,7 @@ import type { Broker, BrokerConnection, Subscription } from './broker.js';
 import { observeBroker } from './broker-metrics.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
+import { observeConsumer } from './consumer-metrics.js';
 import { DeferredEvents } from './deferred-events.js';
 import { DeferredLoop } from './deferred-loop.js';
 import type { MessagingLog } from './log.js';
@@ -15,6 +16,8 @@ import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
 /** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
 const TOUCH_MS = 3_600_000;
+/** How long an event waits that another replica deferred; in one process there is none, and a crash left what there is. */
+const POLL_MS = { shared: 1_000, alone: 2_000 };
 
 /**
  * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
@@ -32,6 +35,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   private readonly deferred: DeferredEvents;
   private readonly subscribedTypes: SubscribedTypes | undefined;
   private types: ReadonlySet<string> = new Set();
+  private deferredLoop: DeferredLoop | undefined;
   /** Whether it has to ask for what was before it was bound. */
   private readonly hasMissed: boolean;
 
@@ -104,6 +108,7 @@ export class Transport extends Server implements CustomTransportStrategy {
       this.clock,
       this.log,
       this.deferred,
+      () => this.deferredLoop?.nudge(),
     );
     const { types } = consumer;
     this.types = types;
@@ -115,32 +120,40 @@ export class Transport extends Server implements CustomTransportStrategy {
     };
     const { subscribedTypes } = this;
     if (subscribedTypes) this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
-    if (!subscribedTypes || !this.hasMissed) return this.broker.subscribe(subscriber);
+    const unobserve = observeConsumer(this.dataSource, this.service);
     const subscription = await this.broker.subscribe({
       ...subscriber,
-      formerTypes: await subscribedTypes.retired(types),
-      lost: () => subscribedTypes.loseAll(),
-      bound: () => subscribedTypes.askForThePast(types),
+      ...(subscribedTypes && this.hasMissed
+        ? {
+            formerTypes: await subscribedTypes.retired(types),
+            lost: () => subscribedTypes.loseAll(),
+            bound: () => subscribedTypes.askForThePast(types),
+          }
+        : {}),
     });
-    const loop = this.handleDeferred(consumer, subscribedTypes);
-    return { close: async () => void (await Promise.all([subscription.close(), loop.close()])) };
+    const loop = this.retryDeferred(consumer);
+    return {
+      close: async () => {
+        unobserve();
+        await Promise.all([subscription.close(), loop.close()]);
+      },
+    };
   }
 
-  /** Handles what replicas of other releases keep for this one. */
-  private handleDeferred(consumer: Consumer, subscribedTypes: SubscribedTypes): DeferredLoop {
-    const { types } = this;
+  /** Handles what replicas of other releases keep for this one, and what the database blocked. */
+  private retryDeferred(consumer: Consumer): DeferredLoop {
     let touchedAt = this.clock.now().getTime();
     const step = async (): Promise<number> => {
       const now = this.clock.now().getTime();
-      if (now - touchedAt > TOUCH_MS) {
-        await subscribedTypes.touch(types);
+      if (this.hasMissed && now - touchedAt > TOUCH_MS) {
+        await this.subscribedTypes?.touch(this.types);
         touchedAt = now;
       }
-      return this.deferred.handle(types, (events) => consumer.deliver(events));
+      return consumer.retryDeferred();
     };
-    const loop = new DeferredLoop(step, this.log);
-    loop.start();
-    return loop;
+    this.deferredLoop = new DeferredLoop(step, this.log, this.hasMissed ? POLL_MS.shared : POLL_MS.alone);
+    this.deferredLoop.start();
+    return this.deferredLoop;
   }
 
   private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
