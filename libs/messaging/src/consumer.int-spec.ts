@@ -99,7 +99,8 @@ describe('a dead letter', () => {
   beforeAll(() => {
     letters = new DeadLetters(dataSource, new Map(Object.entries(handlers)));
   });
-  const idsOfLetters = async (): Promise<string[]> => (await letters.list()).deadLetters.map(({ messageId }) => messageId);
+  const idsOfLetters = async (): Promise<string[]> =>
+    (await letters.list()).deadLetters.map(({ messageId }) => messageId);
 
   test('is handled by its replay alone, not by another delivery, and once', async () => {
     const consumer = consumerOf(handlers);

@@ -110,6 +110,8 @@ function readCursor(after: string): [Date, string] {
   const [failedAt, messageId, ...rest] = after.split('~');
   const date = new Date(failedAt ?? '');
   if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
-    throw new DomainError('request.invalid', { fields: [{ field: 'after', message: 'must be that of the page before' }] });
+    throw new DomainError('request.invalid', {
+      fields: [{ field: 'after', message: 'must be that of the page before' }],
+    });
   return [date, messageId];
 }

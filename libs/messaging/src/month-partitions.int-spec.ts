@@ -27,7 +27,9 @@ afterEach(async () => {
 const append = (...texts: string[]): Promise<void> =>
   dataSource.transaction((tx) => events.append(tx, ...texts.map(noted)));
 const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
-  dataSource.query(`SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`);
+  dataSource.query(
+    `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
+  );
 
 test('rows in the default partition move to their month, unchanged, when its partition is made', async () => {
   await append('a', 'b');

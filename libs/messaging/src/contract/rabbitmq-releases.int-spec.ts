@@ -43,7 +43,8 @@ async function add({ dataSource, events }: Producer, ...texts: string[]): Promis
 }
 
 const textsOf = (count: number, what: string): string[] => Array.from({ length: count }, (_, i) => `${what} ${i}`);
-const deferrals = (): number => harness.logged.filter(({ message }) => message.includes('unknown events deferred')).length;
+const deferrals = (): number =>
+  harness.logged.filter(({ message }) => message.includes('unknown events deferred')).length;
 
 test('events of a type that only the newer release knows all have their effect once, whichever replica received them', async () => {
   const history = await effectsTable(harness, 'history');
