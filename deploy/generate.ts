@@ -5,12 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
+import { schemaOf } from '../tools/svc/env-files.ts';
+import { MESSAGING_SERVICES, definitionsOf } from '../tools/svc/rabbitmq-users.ts';
 import { DEPLOYED_APPS } from './apps.ts';
 import { caddyfile, httpRouteOf } from './http-routes.ts';
 import { migrationJob, objectsOf } from './kubernetes.ts';
 import { callersOf } from './network-policies.ts';
 
 const HEADER = '# Made by deploy/generate.ts from deploy/apps.ts and libs/contracts/src/routes.ts. Do not edit.\n';
+const MESSAGES_HEADER =
+  '# Made by deploy/generate.ts from libs/contracts/src/service-messages.ts and rabbitmq-names.ts. Do not edit.\n';
 const FOLDER = { platform: 'deploy/base', demo: 'deploy/demo' } as const;
 
 /** Every file, by its path in the repository. */
@@ -24,7 +28,27 @@ export function generatedFiles(): Map<string, string> {
   const withSchema = DEPLOYED_APPS.filter(({ part, schema }) => part === 'platform' && schema !== undefined);
   files.set('deploy/migrations/job.yaml', yaml(migrationJob(withSchema)));
   files.set('docker/front/Caddyfile', HEADER + caddyfile());
+  files.set('deploy/rabbitmq/permissions.json', `${JSON.stringify(definitionsOf({ vhost: '/' }), null, 2)}\n`);
+  files.set('docker/rabbitmq-users.yaml', MESSAGES_HEADER + stringify(composeUsers(), { lineWidth: 0 }));
   return files;
+}
+
+/** Compose puts the passwords in, from docker/.env; a dollar of its own is written twice. */
+function composeUsers(): object {
+  const passwords = Object.fromEntries(
+    MESSAGING_SERVICES.map((service) => [service, `\0${schemaOf(service).toUpperCase()}_RABBITMQ_PASSWORD\0`]),
+  ) as Record<(typeof MESSAGING_SERVICES)[number], string>;
+  const administrator = { name: 'svc', password: '\0RABBITMQ_PASSWORD\0' };
+  const definitions = JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }), null, 2);
+  const content = definitions
+    .replaceAll('$', '$$$$')
+    .replaceAll(/\\u0000(\w+?)\\u0000/g, (_, name: string) => `\${${name}:?run node docker/secrets.ts}`);
+  return {
+    configs: {
+      'rabbitmq-definitions': { content },
+      'rabbitmq-settings': { content: 'load_definitions = /etc/rabbitmq/definitions.json\n' },
+    },
+  };
 }
 
 function yaml(objects: readonly object[]): string {

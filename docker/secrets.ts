@@ -1,12 +1,18 @@
 /** `node docker/secrets.ts`: makes the secrets of docker/compose.yaml, once. They are in docker/.env, for its owner alone. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Every name that compose.yaml takes from its environment. */
 export const COMPOSE_SECRETS = [
   'POSTGRES_PASSWORD',
   'RABBITMQ_PASSWORD',
+  'IDENTITY_RABBITMQ_PASSWORD',
+  'PAYMENT_PROCESSOR_RABBITMQ_PASSWORD',
+  'HOSTED_GATEWAY_RABBITMQ_PASSWORD',
+  'WEBHOOK_DISPATCHER_RABBITMQ_PASSWORD',
+  'CODE_DECODER_RABBITMQ_PASSWORD',
+  'PAYMENT_HISTORY_RABBITMQ_PASSWORD',
   'IDENTITY_DATABASE_PASSWORD',
   'PAYMENT_PROCESSOR_DATABASE_PASSWORD',
   'HOSTED_GATEWAY_DATABASE_PASSWORD',
@@ -27,17 +33,18 @@ export function makeSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string> 
   >;
 }
 
+/** A file of these secrets; of one that is there, nothing changes but what it lacks: data is sealed with the rest. */
+export function completed(known: string): string {
+  const missing = Object.entries(makeSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(known));
+  return known + missing.map(([name, value]) => `${name}=${value}\n`).join('');
+}
+
 if (import.meta.main) {
   const file = join(import.meta.dirname, '.env');
   // Made by us, or Docker would make it for its mount, and root's.
   mkdirSync(join(import.meta.dirname, 'demo'), { recursive: true });
-  const lines = Object.entries(makeSecrets()).map(([name, value]) => `${name}=${value}\n`);
-  try {
-    // Never over what is there: the data that was sealed with it could not be opened any more.
-    writeFileSync(file, lines.join(''), { mode: 0o600, flag: 'wx' });
-    console.log(`${file} is written`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    console.log(`${file} is there already and stays as it is`);
-  }
+  const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = completed(known);
+  if (text !== known) writeFileSync(file, text, { mode: 0o600 });
+  console.log(text === known ? `${file} is complete and stays as it is` : `${file} is written`);
 }

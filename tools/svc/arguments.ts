@@ -43,6 +43,9 @@ settings, from the environment
                   RabbitMQ +33
   SVC_DATA_DIR    where data, logs and secrets are kept (.data)
   SVC_AMQP_URL    a RabbitMQ to use (AMQP_URL too); else rabbitmq-server, Docker, or installed with apt-get as root
+  SVC_RABBITMQ_MANAGEMENT_URL
+                  with SVC_AMQP_URL: its management API with an administrator's login, http://user:password@host:15672.
+                  ./svc then makes a user for each service; without it all services share the login of SVC_AMQP_URL
   SVC_ADMIN_URL   the administration API of another platform, for admin, with SVC_ADMIN_KEY
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;

@@ -6,8 +6,11 @@ import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
-import { startRabbitMq } from './rabbitmq.ts';
+import { MESSAGING_SERVICES, definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
+import { ADMINISTRATOR, startRabbitMq } from './rabbitmq.ts';
 import type { RabbitMqPlan, StartedRabbitMq } from './rabbitmq.ts';
+import type { Secrets } from './secrets.ts';
+import type { Service } from './settings.ts';
 import { SvcError } from './svc-error.ts';
 
 export interface BrokerWish extends RabbitMqPlan {
@@ -15,13 +18,36 @@ export interface BrokerWish extends RabbitMqPlan {
   readonly aptLog: string;
   /** amqp:// or amqps:// address of a RabbitMQ the caller runs; ours is then not needed. */
   readonly givenUrl: string | undefined;
+  /** The management API of it, with an administrator's login. */
+  readonly givenManagementUrl?: string | undefined;
+  /** Of each service's user. Where left out, there are no such users. */
+  readonly passwords?: Secrets['brokerPasswords'];
+}
+
+export interface StartedBroker extends StartedRabbitMq {
+  /** Each service's own address; the same for all of them where no users could be made. */
+  readonly urls: Readonly<Partial<Record<Service, string>>>;
 }
 
 const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
 
 /** The caller's RabbitMQ, if it lets us in; else one of our own, started or found running. */
-export async function startBroker(wish: BrokerWish): Promise<StartedRabbitMq> {
-  if (wish.givenUrl !== undefined) return useGiven(wish.givenUrl);
+export async function startBroker(wish: BrokerWish): Promise<StartedBroker> {
+  const { givenUrl, givenManagementUrl, passwords } = wish;
+  if (givenUrl !== undefined) {
+    const given = await useGiven(givenUrl);
+    if (passwords === undefined || givenManagementUrl === undefined) return shared(given, passwords !== undefined);
+    await importOver(givenManagementUrl, definitionsOf({ vhost: vhostOf(givenUrl), passwords }));
+    return { ...given, urls: urlsOfServices(givenUrl, passwords) };
+  }
+  if (passwords === undefined) return shared(await startOwn(wish), false);
+  const administrator = { name: ADMINISTRATOR, password: wish.password };
+  const definitions = `${JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))}\n`;
+  const own = await startOwn({ ...wish, definitions });
+  return { ...own, urls: urlsOfServices(own.url, passwords) };
+}
+
+async function startOwn(wish: BrokerWish): Promise<StartedRabbitMq> {
   // One that runs in a container goes on there, although a server may have been installed since.
   const running = findRabbitMq(wish.directory);
   if (running?.container !== undefined) return startRabbitMq(wish, 'container');
@@ -29,6 +55,34 @@ export async function startBroker(wish: BrokerWish): Promise<StartedRabbitMq> {
   if (installed !== undefined) return startRabbitMq(wish, installed);
   if (hasContainerEngine()) return startRabbitMq(wish, 'container');
   return startRabbitMq(wish, await install(wish));
+}
+
+function shared(started: StartedRabbitMq, isWarned: boolean): StartedBroker {
+  const urls = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, started.url]));
+  const warning = '; all services share its login, unless SVC_RABBITMQ_MANAGEMENT_URL lets ./svc make users';
+  return { ...started, urls, description: started.description + (isWarned ? warning : '') };
+}
+
+/** @param managementUrl http:// or https:// address with an administrator's user and password */
+async function importOver(managementUrl: string, definitions: object): Promise<void> {
+  const { origin, pathname, username, password, host } = asUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
+  const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  const hint = "it must be the management API of the RabbitMQ in SVC_AMQP_URL, with an administrator's login";
+  let status: number;
+  try {
+    const response = await fetch(`${origin}${pathname.replace(/\/$/, '')}/api/definitions`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
+      body: JSON.stringify(definitions),
+      signal: AbortSignal.timeout(IMPORT_MILLISECONDS),
+    });
+    await response.body?.cancel();
+    status = response.status;
+  } catch (error) {
+    throw new SvcError(`the management API on ${host} does not answer`, { hint, cause: error });
+  }
+  if (status >= 300)
+    throw new SvcError(`the management API on ${host} answered ${status} to the users of the services`, { hint });
 }
 
 /** Installs the server's programs where this machine has neither them nor a container engine. Returns what was found, in words. */
@@ -40,6 +94,8 @@ export async function ensureRabbitMq(wish: Pick<BrokerWish, 'root' | 'aptLog'>):
 }
 
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; or leave it out to have a RabbitMQ started here';
+
+const IMPORT_MILLISECONDS = 30_000;
 
 async function useGiven(url: string): Promise<StartedRabbitMq> {
   const { protocol, host } = asUrl(url);
@@ -54,11 +110,11 @@ async function useGiven(url: string): Promise<StartedRabbitMq> {
 }
 
 /** The address may hold a password, so it is never repeated. */
-function asUrl(text: string): URL {
+function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
   try {
     return new URL(text);
   } catch {
-    throw new SvcError('SVC_AMQP_URL is not an address', { hint: AMQP_HINT });
+    throw new SvcError(`${name} is not an address`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
   }
 }
 

@@ -1,6 +1,7 @@
 /** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
 import { startBroker } from './broker.ts';
 import { writeEnvFiles, variablesOf } from './env-files.ts';
+import type { OverRabbitMq } from './env-files.ts';
 import { findPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
 import type { StartedPostgres } from './postgres.ts';
@@ -14,15 +15,15 @@ import type { Settings } from './settings.ts';
 import type { Steps } from './steps.ts';
 import { join } from 'node:path';
 
-/** The RabbitMQ that the services speak over, the caller's or our own. Returns its address. */
+/** The RabbitMQ that the services speak over, the caller's or our own, with a user for each of them. */
 export async function startOwnOrGivenBroker(
   settings: Settings,
   secrets: Secrets,
   steps: Steps,
   mode: Mode,
-): Promise<string> {
+): Promise<void> {
   const paths = pathsOf(settings);
-  let url = '';
+  let amqpUrls: OverRabbitMq['amqpUrls'] = {};
   await steps.run('RabbitMQ', async () => {
     const broker = await startBroker({
       root: settings.root,
@@ -32,12 +33,13 @@ export async function startOwnOrGivenBroker(
       logFile: paths.rabbitMqLog,
       aptLog: paths.aptLog,
       givenUrl: settings.givenAmqpUrl,
+      givenManagementUrl: settings.givenManagementUrl,
+      passwords: secrets.brokerPasswords,
     });
-    url = broker.url;
+    amqpUrls = broker.urls;
     return broker.description;
   });
-  writeEnvFiles(settings, secrets, { amqpUrl: url, behindFront: mode === 'distributed' });
-  return url;
+  writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
 }
 
 /** `onStarted` is called as soon as a server runs that did not run before: whoever fails later stops it again. */

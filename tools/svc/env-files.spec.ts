@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { formatEnvFile, variablesOf, writeEnvFiles } from './env-files.ts';
 import type { OverRabbitMq } from './env-files.ts';
+import { urlsOfServices } from './rabbitmq-users.ts';
 import { completeSecrets } from './secrets.ts';
 import { SERVICES, readSettings } from './settings.ts';
 
@@ -62,12 +63,18 @@ describe('the environment files', () => {
       Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );
-    const amqpUrl = 'amqp://svc:x@127.0.0.1:7333';
+    const amqpUrls = urlsOfServices('amqp://svc:x@127.0.0.1:7333', secrets.brokerPasswords);
+    const users = Object.values(
+      variablesOf(readSettings('/repo', {}, '/'), secrets, { amqpUrls, behindFront: true }),
+    ).flatMap(({ SVC_AMQP_URL: url }) => (url === undefined ? [] : [new URL(url)]));
+    expect(new Set(users.map(({ username, password }) => `${username} ${password}`)).size).toBe(SERVICES.length - 1);
     expect(having('SVC_AMQP_URL')).toEqual([]);
-    expect(having('SVC_AMQP_URL', { amqpUrl, behindFront: true })).toEqual(SERVICES);
+    expect(having('SVC_AMQP_URL', { amqpUrls, behindFront: true })).toEqual(
+      SERVICES.filter((service) => service !== 'demo-shop'),
+    );
     // Whoever is not behind a front must not believe what a caller says of himself.
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrl, behindFront: true })).toEqual(SERVICES);
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrl, behindFront: false })).toEqual([]);
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: true })).toEqual(SERVICES);
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: false })).toEqual([]);
   });
 
   describe('of a platform that is served on the network', () => {
@@ -133,8 +140,8 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
-    expect(all).toHaveLength(13);
-    expect(new Set(all).size).toBe(13);
+    expect(all).toHaveLength(19);
+    expect(new Set(all).size).toBe(19);
   });
 
   it('that are known are kept, and only missing ones are made', () => {

@@ -11,7 +11,8 @@ export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** How the services reach each other, where it is not within their process. */
 export interface OverRabbitMq {
-  readonly amqpUrl: string;
+  /** Each service's own; a service without one speaks to no other. */
+  readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
   /** Each app is behind the front then, which says who calls. */
   readonly behindFront: boolean;
 }
@@ -35,7 +36,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
     ...base,
     SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
-    ...(over === undefined ? {} : { SVC_AMQP_URL: over.amqpUrl }),
+    ...(over?.amqpUrls[name] === undefined ? {} : { SVC_AMQP_URL: over.amqpUrls[name] }),
     ...(over?.behindFront ? { SVC_TRUSTED_PROXIES: '127.0.0.1' } : {}),
     ...passedOnTo(name, passedOn),
   });

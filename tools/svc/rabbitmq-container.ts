@@ -6,6 +6,7 @@ import { SvcError } from './svc-error.ts';
 const IMAGE = 'rabbitmq:4';
 const ENGINE_MILLISECONDS = 10_000;
 const PULL_MILLISECONDS = 600_000;
+const IMPORT_MILLISECONDS = 60_000;
 
 export interface ContainerPlan {
   readonly directory: string;
@@ -34,6 +35,17 @@ export function startContainer(plan: ContainerPlan): string {
   });
 }
 
+/** Into a broker that runs: users and permissions are as these say from then on. */
+export function importIntoContainer(name: string, definitions: string | undefined): void {
+  if (definitions === undefined) return;
+  const args = ['exec', '--interactive', name, 'rabbitmqctl', 'import_definitions'];
+  const result = docker(args, IMPORT_MILLISECONDS, {}, definitions);
+  if (result.status === 0) return;
+  throw new SvcError(`RabbitMQ in container ${name} did not take the users of the services`, {
+    hint: result.stderr.trim().split('\n').at(-1) || 'its log may say more',
+  });
+}
+
 /** One host name for ever: RabbitMQ keeps its data under it. The password travels in the environment, not in a word. */
 export function containerArguments(name: string, plan: Pick<ContainerPlan, 'port'>): string[] {
   const environment = ['RABBITMQ_DEFAULT_USER', 'RABBITMQ_DEFAULT_PASS'].flatMap((variable) => ['--env', variable]);
@@ -55,6 +67,11 @@ function nameOf(directory: string): string {
   return `svc-rabbitmq-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
 }
 
-function docker(args: readonly string[], timeout: number, variables: Readonly<Record<string, string>> = {}) {
-  return spawnSync('docker', args, { encoding: 'utf8', timeout, env: { ...process.env, ...variables } });
+function docker(
+  args: readonly string[],
+  timeout: number,
+  variables: Readonly<Record<string, string>> = {},
+  input = '',
+) {
+  return spawnSync('docker', args, { encoding: 'utf8', timeout, input, env: { ...process.env, ...variables } });
 }

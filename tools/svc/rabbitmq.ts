@@ -6,13 +6,13 @@
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { tryLogin } from './amqp-login.ts';
 import { OWNER_ONLY, openLog, readFrom, writeAtomically } from './files.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { startContainer } from './rabbitmq-container.ts';
+import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
 import { asOwnProcess, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
 import type { BrokerFile } from './rabbitmq-process.ts';
 import { SvcError } from './svc-error.ts';
@@ -25,15 +25,19 @@ export interface RabbitMqPlan {
   /** Of the user `svc`: letters, digits, - and _. */
   readonly password: string;
   readonly logFile: string;
+  /** Imported at each start, as JSON (rabbitmq-users.ts); it then has to name the user `svc` too. */
+  readonly definitions?: string;
 }
 
 export interface StartedRabbitMq {
-  /** amqp:// address with user and password. */
+  /** amqp:// address with user and password; of the administrator, where it is our own. */
   readonly url: string;
   readonly description: string;
 }
 
-const USER = 'svc';
+export const ADMINISTRATOR = 'svc';
+/** In the broker's directory, which it starts in. */
+const DEFINITIONS = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
 /** Four seconds on two idle cores; a busy machine, or queues to recover, take longer. */
 const START_SECONDS = 120;
@@ -47,9 +51,11 @@ export async function startRabbitMq(
 ): Promise<StartedRabbitMq> {
   const url = urlOf(plan);
   const running = findRabbitMq(plan.directory);
-  if (running?.port === plan.port) {
+  // One that runs with the users of another release starts anew; a container imports the new ones as it runs.
+  if (running?.port === plan.port && (running.container !== undefined || hasDefinitions(plan))) {
     const hasEnded = () => findRabbitMq(plan.directory) === undefined;
     if (await becomesReady(url, plan, hasEnded, START_SECONDS)) {
+      if (running.container !== undefined) importIntoContainer(running.container, plan.definitions);
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
@@ -65,11 +71,13 @@ export async function startRabbitMq(
 }
 
 async function startInContainer(plan: RabbitMqPlan, url: string): Promise<StartedRabbitMq> {
-  const container = startContainer({ ...plan, user: USER });
+  const container = startContainer({ ...plan, user: ADMINISTRATOR });
   keep(plan.directory, { port: plan.port, container });
   const hasEnded = () => findRabbitMq(plan.directory) === undefined;
-  if (await becomesReady(url, plan, hasEnded, CONTAINER_START_SECONDS))
+  if (await becomesReady(url, plan, hasEnded, CONTAINER_START_SECONDS)) {
+    importIntoContainer(container, plan.definitions);
     return { url, description: `runs on 127.0.0.1:${plan.port}, in container ${container}` };
+  }
   await stopRabbitMq(plan.directory);
   throw new SvcError(`RabbitMQ in container ${container} was not ready`, { hint: `see docker logs ${container}` });
 }
@@ -116,8 +124,9 @@ function keep(directory: string, file: BrokerFile): void {
 function writeConfiguration(plan: RabbitMqPlan): void {
   const settings = {
     'listeners.tcp.local': `127.0.0.1:${plan.port}`,
-    default_user: USER, // made, with every permission, when the data directory is new; then there is no guest
+    default_user: ADMINISTRATOR, // made, with every permission, when the data directory is new; then there is no guest
     default_pass: plan.password,
+    ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS }),
     'disk_free_limit.absolute': '200MB',
     'vm_memory_high_watermark.absolute': '512MB',
     'log.console': 'true',
@@ -126,10 +135,17 @@ function writeConfiguration(plan: RabbitMqPlan): void {
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeAtomically(join(plan.directory, 'rabbitmq.conf'), lines.join(''), OWNER_ONLY);
+  if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS), plan.definitions, OWNER_ONLY);
   writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
   chmodSync(cookie, 0o400); // Erlang refuses one that others could read
+}
+
+function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
+  if (definitions === undefined) return true;
+  const file = join(directory, DEFINITIONS);
+  return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
 function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
@@ -185,7 +201,7 @@ async function becomesReady(
 }
 
 function urlOf(plan: RabbitMqPlan): string {
-  return `amqp://${USER}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
+  return `amqp://${ADMINISTRATOR}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
 }
 
 /** Forgets everything that was ever queued: for tests, which begin with an empty broker. */

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
+import type { MessagingService } from '../../libs/contracts/src/service-messages.ts';
+import { MESSAGING_SERVICES } from './rabbitmq-users.ts';
 import { SERVICES } from './settings.ts';
 import type { Service } from './settings.ts';
 import { SvcError } from './svc-error.ts';
@@ -7,8 +9,10 @@ import { SvcError } from './svc-error.ts';
 export interface Secrets {
   /** Of PostgreSQL's superuser. */
   readonly postgresPassword: string;
-  /** Of the user of a RabbitMQ of our own. */
+  /** Of the administrator of a RabbitMQ of our own. */
   readonly rabbitMqPassword: string;
+  /** Of each service's RabbitMQ user. */
+  readonly brokerPasswords: Readonly<Record<MessagingService, string>>;
   /** Of each service's database role. */
   readonly rolePasswords: Readonly<Record<Service, string>>;
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
@@ -40,6 +44,9 @@ export function completeSecrets(known: unknown, makeSecret: () => string): Secre
   return {
     postgresPassword: keep(kept.postgresPassword),
     rabbitMqPassword: keep(kept.rabbitMqPassword),
+    brokerPasswords: Object.fromEntries(
+      MESSAGING_SERVICES.map((service) => [service, keep(kept.brokerPasswords?.[service])]),
+    ) as Record<MessagingService, string>,
     rolePasswords: Object.fromEntries(
       SERVICES.map((service) => [service, keep(kept.rolePasswords?.[service])]),
     ) as Record<Service, string>,

@@ -37,6 +37,8 @@ export interface Settings {
   readonly lan?: string;
   /** A RabbitMQ that the caller runs (SVC_AMQP_URL, or AMQP_URL as many know it); a secret. */
   readonly givenAmqpUrl: string | undefined;
+  /** Its management API with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL); a secret. */
+  readonly givenManagementUrl: string | undefined;
   /** What the caller set for the apps themselves (PASSED_ON). */
   readonly passedOn: Readonly<Record<string, string>>;
 }
@@ -70,7 +72,8 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
     ),
   );
   const givenAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
-  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), givenAmqpUrl, passedOn };
+  const givenManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
+  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), givenAmqpUrl, givenManagementUrl, passedOn };
 }
 
 /** The same settings with the data folder's real path, which is what a process's command line is compared with. */

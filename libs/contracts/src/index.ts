@@ -21,3 +21,4 @@ export * from './http/payments.js';
 export * from './payment-status.js';
 export * from './routes.js';
 export * from './validation.js';
+export * from './service-messages.js';

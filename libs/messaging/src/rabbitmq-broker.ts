@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
-import { isUuid } from '@svc/kernel';
 import {
   type Broker,
   type BrokerConnection,
@@ -26,7 +25,9 @@ import {
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
 import { isPowerOfTwo } from './numbers.js';
-import { PROBE, Topology } from './rabbitmq-topology.js';
+import { asEvent, asReplayRequest, originOf, replayedType } from './rabbitmq-messages.js';
+import { type EventOrigin, PROBE } from './rabbitmq-names.js';
+import { Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {
   /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
@@ -78,7 +79,7 @@ export class RabbitMqBroker implements Broker {
     window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
       await this.announce(events);
-      await this.publishAll(events.map((event) => eventMessage(this.topology.events, event.type, event)));
+      await this.publishAll(events.map((event) => this.eventMessage(event)));
     },
     separately: () => this.consumers(),
   };
@@ -97,7 +98,12 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: (service, events) =>
-      this.isRouted(events.map((event) => eventMessage('', this.topology.pastQueue(service), event))),
+      this.isRouted(
+        events.map((event) => {
+          const key = this.topology.pastKey(service, replayedType(event));
+          return eventMessage(this.topology.past, key, event);
+        }),
+      ),
   };
 
   constructor(private readonly settings: RabbitMqSettings) {
@@ -122,7 +128,7 @@ export class RabbitMqBroker implements Broker {
       },
     });
     this.publisher = new RabbitMqPublisher(this.publishing, this.topology);
-    this.requests = new RabbitMqRequests(this.publishing, this.topology);
+    this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
     this.publishing.open();
     this.consuming.open();
   }
@@ -138,19 +144,19 @@ export class RabbitMqBroker implements Broker {
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
     const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
     const reading = {
-      parse: asEnvelope,
+      parse: (message: ConsumeMessage) => asEvent(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
     // First: the past is asked for when the events are bound, and has to find its queue.
     const past = await this.consume({
       ...reading,
-      declare: (channel) => this.topology.declarePast(channel, name),
+      declare: (channel, model) => this.topology.declarePast(channel, model, name),
       oneReplica: true,
     });
     const events = await this.consume({
       ...reading,
-      declare: (channel) => this.topology.declareConsumer(channel, subscriber),
+      declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
       ...(bound ? { attached: bound } : {}),
       ...(lost ? { lost: { queue: this.topology.eventQueue(name), tell: lost } } : {}),
     });
@@ -217,7 +223,10 @@ export class RabbitMqBroker implements Broker {
     if (!attaching) return Promise.resolve();
     if (!attaching.work || attaching.model !== model) {
       attaching.model = model;
-      attaching.work = attachment.attach(model).then(attaching.attached);
+      attaching.work = this.topology
+        .declareExchanges(model)
+        .then(() => attachment.attach(model))
+        .then(attaching.attached);
     }
     return attaching.work;
   }
@@ -250,7 +259,8 @@ export class RabbitMqBroker implements Broker {
     refuseIf(outcomes);
   }
 
-  private warnUnroutable({ routingKey: type }: Outgoing): void {
+  private warnUnroutable({ properties }: Outgoing): void {
+    const type = String(properties.type);
     const count = (this.unroutable.get(type) ?? 0) + 1;
     this.unroutable.set(type, count);
     if (isPowerOfTwo(count)) this.settings.log.warn({ type, count }, 'broker: event has no consumer yet');
@@ -274,18 +284,24 @@ export class RabbitMqBroker implements Broker {
   }
 
   private consumer(slot: number): RelayTarget {
-    const { topology, publisher } = this;
+    const { publisher } = this;
     return {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        const addressed = events.map((event) =>
-          eventMessage(topology.events, topology.addressed(event.type, slot), event),
-        );
+        const addressed = events.map((event) => this.eventMessage(event, slot));
         // Those of types that nobody in the slot is bound to have nowhere to go, which is right.
         refuseIf(await publisher.publish(addressed));
       },
     };
+  }
+
+  /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 22). */
+  private eventMessage(event: EventEnvelope, slot?: number): Outgoing {
+    const { topology } = this;
+    const keyOf = (origin?: EventOrigin): string =>
+      slot === undefined ? topology.eventKey(event.type, origin) : topology.addressed(event.type, slot, origin);
+    return eventMessage(topology.events, keyOf(originOf(event.payload)), event, keyOf());
   }
 
   private replayMessage(request: ReplayRequest): Outgoing {
@@ -308,25 +324,4 @@ function aProbe(): EventEnvelope {
 function refuseIf(outcomes: readonly PublishOutcome[]): void {
   const refused = outcomes.filter((outcome) => outcome === 'refused').length;
   if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
-}
-
-function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
-  const event = JSON.parse(content.toString()) as Partial<EventEnvelope> | null;
-  const { id, type, aggregateId, aggregateVersion, occurredAt } = event ?? {};
-  const valid =
-    isUuid(id) &&
-    typeof type === 'string' &&
-    typeof aggregateId === 'string' &&
-    Number.isSafeInteger(aggregateVersion) &&
-    !Number.isNaN(Date.parse(String(occurredAt)));
-  if (!valid) throw new Error('The message is no event.');
-  return event as EventEnvelope;
-}
-
-function asReplayRequest({ content }: ConsumeMessage): ReplayRequest {
-  const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
-  const { id, service, type } = request ?? {};
-  if (!isUuid(id) || typeof service !== 'string' || typeof type !== 'string')
-    throw new Error('The message is no request for the past.');
-  return { id, service, type };
 }

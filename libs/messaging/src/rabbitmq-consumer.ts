@@ -11,7 +11,7 @@ export interface Attachment {
 
 export interface QueueReader<T> {
   /** Declares the queue and returns its name. */
-  readonly declare: (channel: Channel) => Promise<string>;
+  readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
   /** Throws when the message cannot be read: it then goes where the queue sends what is rejected. */
   readonly parse: (message: ConsumeMessage) => T;
   /** Resolves when the effects are committed. Throws when nothing can be concluded (its database is away). */
@@ -62,7 +62,7 @@ export class QueueConsumer<T> implements Attachment {
     const { lost } = this.reader;
     if (lost && !(await queueExists(model, lost.queue))) await lost.tell();
     const channel = await this.connection.channel(model);
-    const queue = await this.reader.declare(channel);
+    const queue = await this.reader.declare(channel, model);
     await this.reader.attached?.();
     await channel.prefetch(PREFETCH);
     const session = new Session(channel, queue, this.reader, this.log);

@@ -40,8 +40,8 @@ export class RabbitMqPublisher {
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
+    await this.topology.declareExchanges(model);
     const channel = await this.connection.confirmChannel(model);
-    await this.topology.declareExchanges(channel);
     this.returned.clear();
     // Comes before the confirmation of the same message.
     channel.on('return', (message) => this.returned.add(String(message.properties.messageId)));
@@ -85,8 +85,11 @@ export class RabbitMqPublisher {
   }
 }
 
-/** An event on the wire: the envelope as JSON, and as properties what tools and traces look for. */
-export function eventMessage(exchange: string, routingKey: string, event: EventEnvelope): Outgoing {
+/**
+ * An event on the wire: the envelope as JSON, and as properties what tools and traces look for. `alsoAs` is a second
+ * routing key: a queue that is bound to both gets the message once.
+ */
+export function eventMessage(exchange: string, routingKey: string, event: EventEnvelope, alsoAs?: string): Outgoing {
   return {
     exchange,
     routingKey,
@@ -97,6 +100,7 @@ export function eventMessage(exchange: string, routingKey: string, event: EventE
       messageId: event.id,
       type: event.type,
       timestamp: Math.floor(Date.parse(event.occurredAt) / 1000),
+      ...(alsoAs === undefined || alsoAs === routingKey ? {} : { CC: [alsoAs] }),
       ...(event.traceparent === undefined ? {} : { headers: { traceparent: event.traceparent } }),
     },
   };

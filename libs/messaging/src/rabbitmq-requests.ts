@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
-import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
+import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import { DomainError } from '@svc/kernel';
 import type { Responder, Subscription } from './broker.js';
 import type { MessagingLog } from './log.js';
@@ -8,8 +8,8 @@ import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js'
 import type { Attachment } from './rabbitmq-consumer.js';
 import type { Topology } from './rabbitmq-topology.js';
 
-/** The broker's own pseudo-queue: an answer goes straight to the channel that asked, or nowhere. */
-const DIRECT_REPLY = 'amq.rabbitmq.reply-to';
+/** How releases before ADR 22 name where their answers go, which can be sent there through the default exchange alone. */
+const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
 /** People waiting at once, for one process. */
 const ASKING_MAX = 2_000;
 /**
@@ -44,6 +44,9 @@ function notReady(why: string): DomainError {
  */
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
+  private model: ChannelModel | undefined;
+  /** Declared for the first request: services that request nothing may not have one. */
+  private replyQueue: Promise<string> | undefined;
   private readonly asked = new Map<string, Asked>();
   /** Also those that pause because nobody is there to answer. */
   private waiting = 0;
@@ -51,6 +54,7 @@ export class RabbitMqRequests {
   constructor(
     private readonly connection: RabbitMqConnection,
     private readonly topology: Topology,
+    private readonly service: string,
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
@@ -63,8 +67,9 @@ export class RabbitMqRequests {
     channel.on('close', () => {
       for (const { reject } of this.asked.values()) reject(notReady('The connection was lost.'));
     });
-    await channel.consume(DIRECT_REPLY, (message) => message && this.answered(message), { noAck: true });
     this.channel = channel;
+    this.model = model;
+    this.replyQueue = undefined;
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
@@ -98,7 +103,21 @@ export class RabbitMqRequests {
   /** An answer whose asker is gone goes nowhere, and one that cannot be sent now is not worth sending later. */
   reply(queue: string, correlationId: string, content: Buffer): void {
     if (!this.channel || this.connection.blockedBecause !== undefined) return;
-    this.channel.publish('', queue, content, { persistent: false, correlationId, contentType: 'application/json' });
+    const properties = { persistent: false, correlationId, contentType: 'application/json' };
+    if (queue.startsWith(DIRECT_REPLY)) void this.replyDirectly(queue, content, properties);
+    else if (this.topology.isReplyQueue(queue)) this.channel.publish(this.topology.replies, queue, content, properties);
+  }
+
+  /** On a channel of its own: without permission for the default exchange only this answer is lost. */
+  private async replyDirectly(queue: string, content: Buffer, properties: Options.Publish): Promise<void> {
+    try {
+      const channel = await this.model!.createChannel();
+      channel.on('error', () => undefined);
+      channel.publish('', queue, content, properties);
+      await closeChannel(channel);
+    } catch {
+      // The connection is lost, and so is the answer.
+    }
   }
 
   private async ask(channel: ConfirmChannel, command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
@@ -107,6 +126,7 @@ export class RabbitMqRequests {
     propagation.inject(context.active(), headers);
     let timer: NodeJS.Timeout | undefined;
     try {
+      const replyTo = await (this.replyQueue ??= this.consumeReplies(channel));
       return await new Promise((resolve, reject: Asked['reject']) => {
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
         this.asked.set(correlationId, { resolve, reject });
@@ -114,16 +134,15 @@ export class RabbitMqRequests {
           mandatory: true,
           persistent: false,
           correlationId,
-          replyTo: DIRECT_REPLY,
+          replyTo,
           // In the queue it is worth nothing once nobody waits for it.
           expiration: Math.ceil(timeoutMs),
           contentType: 'application/json',
           type: command,
           headers,
         };
-        const queue = this.topology.commandQueue(command);
         // A full queue refuses its message, and that is known at once.
-        channel.publish('', queue, asJson(payload), properties, (error: unknown) => {
+        channel.publish(this.topology.commands, command, asJson(payload), properties, (error: unknown) => {
           if (error) reject(notReady(`${command} was not accepted by the broker.`));
         });
       });
@@ -135,6 +154,20 @@ export class RabbitMqRequests {
       clearTimeout(timer);
       this.asked.delete(correlationId);
     }
+  }
+
+  private async consumeReplies(channel: Channel): Promise<string> {
+    const queue = await this.topology.declareReplies(channel, this.service);
+    const options = { noAck: true, exclusive: true };
+    await channel.consume(
+      queue,
+      (message) => {
+        if (message) this.answered(message);
+        else this.connection.drop(new Error(`${queue} is gone.`));
+      },
+      options,
+    );
+    return queue;
   }
 
   private answered(message: ConsumeMessage): void {

@@ -1,86 +1,66 @@
-import { createHash } from 'node:crypto';
-import type { Channel } from 'amqplib';
+import { randomUUID } from 'node:crypto';
+import type { Channel, ChannelModel } from 'amqplib';
 import type { Subscriber } from './broker.js';
-
-/** Type of a message without an effect, by which a publisher finds the slots that have a queue. */
-export const PROBE = 'relay.probe.v1';
-const SLOTS = 256;
+import { DEAD_LETTERS_ARGUMENTS, PROBE, RabbitMqNames } from './rabbitmq-names.js';
 
 /**
  * Every exchange and queue there is on the broker, and the only place that declares them. Whoever needs one declares
  * it, each time it connects: declaring what exists changes nothing. The arguments of a queue that exists cannot be
- * changed by a declaration (406, seen in the log): give it another name, or use a policy.
+ * changed by a declaration (406, seen in the log): give it another name, or use a policy. Names are in
+ * `rabbitmq-names.ts`, with the permissions that each service's user has. A service's user may not configure exchanges
+ * and dead-letter queues: an administrator imports them, and they are declared here only where nobody has.
  *
- *   svc.events        topic, routing key = type of the event; with `.to.<slot>` behind it to one consuming service alone
+ *   svc.events        topic, routing key = type of the event, `.to.<slot>` for one consuming service alone, and for a
+ *                     payment `.from.<source>.<page|partner>`
  *     → svc.<service>.events         quorum; one for each consuming service, shared by its replicas
- *   (default exchange)
+ *   svc.past          topic, routing key = service and type
  *     → svc.<service>.past           quorum, read by one replica at a time: what the service asked to be told again
  *   svc.dead-letters  direct, routing key = service
  *     → svc.<service>.dead-letters   what cannot be read, and what ended its process 20 times
  *   svc.replays       direct, routing key = type of the event
  *     → svc.<service>.replays        quorum; requests for the past, bound for each type the service has published
- *   svc.commands.<command>           classic; requests under way, never on disk
+ *   svc.commands      topic, routing key = command
+ *     → svc.commands.<command>       classic; requests under way, never on disk
+ *   svc.replies       topic, routing key = name of the queue
+ *     → svc.<service>.replies.<id>   classic, exclusive to one connection
  */
-export class Topology {
-  readonly events: string;
-  readonly deadLetters: string;
-  readonly replays: string;
+export class Topology extends RabbitMqNames {
+  private readonly declared = new WeakMap<ChannelModel, Promise<void>>();
 
-  /** The namespace lets several platforms (or tests) share a broker. */
-  constructor(private readonly namespace: string) {
-    this.events = `${namespace}.events`;
-    this.deadLetters = `${namespace}.dead-letters`;
-    this.replays = `${namespace}.replays`;
-  }
-
-  eventQueue(service: string): string {
-    return `${this.namespace}.${service}.events`;
-  }
-  pastQueue(service: string): string {
-    return `${this.namespace}.${service}.past`;
-  }
-  deadLetterQueue(service: string): string {
-    return `${this.namespace}.${service}.dead-letters`;
-  }
-  replayQueue(service: string): string {
-    return `${this.namespace}.${service}.replays`;
-  }
-  /**
-   * A publisher does not know the names of its consumers, and a queue that refuses a message is not named either. So each
-   * service has one of a fixed number of addresses, which a publisher can go through. Two services with the same one share
-   * their trouble, and nothing else.
-   */
-  slotOf(service: string): number {
-    return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
-  }
-  get slots(): readonly number[] {
-    return Array.from({ length: SLOTS }, (_, slot) => slot);
-  }
-  /** Routing key of an event for one slot alone. */
-  addressed(type: string, slot: number): string {
-    return `${type}.to.${slot}`;
-  }
-  commandQueue(command: string): string {
-    return `${this.namespace}.commands.${command}`;
+  /** Resolves when all exchanges are there; once for each connection. */
+  declareExchanges(model: ChannelModel): Promise<void> {
+    const known = this.declared.get(model);
+    if (known) return known;
+    const declaring = this.declareMissingExchanges(model);
+    this.declared.set(model, declaring);
+    return declaring;
   }
 
-  async declareExchanges(channel: Channel): Promise<void> {
-    await channel.assertExchange(this.events, 'topic', { durable: true });
-    await channel.assertExchange(this.deadLetters, 'direct', { durable: true });
-    await channel.assertExchange(this.replays, 'direct', { durable: true });
+  private async declareMissingExchanges(model: ChannelModel): Promise<void> {
+    const names = [...this.exchanges.keys()];
+    const exist = async (channel: Channel): Promise<void> => {
+      for (const name of names) await channel.checkExchange(name);
+    };
+    if (await succeeds(model, exist)) return;
+    const channel = await model.createChannel();
+    channel.on('error', () => undefined);
+    for (const [name, type] of this.exchanges) await channel.assertExchange(name, type, { durable: true });
+    await channel.close();
   }
 
   /** The queue of a consuming service, bound to exactly its types as far as is known. */
-  async declareConsumer(channel: Channel, { name, types, formerTypes = new Set() }: Subscriber): Promise<string> {
-    await this.declareExchanges(channel);
-    await this.declareDeadLetters(channel, name);
+  async declareConsumer(channel: Channel, model: ChannelModel, subscriber: Subscriber): Promise<string> {
+    const { name, types, formerTypes = new Set() } = subscriber;
+    await this.declareDeadLetters(model, name);
     const queue = this.eventQueue(name);
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, EVENTS_MAX) });
     const slot = this.slotOf(name);
-    const keysOf = (bound: ReadonlySet<string>): string[] =>
-      [...bound].flatMap((type) => [type, this.addressed(type, slot)]);
+    const keysOf = (bound: ReadonlySet<string>): string[] => [...bound].flatMap((type) => this.bindingKeys(type, slot));
     for (const key of [...keysOf(types), this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
-    for (const key of keysOf(formerTypes)) await channel.unbindQueue(queue, this.events, key);
+    // The service may have lost the permission for a type together with the type: what still comes is deferred.
+    await succeeds(model, async (own) => {
+      for (const key of keysOf(formerTypes)) await own.unbindQueue(queue, this.events, key);
+    });
     return queue;
   }
 
@@ -89,24 +69,25 @@ export class Topology {
    * it and fills no queue with it. One replica reads it at a time, and those after it only what it has not acknowledged, so
    * that the message behind the last event is read when all before it have had their effect.
    */
-  async declarePast(channel: Channel, service: string): Promise<string> {
-    await this.declareExchanges(channel);
-    await this.declareDeadLetters(channel, service);
+  async declarePast(channel: Channel, model: ChannelModel, service: string): Promise<string> {
+    await this.declareDeadLetters(model, service);
     const queue = this.pastQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
       arguments: { ...this.eventsArguments(service, PAST_MAX), 'x-single-active-consumer': true },
     });
+    await channel.bindQueue(queue, this.past, `${service}.#`);
     return queue;
   }
 
-  private async declareDeadLetters(channel: Channel, service: string): Promise<void> {
+  private async declareDeadLetters(model: ChannelModel, service: string): Promise<void> {
     const queue = this.deadLetterQueue(service);
-    await channel.assertQueue(queue, {
-      durable: true,
-      arguments: { 'x-queue-type': 'quorum', 'x-max-length': DEAD_LETTERS_MAX },
-    });
+    if (await succeeds(model, (channel) => channel.checkQueue(queue))) return;
+    const channel = await model.createChannel();
+    channel.on('error', () => undefined);
+    await channel.assertQueue(queue, { durable: true, arguments: DEAD_LETTERS_ARGUMENTS });
     await channel.bindQueue(queue, this.deadLetters, service);
+    await channel.close();
   }
 
   private eventsArguments(service: string, lengthMax: number): Record<string, unknown> {
@@ -123,7 +104,6 @@ export class Topology {
   }
 
   async declareReplays(channel: Channel, service: string): Promise<string> {
-    await this.declareExchanges(channel);
     const queue = this.replayQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
@@ -144,9 +124,35 @@ export class Topology {
       autoDelete: true,
       arguments: { 'x-expires': COMMAND_QUEUE_IDLE_MS, 'x-max-length': REQUESTS_MAX, 'x-overflow': 'reject-publish' },
     });
+    await channel.bindQueue(queue, this.commands, command);
+    return queue;
+  }
+
+  /** Answers to one process, gone with its connection. */
+  async declareReplies(channel: Channel, service: string): Promise<string> {
+    const queue = this.replyQueue(service, randomUUID());
+    await channel.assertQueue(queue, { exclusive: true, durable: false, autoDelete: true });
+    await channel.bindQueue(queue, this.replies, queue);
     return queue;
   }
 }
+
+/** Whether the broker refused none of it; on a channel of its own, which a refusal closes. */
+async function succeeds(model: ChannelModel, work: (channel: Channel) => Promise<unknown>): Promise<boolean> {
+  const channel = await model.createChannel();
+  channel.on('error', () => undefined);
+  try {
+    await work(channel);
+  } catch (error) {
+    if (REFUSALS.includes(Number((error as { code?: unknown }).code))) return false;
+    throw error;
+  }
+  await channel.close();
+  return true;
+}
+
+/** Reply codes of AMQP: access refused, not found. */
+const REFUSALS: readonly number[] = [403, 404];
 
 /**
  * After so many deliveries that were never acknowledged a message is taken to end the process that reads it. 20 is
@@ -158,7 +164,6 @@ const DELIVERY_LIMIT = 20;
 const EVENTS_MAX = 1_000_000;
 /** The publisher waits while so many are unread: a log of ten million events must fit into no broker. */
 const PAST_MAX = 100_000;
-const DEAD_LETTERS_MAX = 100_000;
 const REPLAY_REQUESTS_MAX = 10_000;
 /** Requests waiting for a free replica; more than this cannot be answered before their deadline. */
 const REQUESTS_MAX = 1_000;

@@ -20,11 +20,17 @@ export class PrivateRabbitMq {
     private readonly ports: { readonly amqp: number; readonly names: number; readonly nodes: number },
   ) {}
 
-  static async start(): Promise<PrivateRabbitMq> {
+  /** Definitions are imported at each start; they then have to name the user `guest` too. */
+  static async start(definitions?: object): Promise<PrivateRabbitMq> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
     await writeFile(join(folder, 'enabled_plugins'), '[].');
-    await writeFile(join(folder, 'rabbitmq.conf'), 'disk_free_limit.absolute = 50MB\nlog.file.level = warning\n');
+    const settings = ['disk_free_limit.absolute = 50MB', 'log.file.level = warning'];
+    if (definitions) {
+      await writeFile(join(folder, 'definitions.json'), JSON.stringify(definitions));
+      settings.push('load_definitions = definitions.json');
+    }
+    await writeFile(join(folder, 'rabbitmq.conf'), `${settings.join('\n')}\n`);
     const cookie = join(folder, '.erlang.cookie');
     await writeFile(cookie, `SVC${process.pid}${Date.now()}`);
     await chmod(cookie, 0o400);

@@ -56,7 +56,7 @@ function take(queue: string): Promise<GetMessage> {
 describe('publishing', () => {
   test('an event is persistent and says in its properties what it is and which trace it belongs to', async () => {
     await harness.producer('processor');
-    await brokers.topology.declareExchanges(channel);
+    await brokers.topology.declareExchanges(connection);
     const { queue } = await channel.assertQueue('', { exclusive: true });
     await channel.bindQueue(queue, brokers.topology.events, NotedV1.name);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -324,13 +324,14 @@ describe('commands', () => {
   });
 
   test('a request is never persistent and is gone from the queue at its deadline', async () => {
-    const queue = await brokers.topology.declareCommand(channel, Double.name);
     const { commands } = await harness.producer('asker');
+    await brokers.topology.declareExchanges(connection);
+    const queue = await brokers.topology.declareCommand(channel, Double.name);
     const seen = commands.request(Double, { n: 1 }, 10_000).catch(() => undefined);
     const message = await take(queue);
     expect(message.properties).toMatchObject({
       deliveryMode: 1,
-      replyTo: expect.stringContaining('reply-to') as string,
+      replyTo: expect.stringContaining('.asker.replies.') as string,
     });
     expect(Number(message.properties.expiration)).toBeLessThanOrEqual(10_000);
     channel.publish('', String(message.properties.replyTo), Buffer.from('{"ok":true}'), {

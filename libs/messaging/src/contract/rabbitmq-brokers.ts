@@ -55,8 +55,7 @@ export class RabbitMqBrokers implements Brokers {
       ])
         await channel.deleteQueue(queue);
     }
-    for (const exchange of [topology.events, topology.deadLetters, topology.replays])
-      await channel.deleteExchange(exchange);
+    for (const exchange of topology.exchanges.keys()) await channel.deleteExchange(exchange);
     await connection.close();
   }
 }

@@ -1,0 +1,107 @@
+/**
+ * Which service publishes and consumes which event types, and answers and requests which commands: the only source of the
+ * permissions of each service's RabbitMQ user (ADR 22). An event type has one publisher, a command one service that
+ * answers it. Remove a line one release after the last code that uses it: during a rollout both releases need it.
+ *
+ * Imports nothing, so that tools run it without a build; a test compares it with the code of the services.
+ */
+export interface ServiceMessages {
+  readonly publishes: readonly string[];
+  readonly consumes: readonly string[];
+  readonly answers: readonly string[];
+  readonly requests: readonly string[];
+}
+
+export const SERVICE_MESSAGES = {
+  identity: {
+    publishes: [
+      'api-key.changed.v1',
+      'merchant.changed.v1',
+      'partner-key.changed.v1',
+      'signing-secret.changed.v1',
+      'site.changed.v1',
+      'token-key.changed.v1',
+    ],
+    consumes: ['sealing-key.published.v1'],
+    answers: [],
+    requests: [],
+  },
+  'payment-processor': {
+    publishes: [
+      'card-key.published.v1',
+      'payable.closed.v1',
+      'payment.failed.v1',
+      'payment.needs-verification.v1',
+      'payment.processing.v1',
+      'payment.reversed.v1',
+      'payment.succeeded.v1',
+    ],
+    consumes: [
+      'invoice.created.v1',
+      'merchant.changed.v1',
+      'partner-key.changed.v1',
+      'session.created.v1',
+      'site.changed.v1',
+      'token-key.changed.v1',
+    ],
+    answers: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1', 'open-payable.v1'],
+    requests: ['show-payment.v1'],
+  },
+  'hosted-gateway': {
+    publishes: ['session.created.v1'],
+    consumes: [
+      'api-key.changed.v1',
+      'card-key.published.v1',
+      'invoice.created.v1',
+      'payable.closed.v1',
+      'payment.failed.v1',
+      'payment.needs-verification.v1',
+      'payment.processing.v1',
+      'payment.reversed.v1',
+      'payment.succeeded.v1',
+      'site.changed.v1',
+      'till-code.made.v1',
+    ],
+    answers: [],
+    requests: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1'],
+  },
+  'webhook-dispatcher': {
+    publishes: ['sealing-key.published.v1'],
+    consumes: ['payment.failed.v1', 'payment.succeeded.v1', 'signing-secret.changed.v1'],
+    answers: [],
+    requests: [],
+  },
+  'code-decoder': {
+    publishes: ['invoice.created.v1', 'till-code.made.v1'],
+    consumes: [
+      'api-key.changed.v1',
+      'merchant.changed.v1',
+      'partner-key.changed.v1',
+      'payable.closed.v1',
+      'payment.failed.v1',
+      'payment.processing.v1',
+      'payment.succeeded.v1',
+      'session.created.v1',
+      'site.changed.v1',
+      'token-key.changed.v1',
+    ],
+    answers: [],
+    requests: ['close-payable.v1', 'open-payable.v1'],
+  },
+  'payment-history': {
+    publishes: [],
+    consumes: [
+      'partner-key.changed.v1',
+      'payment.failed.v1',
+      'payment.needs-verification.v1',
+      'payment.processing.v1',
+      'payment.succeeded.v1',
+      'token-key.changed.v1',
+    ],
+    answers: ['show-payment.v1'],
+    requests: [],
+  },
+} as const satisfies Readonly<Record<string, ServiceMessages>>;
+
+/** The services that have a RabbitMQ user. */
+export type MessagingService = keyof typeof SERVICE_MESSAGES;
