@@ -141,6 +141,12 @@ describe('a change of one side alone is found', () => {
       /identity in compose: uses the role svc_demo_shop/,
     ],
     [
+      'a RabbitMQ user is of another service',
+      'svc-identity:',
+      'svc-payment-processor:',
+      /identity in compose: uses the RabbitMQ user svc-payment-processor/,
+    ],
+    [
       'a secret is written down',
       '${ADMIN_KEY:?run node docker/secrets.ts}',
       'x'.repeat(40),
@@ -169,7 +175,9 @@ test('the roles and schemas are those that ./svc makes', () => {
 });
 
 test('compose takes from its environment what docker/secrets.ts writes, all of it and nothing else', () => {
-  const taken = [...composeText.replace(/^\s*#.*$/gm, '').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  const users = readFileSync(join(root, 'docker/rabbitmq-users.yaml'), 'utf8');
+  const texts = (composeText + users).replace(/^\s*#.*$/gm, '').matchAll(/\$\{(\w+):\?/g);
+  const taken = [...texts].map(([, name]) => name);
   expect([...new Set(taken)].toSorted()).toEqual([...COMPOSE_SECRETS].toSorted());
 });
 

@@ -1,5 +1,6 @@
 /** What each service's RabbitMQ user may do, and what it may not: on a RabbitMQ with the users that are deployed. */
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import {
   type EventEnvelope,
   type MessagingService,
@@ -62,7 +63,7 @@ async function startBroker(service: MessagingService): Promise<void> {
   }
   for (const command of answers) await broker.respond(command, (payload) => Promise.resolve({ service, payload }));
   const accept = (): Promise<void> => Promise.resolve();
-  if (publishes.length > 0) await broker.past.answer(accept);
+  if (publishes.length > 0) await broker.past.answer(accept, () => Promise.resolve(true));
 }
 
 function anEvent(type: string, payload: object = {}): EventEnvelope {
@@ -192,6 +193,13 @@ describe('with a user of its own a service does all that it does', () => {
     expect(message.content.toString()).toBe('unreadable');
     await own.close();
   });
+});
+
+test('permissions.json is imported as it is, however often, and leaves the users and their passwords', async () => {
+  await rabbitMq.control('import_definitions', join(import.meta.dirname, 'rabbitmq/permissions.json'));
+  const { type } = anEvent(SessionCreatedV1.name);
+  expect(await replyCode('hosted-gateway', publish(names.events, type, anEvent(type)))).toBe(200);
+  expect(await replyCode('identity', publish(names.events, type, anEvent(type)))).toBe(403);
 });
 
 describe('a service has no authority over what is not its own', () => {

@@ -27,6 +27,7 @@ export function findDifferences(
         ...portsOf(app, image),
         ...healthOf(app, health),
         ...migrationOf(known, app),
+        ...brokerUserOfApp(app),
       ].map((problem) => `${app.name} in ${at}: ${problem}`);
     }),
   ];
@@ -70,6 +71,14 @@ function healthOf(app: AppDeployed, health: { readonly live: string; readonly re
       ? []
       : [`is asked ${app.health.ready} whether it is ready, not ${health.ready}`]),
   ];
+}
+
+/** Only compose writes addresses down; in Kubernetes they are in the app's own Secret. */
+function brokerUserOfApp({ name, env }: AppDeployed): string[] {
+  const url = env['SVC_AMQP_URL'];
+  if (url === undefined || url === PLAUSIBLE_SECRETS['SVC_AMQP_URL']) return [];
+  const { username } = new URL(url);
+  return username === `svc-${name}` ? [] : [`uses the RabbitMQ user ${username}, not svc-${name}`];
 }
 
 function migrationOf(known: AppInCode, app: AppDeployed): string[] {

@@ -1,0 +1,114 @@
+/** The permissions of the services' RabbitMQ users come from one table: it says what the code does, no more and no less. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
+import { parse } from 'yaml';
+import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/rabbitmq-names.js';
+import { completed, makeSecrets } from '../docker/secrets.ts';
+import { brokerUserOf, definitionsOf, MESSAGING_SERVICES, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
+import { messagesInCode, messagesInContracts } from './checks/messages.ts';
+
+const code = messagesInCode();
+const table: Readonly<Record<string, ServiceMessages>> = SERVICE_MESSAGES;
+const all = (of: keyof ServiceMessages): string[] => Object.values(table).flatMap((messages) => messages[of]);
+
+test('the table names the messages that the code sends and handles', () => {
+  expect(Object.keys(table).toSorted()).toEqual([...code.keys()].toSorted());
+  for (const [service, messages] of code) expect({ service, ...table[service] }).toEqual({ service, ...messages });
+});
+
+test('every event type has one publisher, every command one service that answers it', () => {
+  const owned = [...all('publishes'), ...all('answers')];
+  expect(owned.toSorted()).toEqual(messagesInContracts());
+  expect(owned).toEqual(expect.arrayContaining([...all('consumes'), ...all('requests')]));
+});
+
+describe('a permission follows from the table', () => {
+  const names = new RabbitMqNames();
+  const topicOf = (messages: ServiceMessages, exchange: string) =>
+    permissionsOf(names, 'identity', messages).topics.find((topic) => topic.exchange === exchange)!;
+  const nothing: ServiceMessages = { publishes: [], consumes: [], answers: [], requests: [] };
+  const origin = { source: 'session', payer: 'partner' } as const;
+  const slot = names.slotOf('identity');
+
+  test('a service without messages may do nothing', () => {
+    const { configure, write, read, topics } = permissionsOf(names, 'identity', nothing);
+    const patterns = [configure, write, read, ...topics.flatMap((topic) => [topic.write, topic.read])];
+    for (const pattern of patterns) expect(pattern).toBe('^$');
+  });
+
+  test('every topic exchange has its permission: without one the broker allows every key', () => {
+    const topics = [...names.exchanges].flatMap(([name, type]) => (type === 'topic' ? [name] : []));
+    expect(permissionsOf(names, 'identity', nothing).topics.map(({ exchange }) => exchange)).toEqual(topics);
+  });
+
+  test.each([
+    ['thing.made.v1', true],
+    [names.eventKey('thing.made.v1', origin), true],
+    [names.addressed('thing.made.v1', 17), true],
+    [names.addressed('thing.made.v1', 17, origin), true],
+    ['thing.made.v10', false],
+    ['thing-made.v1', false],
+    ['other.made.v1', false],
+    ['other.thing.made.v1', false],
+    ['thing.made.v1.other', false],
+  ])('of its one type, a publisher may use the key %s: %s', (key, expected) => {
+    const { write } = topicOf({ ...nothing, publishes: ['thing.made.v1'] }, names.events);
+    expect(new RegExp(write).test(key)).toBe(expected);
+  });
+
+  test.each<readonly [string, boolean]>([
+    ...names.bindingKeys('thing.made.v1', slot).map((key) => [key, true] as const),
+    ['thing.made.v1.from.session.*', true],
+    ['thing.made.v1.from.*.partner', true],
+    [names.addressed('thing.made.v1', slot + 1), false],
+    ['thing.made.v1.#', false],
+    ['thing.*.v1', false],
+    ['#', false],
+  ])('of its one type, a consumer may bind to %s: %s', (key, expected) => {
+    const { read } = topicOf({ ...nothing, consumes: ['thing.made.v1'] }, names.events);
+    expect(new RegExp(read).test(key)).toBe(expected);
+  });
+});
+
+describe('what is deployed', () => {
+  test('compose gives RabbitMQ, from the secrets of docker/.env, the definitions that ./svc gives its own', () => {
+    const secrets: Record<string, string> = makeSecrets();
+    const text = readFileSync(join(import.meta.dirname, '../docker/rabbitmq-users.yaml'), 'utf8');
+    const { configs } = parse(text) as { configs: Record<string, { content: string }> };
+    const content = configs['rabbitmq-definitions']!.content.replaceAll(
+      /(?<!\$)\$\{(\w+):[^}]+\}/g,
+      (_, name: string) => secrets[name]!,
+    ).replaceAll('$$', '$');
+    const passwords = Object.fromEntries(
+      MESSAGING_SERVICES.map((service) => [
+        service,
+        secrets[`${service.toUpperCase().replaceAll('-', '_')}_RABBITMQ_PASSWORD`]!,
+      ]),
+    ) as Parameters<typeof urlsOfServices>[1];
+    const administrator = { name: 'svc', password: secrets['RABBITMQ_PASSWORD']! };
+    expect(JSON.parse(content)).toEqual(
+      JSON.parse(JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))),
+    );
+  });
+
+  test('docker/.env of an earlier release keeps its secrets and gets those it lacks', () => {
+    const all = completed('');
+    const earlier = all.replace(/^\w+_RABBITMQ_PASSWORD=.*\n/gm, '');
+    expect(earlier).not.toBe(all);
+    const now = completed(earlier);
+    expect(now.startsWith(earlier)).toBe(true);
+    expect(now.split('\n').length).toBe(all.split('\n').length);
+    expect(completed(now)).toBe(now);
+  });
+
+  test('a user belongs to one virtual host, and its address names it', () => {
+    const passwords = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, 'a/b'])) as Parameters<
+      typeof urlsOfServices
+    >[1];
+    const { identity } = urlsOfServices('amqps://admin:secret@broker:5671/test', passwords);
+    expect(brokerUserOf('identity', 'test')).toBe('svc-identity@test');
+    expect(identity).toBe('amqps://svc-identity%40test:a%2Fb@broker:5671/test');
+    expect(JSON.stringify(definitionsOf({ vhost: 'test', passwords }))).not.toContain('"/"');
+  });
+});
