@@ -25,7 +25,7 @@ export class OpenPayable {
       const standing = await this.payables.find(payable.payableId, tx);
       if (!standing) throw new Error('A payable that was just made is not there.');
       // Somebody else's debt under the same id would be taken for this one.
-      if (standing.amount !== payable.amount || standing.currency !== payable.currencyISOCode)
+      if (standing.amount !== payable.amount || standing.currencyISOCode !== payable.currencyISOCode)
         throw new DomainError('payable.mismatch');
       const { payableId, state, version, tries } = standing;
       return { opened: { payableId, state, version, tries }, ...(replaced ? { replaced } : {}) };

@@ -5,18 +5,21 @@ import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { endOf } from './attempt.js';
+import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
 let payments: PaymentRepository;
+let attempts: AttemptRepository;
 beforeAll(async () => {
   processor = await startProcessor();
   payments = processor.service.app.get(PaymentRepository);
+  attempts = processor.service.app.get(AttemptRepository);
 });
 afterAll(() => processor.stop());
 
-const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' })!;
+const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
 const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
   found.map(({ attemptId }) => attemptId).sort();
 
@@ -78,24 +81,24 @@ describe('an outcome changes nothing', () => {
     const open = await anOpenAttempt(processor);
     await tamper(processor, statement, open.paymentId);
     const before = await factsOf(processor, open.paymentId);
-    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 
   test('of another payment', async () => {
     const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
     const before = await factsOf(processor, other.paymentId);
-    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED)).toBeUndefined();
-    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     expect(await factsOf(processor, other.paymentId)).toEqual(before);
   });
 
   test('the second time', async () => {
     const open = await anOpenAttempt(processor);
-    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     const before = await factsOf(processor, open.paymentId);
     expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
-    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 });
@@ -106,19 +109,19 @@ test('only an attempt without an outcome becomes unknown, and no other one', asy
     await anOpenAttempt(processor),
     await anOpenAttempt(processor),
   ];
-  await payments.settle(ended, APPROVED);
+  await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
   const nextAsk = processor.clock.later(60_000);
-  for (const { attemptId } of [open, ended, open]) await payments.markUnknown(attemptId, nextAsk);
+  for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextAsk);
   const states = await Promise.all([open, ended, other].map(({ paymentId }) => factsOf(processor, paymentId)));
-  expect(states.map(({ attempts }) => attempts)).toEqual([['unknown'], ['approved'], ['started']]);
+  expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
 describe('attempts to ask about', () => {
   const due = async (leaseMs = 30_000, limit = 50) =>
-    attemptIds(await payments.claimDue(processor.clock.later(leaseMs), limit));
+    attemptIds(await attempts.claimDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     processor.clock.advance(3_600_000);
-    await payments.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
+    await attempts.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
   const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
@@ -137,7 +140,7 @@ describe('attempts to ask about', () => {
   test('are given out with their own payment', async () => {
     const all = [await fresh(), await fresh(), await fresh()];
     processor.clock.advance(2_000);
-    const claimed = await payments.claimDue(processor.clock.later(30_000), 50);
+    const claimed = await attempts.claimDue(processor.clock.later(30_000), 50);
     const pairs = (of: typeof claimed) =>
       of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
     expect(pairs(claimed)).toEqual(pairs(all));
@@ -145,9 +148,9 @@ describe('attempts to ask about', () => {
 
   test('of a payable that somebody looks at: the unknown ones, at most once a second', async () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
-    for (const { attemptId } of [seen, other]) await payments.markUnknown(attemptId, processor.clock.later(60_000));
+    for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
-      attemptIds(await payments.claimUnknown(payment.payable.payableId, processor.clock.later(-1_000)));
+      attemptIds(await attempts.claimLookedAt(payment.payable.payableId, processor.clock.later(-1_000)));
     expect(await look(seen)).toEqual([seen.attemptId]);
     processor.clock.advance(999);
     expect(await look(seen)).toEqual([]);
