@@ -111,8 +111,11 @@ test('two replicas and the same reference: one payment, the second sees what the
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each use case is a process of its own: they share the tables, and no payments in flight.
-  const aReplica = async () =>
-    Object.assign(await app.create(MakePayment), { idempotency: await app.create(PaymentIdempotency) });
+  const aReplica = async (): Promise<MakePayment> => {
+    const replica = await app.create(MakePayment);
+    Reflect.set(replica, 'idempotency', await app.create(PaymentIdempotency));
+    return replica;
+  };
   const replicas = await Promise.all([1, 2, 3].map(aReplica));
   const caller = { ...partner, mode: 'test', customerReference: undefined } as const;
   const made = await Promise.all(

@@ -53,7 +53,11 @@ export class AttemptRepository {
    * Commits the decision to reverse; only then the acquirer may be called. False when the attempt has an outcome, is
    * already reversing, or its call was claimed after it was read.
    */
-  async beginReversal(tx: EntityManager | undefined, { attemptId, startedAt }: OpenAttempt, next: Date): Promise<boolean> {
+  async beginReversal(
+    tx: EntityManager | undefined,
+    { attemptId, startedAt }: OpenAttempt,
+    next: Date,
+  ): Promise<boolean> {
     const [, count] = await (tx ?? this.dataSource).query<[unknown[], number]>(
       `UPDATE attempts SET state = 'reversing', next_ask_at = $2
         WHERE attempt_id = $1 AND state = ANY ($3) AND started_at = $4`,

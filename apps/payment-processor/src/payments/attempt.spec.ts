@@ -73,7 +73,9 @@ test('every answer in every state: what follows is as listed', () => {
     return conclusion.kind === 'none' ? '-' : conclusion.kind;
   };
   const rows = Object.entries(ANSWERS).map(([kind, answer]) => [kind, ...STATES.map((state) => shown(state, answer))]);
-  const listed = CONCLUSIONS.trim().split('\n').map((line) => line.trim().split(/ +/));
+  const listed = CONCLUSIONS.trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/));
   expect([STATES, ...rows]).toEqual(listed);
 });
 

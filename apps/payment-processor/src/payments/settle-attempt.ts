@@ -5,7 +5,15 @@ import { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-import { type AcquirerAnswer, type AttemptState, conclude, endOf, isFinal, nextAskAt, statesEndedBy } from './attempt.js';
+import {
+  type AcquirerAnswer,
+  type AttemptState,
+  conclude,
+  endOf,
+  isFinal,
+  nextAskAt,
+  statesEndedBy,
+} from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -59,6 +67,9 @@ export class SettleAttempt {
   private report(attempt: OpenAttempt, state: AttemptState, answer: AcquirerAnswer): void {
     this.incidents.add(1, { state, answer: answer.kind });
     const { paymentReference } = attempt.payment;
-    this.log.error({ paymentReference, attemptId: attempt.attemptId, state, answer: answer.kind }, 'the acquirer contradicts the attempt');
+    this.log.error(
+      { paymentReference, attemptId: attempt.attemptId, state, answer: answer.kind },
+      'the acquirer contradicts the attempt',
+    );
   }
 }
