@@ -116,6 +116,46 @@ test('only an attempt without an outcome becomes unknown, and no other one', asy
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
+describe('the decision to reverse, and a late claim of the call', () => {
+  const OPEN = `next_ask_at = started_at + interval '1 hour'`;
+  const ENDED = `next_ask_at = NULL, ended_at = started_at`;
+  const stateOf = async ({ paymentId }: { paymentId: string }) => (await factsOf(processor, paymentId))['attempts'];
+  const decide = (open: Parameters<typeof attempts.beginReversal>[1]) =>
+    attempts.beginReversal(undefined, open, processor.clock.later(30_000));
+
+  test.each([
+    ['started', OPEN, true],
+    ['unknown', OPEN, true],
+    ['reversing', OPEN, false],
+    ['approved', ENDED, false],
+    ['declined', ENDED, false],
+    ['notAttempted', ENDED, false],
+  ])('of an attempt that is %s', async (state, columns, isTaken) => {
+    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.claimForCall(open)]) {
+      const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+      if (state !== 'started')
+        await tamper(
+          processor,
+          `UPDATE attempts SET state = '${state}', ${columns} WHERE payment_id = $1`,
+          open.paymentId,
+        );
+      expect(await take(open)).toBe(isTaken);
+      expect(await stateOf(open)).toEqual([isTaken && take === decide ? 'reversing' : state]);
+      expect(await stateOf(other)).toEqual(['started']);
+    }
+  });
+
+  test('a call that was claimed after the attempt was read is not reversed: its age counts from the claim', async () => {
+    const open = await anOpenAttempt(processor);
+    processor.clock.advance(10_000);
+    expect(await attempts.claimForCall(open)).toBe(true);
+    expect(await decide(open)).toBe(false);
+    expect(await stateOf(open)).toEqual(['started']);
+    expect(await decide({ ...open, startedAt: processor.clock.now() })).toBe(true);
+    processor.clock.advance(-10_000);
+  });
+});
+
 describe('attempts to ask about', () => {
   const due = async (leaseMs = 30_000, limit = 50) =>
     attemptIds(await attempts.claimDue(processor.clock.later(leaseMs), limit));
@@ -146,7 +186,7 @@ describe('attempts to ask about', () => {
     expect(pairs(claimed)).toEqual(pairs(all));
   });
 
-  test('of a payable that somebody looks at: the unknown ones, at most once a second', async () => {
+  test('of a payable that a client looks at: the unknown and reversing ones, at most once a second', async () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
     for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
@@ -157,6 +197,8 @@ describe('attempts to ask about', () => {
     processor.clock.advance(1);
     expect(await look(seen)).toEqual([seen.attemptId]);
     expect(await look(started)).toEqual([]);
+    await attempts.beginReversal(undefined, started, processor.clock.later(60_000));
+    expect(await look(started)).toEqual([started.attemptId]);
     await tamper(
       processor,
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
