@@ -34,7 +34,11 @@ export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.i
  * Why a payable cannot be had, with every reason in one place; undefined where it can. `payable` is undefined while
  * the payable is not known here: a first try brings it along. It only says why: the statement that reserves decides.
  */
-export function refusalOf(payable: PayableTerms | undefined, asked: AskedPayable, now: Date): PayableRefusal | undefined {
+export function refusalOf(
+  payable: PayableTerms | undefined,
+  asked: AskedPayable,
+  now: Date,
+): PayableRefusal | undefined {
   const refusal = payable && refusalOfState(payable.state);
   if (refusal) return refusal;
   if (Math.min(asked.expiresAt.getTime(), payable?.expiresAt.getTime() ?? Infinity) <= now.getTime())
