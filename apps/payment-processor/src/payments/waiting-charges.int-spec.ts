@@ -9,6 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
+const accepted = async (): Promise<number> => {
+  const [row] = await processor.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM payments`);
+  return row.count;
+};
+
 /** Longer than half of the time after which "not found" counts, so that the third of four payments is waiting by then. */
 const BANK_TAKES_MS = 3_800;
 
@@ -43,6 +48,8 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   const recoveries: Promise<number>[] = [];
   for (let nth = 1; nth <= 4; nth++) {
     await arrival(nth);
+    // A payment that waits for its turn is not accepted: it holds no payable, and its age does not count yet.
+    expect(await accepted()).toBe(nth);
     processor.clock.advance(BANK_TAKES_MS);
     const recovery = processor.recover();
     recoveries.push(recovery);
@@ -52,6 +59,7 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   }
   const paid = await Promise.all(payments);
   await Promise.all(recoveries);
+  Object.assign(acquirer, { charge, reverse });
   await processor.clearUp();
 
   const succeeded = await processor.dataSource.query<{ reference: string }[]>(
@@ -59,4 +67,30 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   );
   expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.charged()].sort());
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
+});
+
+test('a payment without a turn before its deadline is refused, and leaves no trace: it can be paid later', async () => {
+  const acquirer = processor.service.app.get(Acquirer);
+  const charge = acquirer.charge.bind(acquirer);
+  const [first, waiting] = [aPayable(), aPayable()];
+  let arrive: () => void = () => undefined;
+  let answer: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  acquirer.charge = async (...given) => {
+    arrive();
+    await new Promise<void>((resolve) => (answer = resolve));
+    return charge(...given);
+  };
+  const before = await accepted();
+  const paying = processor.pay(first);
+  await arrived;
+  acquirer.charge = charge;
+  const deadline = processor.clock.later(15_000).toISOString();
+  const refused = processor.pay(waiting, { command: { deadline } }).catch((error: unknown) => error);
+  processor.clock.advance(15_000);
+  answer();
+  expect(await paying).toMatchObject({ state: 'success' });
+  expect(await refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(await accepted()).toBe(before + 1);
+  expect(await processor.pay(waiting)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
