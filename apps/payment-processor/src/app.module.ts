@@ -71,8 +71,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     {
       provide: Acquirer,
       inject: [PaymentProcessorConfig],
-      useFactory: (config: PaymentProcessorConfig) =>
-        new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY),
+      useFactory: (config: PaymentProcessorConfig): Acquirer => SimulatedAcquirerClient.from(config),
     },
     adminKeyFrom(PaymentProcessorConfig),
   ],

@@ -62,7 +62,10 @@ export interface PayOptions {
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const store = join(folder, 'charges.jsonl');
-  const acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
+  const acquirer = await startSimulatedAcquirer({
+    SVC_ACQUIRER_STORE: store,
+    SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'],
+  });
   const broker = new EmbeddedBroker();
   const shown: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {

@@ -8,6 +8,11 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @MaxLength(4096)
   SVC_ACQUIRER_STORE: string;
 
+  /** Whether the bank takes charges and cards of live mode, too: for development, where a test needs both modes. */
+  @IsOptional()
+  @IsIn(['off', 'simulated'])
+  SVC_ACQUIRER_LIVE: 'off' | 'simulated' = 'off';
+
   /** The bank charges at once and answers this much later, in milliseconds. */
   @IsOptional()
   @IsInt()
@@ -37,7 +42,7 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 
-  /** Given to every program alike; nothing here depends on it. */
+  /** `production` takes no live charges, whatever SVC_ACQUIRER_LIVE says. */
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';

@@ -74,6 +74,9 @@ export abstract class Acquirer {
   /** Written to each attempt and named in ledger accounts. */
   abstract readonly name: string;
 
+  /** Whether charges and cards of this mode may be given to it. What it has, it is asked about and reverses in any mode. */
+  abstract serves(mode: Mode): boolean;
+
   /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { loadConfig } from '@svc/service';
+import { PaymentProcessorConfig } from '../config.js';
 import { SimulatedAcquirerClient } from './simulated-acquirer.client.js';
 
 let server: Server;
@@ -13,7 +15,7 @@ beforeAll(async () => {
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = new SimulatedAcquirerClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 2);
+  client = new SimulatedAcquirerClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 2, false);
 });
 afterAll(async () => {
   await client.onApplicationShutdown();
@@ -97,13 +99,43 @@ describe('the answer to a reversal', () => {
     expect(await reverse()).toEqual(outcome);
   });
 
-  test.each([...UNCLEAR, ['a charge that stands', record({ outcome: 'approved', charged: true })]])(
-    'confirms nothing where it is %s',
-    async (_, body) => {
-      answer = { status: 200, body };
-      expect(await reverse()).toEqual({ kind: 'unconfirmed' });
-    },
-  );
+  test.each<readonly [string, string]>([
+    ...UNCLEAR,
+    ['a charge that stands', record({ outcome: 'approved', charged: true })],
+  ])('confirms nothing where it is %s', async (_, body) => {
+    answer = { status: 200, body };
+    expect(await reverse()).toEqual({ kind: 'unconfirmed' });
+  });
+});
+
+describe('live mode', () => {
+  const ENV = {
+    SVC_DATABASE_URL: 'postgres://role:password@localhost/db',
+    SVC_SEALING_KEY: 'A'.repeat(43),
+    SVC_ADMIN_KEY: 'A'.repeat(43),
+    SVC_ACQUIRER_URL: 'http://127.0.0.1:1',
+    SVC_API_URL: 'https://api.example',
+    SVC_CODES_URL: 'https://pay.example',
+    SVC_ENVIRONMENT: 'development',
+  };
+  const from = (over: Record<string, string>) =>
+    SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...over }));
+
+  test('is served only where that is configured, and test mode always', () => {
+    const served = [from({}), from({ SVC_ENVIRONMENT: 'production' }), from({ SVC_ACQUIRER_LIVE: 'simulated' })].map(
+      (acquirer) => [acquirer.serves('test'), acquirer.serves('live')],
+    );
+    expect(served).toEqual([
+      [true, false],
+      [true, false],
+      [true, true],
+    ]);
+  });
+
+  test('is never served by the simulated acquirer in production', () => {
+    const production = { SVC_ACQUIRER_LIVE: 'simulated', SVC_ENVIRONMENT: 'production' };
+    expect(() => from(production)).toThrow('SVC_ACQUIRER_LIVE=simulated is for development');
+  });
 });
 
 test('the mode travels with every call', async () => {

@@ -1,6 +1,7 @@
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { Pool } from 'undici';
 import type { Card } from '../card-data/card.js';
+import type { PaymentProcessorConfig } from '../config.js';
 import {
   Acquirer,
   type AskedOutcome,
@@ -42,13 +43,28 @@ export class SimulatedAcquirerClient extends Acquirer {
   override readonly name = 'simulated';
   private readonly pool: Pool;
 
-  constructor(url: string, connectionsMax: number) {
+  constructor(
+    url: string,
+    connectionsMax: number,
+    private readonly servesLive: boolean,
+  ) {
     super();
     this.pool = new Pool(url, {
       connections: connectionsMax,
       connect: { timeout: 2_000 },
       maxResponseSize: ANSWER_BYTES_MAX,
     });
+  }
+
+  static from(config: PaymentProcessorConfig): SimulatedAcquirerClient {
+    const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated';
+    if (servesLive && config.SVC_ENVIRONMENT !== 'development')
+      throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer takes no money.');
+    return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, servesLive);
+  }
+
+  override serves(mode: Mode): boolean {
+    return mode === 'test' || this.servesLive;
   }
 
   override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {

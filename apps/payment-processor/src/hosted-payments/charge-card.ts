@@ -33,15 +33,17 @@ export class ChargeCard {
       sessionId: command.payable.payableId,
       try: command.try,
     });
-    const result = await this.chargeAttempt.execute(
-      new Date(command.deadline),
-      (acquirer) => this.accept(command, card, acquirer),
-      () => ({ card, payerReturnUrl: command.payerReturnUrl }),
-    );
+    const result = await this.chargeAttempt.execute({
+      mode: command.payable.mode,
+      deadline: new Date(command.deadline),
+      accept: (acquirer) => this.accept(command, card, acquirer),
+      sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl }),
+    });
     if (result.kind === 'charged' && result.payment) return result.payment;
     // A repeat, an outcome that is unknown so far, or the recovery job was first: the payment says what is true.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
     if (payment) return payment;
+    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return this.refuse(command);
   }

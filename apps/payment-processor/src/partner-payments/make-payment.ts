@@ -118,7 +118,7 @@ export class MakePayment {
 
   /** False when the payable changed after it was read. */
   private async acceptAndPay(
-    { returnUrl }: Wanted,
+    { partner, returnUrl }: Wanted,
     asNew: () => NewPartnerPayment,
     { card, external }: PaymentMethod,
     chargeBegins: Date,
@@ -127,14 +127,16 @@ export class MakePayment {
       const payment = asNew();
       return this.payments.acceptAsSettled(payment, settlementOf(external), transfersOf(payment, external));
     }
-    const result = await this.chargeAttempt.execute(
-      chargeBegins,
-      (acquirer) => this.payments.acceptForAcquirer(asNew(), acquirer),
-      ({ payment: { paymentReference } }) => ({
+    const result = await this.chargeAttempt.execute({
+      mode: partner.mode,
+      deadline: chargeBegins,
+      accept: (acquirer) => this.payments.acceptForAcquirer(asNew(), acquirer),
+      sourceOf: ({ payment: { paymentReference } }) => ({
         card,
         payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
       }),
-    );
+    });
+    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return result.kind === 'charged';
   }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot } from '@svc/contracts';
+import type { AnyPaymentSnapshot, Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Acquirer, type CardCharge, type ChargeOutcome, type VerifiedCharge } from '../acquirers/acquirer.js';
 import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
@@ -17,7 +17,19 @@ export type ChargeResult =
   /** Nothing was accepted, and nothing is charged. */
   | { readonly kind: 'notAccepted' }
   /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'busy' }
+  /** No acquirer takes payments of this mode: nothing was accepted, and nothing is charged. */
+  | { readonly kind: 'modeUnavailable' };
+
+/** What is to be charged, and when. */
+export interface ChargeOrder {
+  readonly mode: Mode;
+  /** A call that has not begun by then must not begin. */
+  readonly deadline: Date;
+  /** Commits the attempt that is charged, or returns undefined where the payable was not to be had. */
+  readonly accept: (acquirer: string) => Promise<OpenAttempt | undefined>;
+  readonly sourceOf: (attempt: OpenAttempt) => ChargeSource;
+}
 
 /**
  * The only way to a charge, for page, partner and verification: (1) take a slot at the acquirer, (2) commit payable,
@@ -35,12 +47,8 @@ export class ChargeAttempt {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** @param accept commits the attempt that this charges, or returns undefined where the payable was not to be had */
-  async execute(
-    deadline: Date,
-    accept: (acquirer: string) => Promise<OpenAttempt | undefined>,
-    sourceOf: (attempt: OpenAttempt) => ChargeSource,
-  ): Promise<ChargeResult> {
+  async execute({ mode, deadline, accept, sourceOf }: ChargeOrder): Promise<ChargeResult> {
+    if (!this.acquirer.serves(mode)) return { kind: 'modeUnavailable' };
     const called = await this.calls.inSlot(deadline, async () => {
       const attempt = await accept(this.acquirer.name);
       return attempt === undefined ? 'notAccepted' : { attempt, outcome: await this.call(attempt, sourceOf(attempt)) };

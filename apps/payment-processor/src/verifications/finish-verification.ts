@@ -40,11 +40,12 @@ export class FinishVerification {
 
   /** Without a slot in time nothing has changed: the next look charges. */
   private async charge(verification: OpenVerification): Promise<void> {
-    const { challengeReference } = verification;
-    await this.chargeAttempt.execute(
-      this.clock.later(REQUEST_TIMEOUT_MS),
-      (acquirer) => this.verifications.resume(verification, acquirer),
-      () => ({ challengeReference }),
-    );
+    const { challengeReference, payment } = verification;
+    await this.chargeAttempt.execute({
+      mode: payment.mode,
+      deadline: this.clock.later(REQUEST_TIMEOUT_MS),
+      accept: (acquirer) => this.verifications.resume(verification, acquirer),
+      sourceOf: () => ({ challengeReference }),
+    });
   }
 }
