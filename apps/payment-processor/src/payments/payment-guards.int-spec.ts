@@ -5,6 +5,8 @@ import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { refusalOf } from '../payables/payable.js';
+import { PayableRepository } from '../payables/payable.repository.js';
 import { CHARGEABLE_STATES, endOf } from './attempt.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -27,6 +29,13 @@ describe('a payment is not accepted', () => {
   const payableRow = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
+  /** What the rule says of the same payable: statement and rule agree in every case. */
+  const refusalNow = async (payable: ReturnType<typeof aPayable>, nth: number) => {
+    const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
+    const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    return refusalOf(current, asked, processor.clock.now());
+  };
+
   test.each([
     ['is closed', `state = 'closed'`, 1],
     ['expires now', `expires_at = '2026-03-01T10:00:00.000Z'`, 1],
@@ -45,6 +54,7 @@ describe('a payment is not accepted', () => {
     const before = await payableRow(payable.payableId);
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toEqual(before);
+    expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
   test.each([
@@ -53,12 +63,14 @@ describe('a payment is not accepted', () => {
   ])('where the payable is not known and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toBeUndefined();
+    expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
   test('while a millisecond earlier, and at the last try, it is', async () => {
     const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    expect(await refusalNow(payable, 5)).toBeUndefined();
     expect(await acceptPayment(processor, payable, 5)).toMatchObject({
       payment: { payable: { version: 2, tries: 5 } },
     });
