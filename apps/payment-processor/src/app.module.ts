@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
-import { AcquirerCalls } from './acquirers/acquirer-calls.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { CardRepository } from './cards/card.repository.js';
@@ -45,7 +44,6 @@ import { VerificationRepository } from './verifications/verification.repository.
     deadLettersOf('payment-processor'),
   ],
   providers: [
-    AcquirerCalls,
     AttemptRepository,
     CardKeys,
     CardRepository,

@@ -23,7 +23,7 @@ export class PayableRepository {
   ) {}
 
   /** Keeps payables that are new; one that a payment has brought already stays as it is. */
-  async makeKnown(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
+  async insertIfAbsent(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await tx.query(
       `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                              state, holder, tries, version, created_at, modified_at)

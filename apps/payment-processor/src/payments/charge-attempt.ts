@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AnyPaymentSnapshot, Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
+import pLimit from 'p-limit';
 import { Acquirer, type CardCharge, type ChargeOutcome, type VerifiedCharge } from '../acquirers/acquirer.js';
-import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
+import { PaymentProcessorConfig } from '../config.js';
 import { needsClaimBeforeCall } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { amountToProcess } from './payment.js';
@@ -39,22 +40,27 @@ export interface ChargeOrder {
  */
 @Injectable()
 export class ChargeAttempt {
+  /** Bounds how many charges are at the acquirer at once. */
+  private readonly slots: ReturnType<typeof pLimit>;
+
   constructor(
     @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
-    @Inject(AcquirerCalls) private readonly calls: AcquirerCalls,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(Clock) private readonly clock: Clock,
-  ) {}
+    @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
+  ) {
+    this.slots = pLimit(config.SVC_ACQUIRER_CONCURRENCY);
+  }
 
   async execute({ mode, deadline, accept, sourceOf }: ChargeOrder): Promise<ChargeResult> {
     if (!this.acquirer.serves(mode)) return { kind: 'modeUnavailable' };
-    const called = await this.calls.inSlot(deadline, async () => {
+    const called = await this.slots(async () => {
+      if (!(this.clock.now() < deadline)) return 'busy';
       const attempt = await accept(this.acquirer.name);
       return attempt === undefined ? 'notAccepted' : { attempt, outcome: await this.call(attempt, sourceOf(attempt)) };
     });
-    if (called === undefined) return { kind: 'busy' };
-    if (called === 'notAccepted') return { kind: 'notAccepted' };
+    if (typeof called === 'string') return { kind: called };
     return { kind: 'charged', payment: await this.settleAttempt.execute(called.attempt, called.outcome) };
   }
 
@@ -70,7 +76,7 @@ export class ChargeAttempt {
       amount: amountToProcess(payment),
       currencyISOCode: payment.currencyISOCode,
     };
-    const signal = this.calls.timeLimit();
+    const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
     return 'challengeReference' in source
       ? this.acquirer.chargeVerified({ ...terms, ...source }, signal)
       : this.acquirer.charge({ ...terms, ...source }, signal);

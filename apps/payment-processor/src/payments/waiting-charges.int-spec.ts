@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 
@@ -69,28 +72,60 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
 });
 
-test('a payment without a turn before its deadline is refused, and leaves no trace: it can be paid later', async () => {
+/** Waits for its turn behind a charge that is at the bank, until the time is over. */
+async function withoutATurn<T>(waiting: () => Promise<T>): Promise<T | { code: string }> {
   const acquirer = processor.service.app.get(Acquirer);
-  const charge = acquirer.charge.bind(acquirer);
-  const [first, waiting] = [aPayable(), aPayable()];
+  const [charge, serves] = [acquirer.charge.bind(acquirer), acquirer.serves.bind(acquirer)];
   let arrive: () => void = () => undefined;
   let answer: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const answered = new Promise<void>((resolve) => (answer = resolve));
   acquirer.charge = async (...given) => {
     arrive();
-    await new Promise<void>((resolve) => (answer = resolve));
+    await answered;
     return charge(...given);
   };
-  const before = await accepted();
-  const paying = processor.pay(first);
+  const paying = processor.pay(aPayable());
   await arrived;
   acquirer.charge = charge;
-  const deadline = processor.clock.later(15_000).toISOString();
-  const refused = processor.pay(waiting, { command: { deadline } }).catch((error: unknown) => error);
+  // The last question before a charge waits for its turn.
+  const isWaiting = new Promise<void>((resolve) => {
+    acquirer.serves = (mode) => {
+      resolve();
+      return serves(mode);
+    };
+  });
+  const result = waiting().catch((error: { code: string }) => error);
+  await isWaiting;
+  acquirer.serves = serves;
   processor.clock.advance(15_000);
   answer();
   expect(await paying).toMatchObject({ state: 'success' });
-  expect(await refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  return result;
+}
+
+test('a payment without a turn before its deadline is refused, and leaves no trace: it can be paid later', async () => {
+  const [before, payable] = [await accepted(), aPayable()];
+  const refused = await withoutATurn(() => processor.pay(payable));
+  expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await accepted()).toBe(before + 1);
-  expect(await processor.pay(waiting)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+});
+
+test('a partner’s payment without a turn in time is refused with 503, and its reference stays free', async () => {
+  const partner = await aPartner(processor);
+  const invoice = await openInvoice(processor, await aMerchant(processor));
+  const [before, reference] = [await accepted(), randomUUID()];
+  const refused = await withoutATurn(() => partner.pay(invoice, { reference }));
+  expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  expect(await accepted()).toBe(before + 1);
+  expect(await partner.pay(invoice, { reference })).toMatchObject({ status: 201, body: { status: 'success' } });
+});
+
+test('a verified payer without a turn in time stays verified: the next look charges', async () => {
+  const payable = aPayable();
+  const payment = await processor.pay(payable, { card: CARDS.verified });
+  await processor.answerChallenge(payment, 'confirm');
+  expect(await withoutATurn(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
+  expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
 });
