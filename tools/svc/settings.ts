@@ -46,7 +46,7 @@ export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', 
   'payment-processor': ['SVC_ACQUIRER_TIMEOUT_MS', 'SVC_ACQUIRER_CONCURRENCY', 'SVC_ACQUIRER_LIVE'],
   'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS', 'SVC_ACQUIRER_LIVE'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
-  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_'],
+  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
   'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
 };
 

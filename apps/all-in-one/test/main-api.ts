@@ -71,6 +71,7 @@ const HOSTED_GATEWAY = {
   'hosted-gateway': {
     SVC_GATEWAY_URL: 'https://pay.example',
     SVC_CODES_URL: 'https://pay.example',
+    SVC_ACQUIRER_LIVE: 'simulated',
     SVC_KEYLESS_CALLS_PER_MINUTE: '100000',
     SVC_PAYMENTS_PER_MINUTE: '100000',
   },

@@ -1,5 +1,5 @@
-import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
-import { IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
   /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
@@ -14,13 +14,9 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_URL: string;
 
-  /**
-   * Which acquirer takes live payments: none, so that live keys are refused, or the simulated one, which takes no money.
-   * The second is for development, where a test needs both modes.
-   */
-  @IsOptional()
-  @IsIn(['off', 'simulated'])
-  SVC_ACQUIRER_LIVE: 'off' | 'simulated' = 'off';
+  /** Which acquirer takes live payments; without one, cards and charges of live keys are refused. */
+  @IsLiveAcquirer()
+  SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /** Address of the main API, without a slash at the end: where a bank leads a payer back to unless a partner names a page. */
   @IsBaseUrl()

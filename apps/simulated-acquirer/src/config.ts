@@ -1,4 +1,4 @@
-import { TlsListenerConfig } from '@svc/service';
+import { IsLiveAcquirer, type LiveAcquirer, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig extends TlsListenerConfig {
@@ -9,9 +9,8 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   SVC_ACQUIRER_STORE: string;
 
   /** Whether the bank takes charges and cards of live mode, too: for development, where a test needs both modes. */
-  @IsOptional()
-  @IsIn(['off', 'simulated'])
-  SVC_ACQUIRER_LIVE: 'off' | 'simulated' = 'off';
+  @IsLiveAcquirer()
+  SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /** The bank charges at once and answers this much later, in milliseconds. */
   @IsOptional()
