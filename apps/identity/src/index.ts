@@ -6,6 +6,7 @@ import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
+import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -20,5 +21,10 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
   config: IdentityConfig,
   module: IdentityModule,
   entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow, OrganisationRow, PartnerCredentialRow],
-  migrations: [Identity1763500000100, Partners1763500000110, NoWebhookUrl1763500000120],
+  migrations: [
+    Identity1763500000100,
+    Partners1763500000110,
+    NoWebhookUrl1763500000120,
+    PublishWebhookSecrets1763500000130,
+  ],
 };
