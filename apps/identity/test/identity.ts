@@ -8,7 +8,10 @@ export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
 /** identity on a database of its own, before webhook-dispatcher has published the key that secrets are sealed to. */
-export function startIdentityWithoutSealingKey({ env = {}, ...options }: TestServiceOptions = {}): Promise<TestService> {
+export function startIdentityWithoutSealingKey({
+  env = {},
+  ...options
+}: TestServiceOptions = {}): Promise<TestService> {
   return startTestService(identityService, {
     ...options,
     env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, ...env },

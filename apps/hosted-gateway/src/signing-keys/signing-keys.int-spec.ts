@@ -1,7 +1,13 @@
 /** A session is made only where its webhook can be signed: with which keys is up to mode, site and API version. */
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
-import { ApiKeyChangedV1, type HostedApiVersion, type Mode, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
+import {
+  ApiKeyChangedV1,
+  type HostedApiVersion,
+  type Mode,
+  SiteChangedV1,
+  WebhookSecretChangedV1,
+} from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { type Answer, aSessionRequest, type Gateway, startGateway } from '../../test/gateway.js';
 

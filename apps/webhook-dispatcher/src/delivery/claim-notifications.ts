@@ -1,5 +1,6 @@
 import type { HostedApiVersion, Mode, NotificationFields, PaymentStatusText } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
+import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
 import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
@@ -157,4 +158,28 @@ export async function giveBack(
       WHERE id = $1 AND lease_id = $2`,
     [id, leaseId, nextAttemptAt ?? null],
   );
+}
+
+/** As {@link giveBack}, and shows administrators that the merchant cannot be notified until keys are created. */
+export async function giveBackUnsigned(
+  dataSource: DataSource,
+  { id, leaseId }: Pick<ClaimedNotification, 'id' | 'leaseId'>,
+  { nextAttemptAt, now, missingKeys }: UnsignedAttempt,
+): Promise<void> {
+  await dataSource.query(
+    `UPDATE notifications
+        SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
+            next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL,
+            unsigned_since = coalesce(unsigned_since, $4), missing_keys = $5
+      WHERE id = $1 AND lease_id = $2`,
+    [id, leaseId, nextAttemptAt ?? null, now, missingKeys],
+  );
+}
+
+export interface UnsignedAttempt {
+  /** Absent: it has waited long enough and is given up. */
+  readonly nextAttemptAt: Date | undefined;
+  readonly now: Date;
+  /** At least one. */
+  readonly missingKeys: readonly SigningPurpose[];
 }

@@ -5,7 +5,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
-import { type ClaimedNotification, giveBack } from './claim-notifications.js';
+import { type ClaimedNotification, giveBack, giveBackUnsigned } from './claim-notifications.js';
 import { isFailure } from './circuit.js';
 import { countFailure } from './count-failure.js';
 import { TryRecords } from './record-tries.js';
@@ -116,16 +116,17 @@ export class SendNotification {
 
   private async waitForKeys(notification: ClaimedNotification): Promise<void> {
     const now = this.clock.now();
-    const wait = waitForKeys(now.getTime() - notification.createdAt.getTime());
-    await giveBack(this.dataSource, notification, wait === undefined ? undefined : new Date(now.getTime() + wait));
-    this.log.warn(
-      {
-        notificationId: notification.id,
-        merchantId: notification.merchantId,
-        siteId: notification.siteId,
-        waitMs: wait,
-      },
-      'notification: no usable signing key',
+    const missingKeys = await this.secrets.findMissing(notification);
+    // They have arrived since.
+    if (missingKeys.length === 0) return giveBack(this.dataSource, notification, now);
+
+    const waitMs = waitForKeys(now.getTime() - notification.createdAt.getTime());
+    const nextAttemptAt = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
+    await giveBackUnsigned(this.dataSource, notification, { nextAttemptAt, now, missingKeys });
+    const { id: notificationId, merchantId, siteId, mode, apiVersion } = notification;
+    this.log.error(
+      { notificationId, merchantId, siteId, mode, apiVersion, missingKeys, waitMs },
+      'notification cannot be signed: create the missing keys',
     );
   }
 }

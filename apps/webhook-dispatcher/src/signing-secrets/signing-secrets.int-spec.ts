@@ -2,6 +2,7 @@ import { SealingKeyPublishedV1 } from '@svc/contracts';
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, type Received, Receiver, signatureIn, verify } from '../../test/receiver.js';
+import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { notificationSignature } from '../delivery/sign-notification.js';
 
 const SECOND = 1_000;
@@ -18,6 +19,10 @@ beforeEach(async () => {
   receiver = await Receiver.start();
 });
 afterEach(() => receiver.stop());
+
+const countersOf = ({ test }: DispatcherUnderTest): { countUnsigned: () => Promise<number> } => ({
+  countUnsigned: () => test.service.app.get(DeliveryMetrics).countUnsigned(),
+});
 
 describe('signing keys', () => {
   it('are published to once, and again by nobody', async () => {
@@ -87,7 +92,8 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are waited for, which is not a try', async () => {
+  it('of the payment’s mode are waited for, which is not a try, and which operators see at once', async () => {
+    const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.payment(receiver.url, { mode: 'live' });
     await dispatcher.paid(payment);
     await dispatcher.runOnce();
@@ -98,10 +104,29 @@ describe('signing keys', () => {
       schedule_position: 0,
       lease_id: null,
     });
+    const { id } = await dispatcher.rowOf(payment);
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({
+      unsignedSince: dispatcher.clock.nowISO(),
+      missingKeys: ['api-key', 'webhook-secret'],
+    });
+    expect((await dispatcher.admin('GET', '?unsigned=true')).body['notifications']).toMatchObject([{ id }]);
+    const { countUnsigned } = countersOf(dispatcher);
+    expect(await countUnsigned()).toBe(1);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(error).toHaveBeenCalledWith(
+      expect.objectContaining({ notificationId: id, mode: 'live', missingKeys: ['api-key', 'webhook-secret'] }),
+      expect.stringContaining('cannot be signed'),
+    );
 
     const liveKey = SITE_API_KEY.replace('test', 'live');
     const liveSecret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     await dispatcher.secret('live-key', liveKey, { purpose: 'api-key', siteId: MERCHANT.siteId, mode: 'live' });
+    dispatcher.clock.advance(1 * SECOND);
+    await dispatcher.runOnce();
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({
+      unsignedSince: dispatcher.clock.later(-1 * SECOND).toISOString(),
+      missingKeys: ['webhook-secret'],
+    });
     await dispatcher.secret('live-secret', liveSecret, {
       purpose: 'webhook-secret',
       siteId: MERCHANT.siteId,
@@ -113,6 +138,9 @@ describe('signing keys', () => {
     expect(signatureIn(receiver.received[0]!)).toBe(
       notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey),
     );
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ unsignedSince: null, missingKeys: null });
+    expect((await dispatcher.admin('GET', '?unsigned=true')).body['notifications']).toEqual([]);
+    expect(await countUnsigned()).toBe(0);
   });
 
   it('rest sealed: neither key nor secret is in a table in clear', async () => {
