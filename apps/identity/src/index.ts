@@ -5,6 +5,7 @@ import { IdentityConfig } from './config.js';
 import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
+import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
@@ -26,5 +27,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     Partners1763500000110,
     NoWebhookUrl1763500000120,
     PublishWebhookSecrets1763500000130,
+    LoginSuccesses1763500000131,
   ],
 };
