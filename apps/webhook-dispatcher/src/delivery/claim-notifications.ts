@@ -142,44 +142,31 @@ const CLAIM = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
+/** Why a notification could not be signed. */
+export interface UnsignedAttempt {
+  readonly at: Date;
+  /** At least one. */
+  readonly missingKeys: readonly SigningPurpose[];
+}
+
 /**
  * Gives a lease back: due again at `nextAttemptAt`, or given up when there is none. Not a try. Does nothing when the
- * lease is no longer ours; a row superseded meanwhile only loses its lease.
+ * lease is no longer ours; a row superseded meanwhile only loses its lease. With `unsigned`, administrators see that the
+ * merchant cannot be notified until keys are created.
  */
 export async function giveBack(
   dataSource: DataSource,
   { id, leaseId }: Pick<ClaimedNotification, 'id' | 'leaseId'>,
   nextAttemptAt: Date | undefined,
-): Promise<void> {
-  await dataSource.query(
-    `UPDATE notifications
-        SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
-            next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL
-      WHERE id = $1 AND lease_id = $2`,
-    [id, leaseId, nextAttemptAt ?? null],
-  );
-}
-
-/** As {@link giveBack}, and shows administrators that the merchant cannot be notified until keys are created. */
-export async function giveBackUnsigned(
-  dataSource: DataSource,
-  { id, leaseId }: Pick<ClaimedNotification, 'id' | 'leaseId'>,
-  { nextAttemptAt, now, missingKeys }: UnsignedAttempt,
+  unsigned?: UnsignedAttempt,
 ): Promise<void> {
   await dataSource.query(
     `UPDATE notifications
         SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
             next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL,
-            unsigned_since = coalesce(unsigned_since, $4), missing_keys = $5
+            unsigned_since = CASE WHEN $4::timestamptz IS NULL THEN unsigned_since ELSE coalesce(unsigned_since, $4) END,
+            missing_keys = coalesce($5, missing_keys)
       WHERE id = $1 AND lease_id = $2`,
-    [id, leaseId, nextAttemptAt ?? null, now, missingKeys],
+    [id, leaseId, nextAttemptAt ?? null, unsigned?.at ?? null, unsigned?.missingKeys ?? null],
   );
-}
-
-export interface UnsignedAttempt {
-  /** Absent: it has waited long enough and is given up. */
-  readonly nextAttemptAt: Date | undefined;
-  readonly now: Date;
-  /** At least one. */
-  readonly missingKeys: readonly SigningPurpose[];
 }

@@ -5,7 +5,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
-import { type ClaimedNotification, giveBack, giveBackUnsigned } from './claim-notifications.js';
+import { type ClaimedNotification, giveBack } from './claim-notifications.js';
 import { isFailure } from './circuit.js';
 import { countFailure } from './count-failure.js';
 import { TryRecords } from './record-tries.js';
@@ -122,7 +122,7 @@ export class SendNotification {
 
     const waitMs = waitForKeys(now.getTime() - notification.createdAt.getTime());
     const nextAttemptAt = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
-    await giveBackUnsigned(this.dataSource, notification, { nextAttemptAt, now, missingKeys });
+    await giveBack(this.dataSource, notification, nextAttemptAt, { at: now, missingKeys });
     const { id: notificationId, merchantId, siteId, mode, apiVersion } = notification;
     this.log.error(
       { notificationId, merchantId, siteId, mode, apiVersion, missingKeys, waitMs },

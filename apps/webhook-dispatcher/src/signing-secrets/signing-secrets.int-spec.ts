@@ -1,4 +1,4 @@
-import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { type Mode, SealingKeyPublishedV1 } from '@svc/contracts';
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, type Received, Receiver, signatureIn, verify } from '../../test/receiver.js';
@@ -141,6 +141,41 @@ describe('signing keys', () => {
     expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ unsignedSince: null, missingKeys: null });
     expect((await dispatcher.admin('GET', '?unsigned=true')).body['notifications']).toEqual([]);
     expect(await countUnsigned()).toBe(0);
+  });
+
+  it('that are missing are counted by notification: while it is pending or given up, and was not signed', async () => {
+    const { countUnsigned } = countersOf(dispatcher);
+    const rowsOf = (state: 'success' | 'failed', mode: Mode) => dispatcher.payment(receiver.url, { state, mode });
+    receiver.behaves(answers(500));
+    const [signed, givenUp, superseded] = [
+      rowsOf('success', 'test'),
+      rowsOf('success', 'live'),
+      rowsOf('failed', 'live'),
+    ];
+    for (const { secretId, siteId } of [
+      { secretId: 'live-key', siteId: MERCHANT.siteId },
+      { secretId: 'live-secret', siteId: MERCHANT.siteId },
+    ])
+      await dispatcher.test.dataSource.query(
+        `UPDATE signing_secrets SET revoked = true WHERE secret_id = $1 AND site_id = $2`,
+        [secretId, siteId],
+      );
+    dispatcher.clock.advance(1 * SECOND);
+    await dispatcher.paid(signed, givenUp, superseded);
+    await dispatcher.runOnce();
+    expect((await dispatcher.rowOf(signed)).state).toBe('pending');
+    expect(await countUnsigned()).toBe(2);
+
+    // As long as the whole schedule takes; then nothing is tried any more, and a replay is what helps.
+    dispatcher.clock.advance(72 * 3_600 * SECOND);
+    await dispatcher.runOnce();
+    expect((await dispatcher.rowOf(givenUp)).state).toBe('exhausted');
+    expect(await countUnsigned()).toBe(2);
+
+    const { sessionId } = superseded.source;
+    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, mode: 'test' }));
+    expect((await dispatcher.rowOf(superseded)).state).toBe('superseded');
+    expect(await countUnsigned()).toBe(1);
   });
 
   it('rest sealed: neither key nor secret is in a table in clear', async () => {
