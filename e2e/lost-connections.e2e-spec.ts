@@ -101,7 +101,7 @@ describe.each([
     await seesText(STILL_CHECKING);
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
-    // Whoever left now would be told by the shop that nothing was paid.
+    // The shop would show the payer an order that is not paid.
     expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(false);
     await context.setOffline(false);
     await isPaidOnce();

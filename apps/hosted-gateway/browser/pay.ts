@@ -155,7 +155,7 @@ class PressOfPay {
 
 function showProcessing(isProcessing: boolean): void {
   byId('pay-view').hidden = isProcessing;
-  // The way back to the store would say that nothing was paid.
+  // The store would show an order that is not paid, while the bank may still approve the charge.
   const back = document.querySelector('nav');
   if (back) back.hidden = isProcessing;
   const code = document.getElementById('code-view');

@@ -53,8 +53,8 @@ const READ_ONLY = '25006';
  * the pool, or a new one, may reach a server that writes.
  */
 export function isConnectionUnusable(error: unknown): boolean {
-  const state = sqlState(error);
-  return state !== undefined && (/^(08|57P)/.test(state) || state === READ_ONLY);
+  const state = sqlState(error) ?? '';
+  return /^(08|57P)/.test(state) || state === READ_ONLY;
 }
 
 /** For a connection that was just made to a server that only reads: nothing of ours works there. */

@@ -63,7 +63,7 @@ function receiptOf({ session, address, now }: PageFacts, order: OrderShown, paid
   };
 }
 
-/** No way back to the store: the payer would come there as one who has not paid, while the bank approves the charge. */
+/** No link back to the store: the store would show an order that is not paid, while the bank may still approve the charge. */
 function processingPage({ backToStoreUrl: _, ...order }: OrderShown, isLate: boolean): ProcessingPage {
   return { ...order, state: 'processing', isLate };
 }

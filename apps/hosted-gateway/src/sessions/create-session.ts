@@ -11,8 +11,8 @@ import { SessionRepository } from './session.repository.js';
 
 /**
  * Creates a session, once for each requestId of a site and API version (C7). One round trip to PostgreSQL, one
- * commit, one event; a repeat costs a second round trip. Refuses one whose webhook could not be signed: the payer would
- * pay, and the merchant would never receive a notification. A repeat still gives the session that was made before.
+ * commit, one event; a repeat costs a second round trip. Refuses a session whose webhook could not be signed: the
+ * payer would pay, and the merchant would never receive a notification. A repeat still gives the session that was made before.
  */
 @Injectable()
 export class CreateSession {

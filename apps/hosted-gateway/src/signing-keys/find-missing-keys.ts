@@ -11,7 +11,7 @@ interface Existing {
 /** Tells which signing keys a site lacks, from this service's own copy of what identity published. */
 @Injectable()
 export class FindMissingKeys {
-  /** Sites that lack none: what has just been made counts at once, what was revoked a second later. */
+  /** Sites that lack no key. A new key counts at once, a revocation a second later. */
   private readonly complete: KeptForASecond<true>;
 
   constructor(
@@ -30,8 +30,8 @@ export class FindMissingKeys {
   }
 
   /**
-   * An identity of the release before publishes no webhook secrets: while none at all is known, that they are missing is
-   * not known either, and a rollout that begins here refuses nobody.
+   * The previous release of identity publishes no webhook secrets. As long as this service knows none at all, it requires
+   * none, so that a rollout may begin with this service.
    */
   private async lookUp({ merchantId, siteId, mode, apiVersion }: NotifiedSite): Promise<readonly SigningKey[]> {
     const [row] = await this.dataSource.query<[Existing]>(

@@ -3,7 +3,7 @@
 export const FAILURES_OF_EMAIL_MAX = 5;
 /** Of an address from which no customer has logged in. */
 export const FAILURES_OF_ADDRESS_MAX = 100;
-/** Whoever logs in may have mistyped as often as an email may: so customers who mistype never lock the others out. */
+/** A customer may mistype as often as the limit of an email allows: customers who mistype never lock the others out. */
 const FAILURES_OF_CUSTOMER_MAX = FAILURES_OF_EMAIL_MAX;
 /** No address has more, however many customers: some 11 guesses a second. */
 export const FAILURES_OF_ADDRESS_COUNTED_MAX = 10_000;

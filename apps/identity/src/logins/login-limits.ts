@@ -7,7 +7,7 @@ import type { PartnerScope } from '../users/user.js';
 import { customersNeeded, FAILURES_OF_ADDRESS_COUNTED_MAX, FAILURES_OF_EMAIL_MAX } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
-/** Who logged in during the last day shows what kind of address it is, also in a quiet quarter of an hour. */
+/** A day of logins tells a partner's server from a single customer, also in a quiet quarter of an hour. */
 const SUCCESSES_KEPT_MS = 24 * 60 * 60_000;
 /** Rows that ran out and are cleared by one login; more than one login writes. */
 const CLEARED_AT_ONCE = 20;
