@@ -3,8 +3,6 @@
 // `postgres-15`: those of them that tell the oldest supported PostgreSQL from the newest, once more on the oldest.
 // `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
 // `*.timed.*` say how long something takes: projects of their own, so that nothing else runs beside them.
-const packagesShippedAsEsmOnly =
-  '(@nestjs|dedent|jose|fast-check|pure-rand|cookie|strtok3|file-type|token-types|uint8array-extras|load-esm|preact-render-to-string|preact|uuid|p-limit|yocto-queue|qr)';
 
 /** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
 const DEPENDS_ON_POSTGRES_VERSION = [
@@ -26,12 +24,13 @@ const DEPENDS_ON_POSTGRES_VERSION = [
 
 const shared = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/jest/one-context.ts',
   transform: {
+    '/node_modules/': '<rootDir>/tools/jest/third-party.cjs',
     '\\.tsx?$': ['@swc/jest', { jsc: swcTarget({ syntax: 'typescript', tsx: true, decorators: true }) }],
     '\\.m?js$': ['@swc/jest', { jsc: swcTarget({ syntax: 'ecmascript' }) }],
   },
-  transformIgnorePatterns: [`/node_modules/(?!${packagesShippedAsEsmOnly}/)`],
+  transformIgnorePatterns: [],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },

@@ -4,7 +4,7 @@
  * without: only when it passes then, it was the mutant that it failed for.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
-import { TestEnvironment } from 'jest-environment-node';
+import OneContext from '../jest/one-context.ts';
 import { Complaints } from './complaints.ts';
 import { LoadedStatements } from './loaded-statements.ts';
 import type { Line, Plan } from './plan.ts';
@@ -52,7 +52,7 @@ const USUAL_TIMEOUT_MS = 5_000;
 const PATIENCE = 4;
 const SLOWER_AT_MOST = 8;
 
-export default class MutantEnvironment extends TestEnvironment {
+export default class MutantEnvironment extends OneContext {
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
   private readonly complaints = new Complaints(this.plan.serverLog);
@@ -69,7 +69,7 @@ export default class MutantEnvironment extends TestEnvironment {
     statement: (text) => this.statementFor(text),
   };
 
-  constructor(...args: ConstructorParameters<typeof TestEnvironment>) {
+  constructor(...args: ConstructorParameters<typeof OneContext>) {
     super(...args);
     // Before setup(), which Jest calls after the setup files.
     (this.global as unknown as { __svcMutants: Switch }).__svcMutants = this.switch;

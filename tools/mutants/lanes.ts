@@ -27,7 +27,6 @@ export interface Run {
 /** Nothing was written down for so long: an endless loop. Jest ends a test that waits for ever much earlier. */
 const HANGING_MS = 90_000;
 const LOOK_EVERY_MS = 500;
-const COMPILE_CACHE = join(import.meta.dirname, '..', 'svc', 'compile-cache.cjs');
 /** What tests leave behind in memory goes with the process. */
 const RUNS_PER_PROCESS = 25;
 
@@ -41,7 +40,7 @@ export function newLane(number: number, folder: string, serverLog: string, env: 
     const next = fork(join(import.meta.dirname, 'lane.ts'), {
       env: env(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: ['--max-old-space-size=3072', '--require', COMPILE_CACHE],
+      execArgv: ['--max-old-space-size=3072'],
     });
     child = next;
     await new Promise((resolve) => next.once('message', resolve).once('exit', resolve));

@@ -15,9 +15,13 @@ export interface TestFile {
   readonly failed: number;
   /** Full name and state of each test that was skipped or is still to be written. */
   readonly notRun: readonly string[];
+  /** Full name of each test that failed, and the first lines of why. */
+  readonly failures: readonly string[];
   /** The file itself failed: it does not compile, or a hook threw. */
   readonly broken: boolean;
 }
+
+const LINES_OF_A_FAILURE = 8;
 
 /** The parts of Jest's own types that this reporter reads. */
 interface JestTest {
@@ -28,7 +32,11 @@ interface JestTestResult {
   readonly perfStats: { readonly runtime: number };
   readonly failureMessage?: string | null;
   readonly console?: readonly { readonly message: string }[] | null;
-  readonly testResults: readonly { readonly fullName: string; readonly status: string }[];
+  readonly testResults: readonly {
+    readonly fullName: string;
+    readonly status: string;
+    readonly failureMessages?: readonly string[];
+  }[];
 }
 
 export default class TestReporter {
@@ -62,6 +70,17 @@ function testFileOf(test: JestTest, result: JestTestResult): TestFile {
     notRun: result.testResults
       .filter(({ status }) => status !== 'passed' && status !== 'failed')
       .map(({ fullName, status }) => `${fullName} (${status})`),
+    failures: result.testResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => [fullName, ...firstLines(failureMessages?.[0] ?? '')].join('\n')),
     broken: count('failed') === 0 && Boolean(result.failureMessage),
   };
+}
+
+function firstLines(message: string): string[] {
+  return message
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, LINES_OF_A_FAILURE)
+    .map((line) => `    ${line}`);
 }

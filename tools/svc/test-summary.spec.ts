@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { TestFile } from './test-reporter.ts';
-import { closingLine, summarise, timeTable } from './test-summary.ts';
+import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
 import { needsOf } from './test.ts';
 
 const file = (over: Partial<TestFile> = {}): TestFile => ({
@@ -10,6 +10,7 @@ const file = (over: Partial<TestFile> = {}): TestFile => ({
   passed: 1,
   failed: 0,
   notRun: [],
+  failures: [],
   broken: false,
   ...over,
 });
@@ -46,6 +47,16 @@ describe('the sum of a test run', () => {
   it('counts a run that had to be ended, and says why', () => {
     expect(summarise([file()], 1, 'left open')).toMatchObject({ passed: 1, failed: 1, complaints: ['left open'] });
     expect(summarise(undefined, 1, 'took too long')).toMatchObject({ failed: 1, complaints: ['took too long'] });
+  });
+
+  it('names at its end what failed', () => {
+    const runs = [
+      summarise([file({ failed: 1, failures: ['a refund is sent'] }), file({ notRun: ['a void (todo)'] })], 1),
+    ];
+    expect(failureList(runs)).toEqual([
+      '✗ unit pay.spec.ts: a refund is sent',
+      'not run: a void (todo) in pay.spec.ts',
+    ]);
   });
 
   it('closes with one plain line', () => {

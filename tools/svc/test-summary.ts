@@ -35,6 +35,14 @@ export function summarise(files: readonly TestFile[] | undefined, exitCode: numb
   };
 }
 
+/** Each failed test once more, because a reader of a long log sees its end first. */
+export function failureList(runs: readonly Summary[]): string[] {
+  return runs.flatMap(({ files, complaints }) => [
+    ...files.flatMap(({ project, path, failures }) => failures.map((failure) => `✗ ${project} ${path}: ${failure}`)),
+    ...complaints,
+  ]);
+}
+
 /** The line every test run closes with. */
 export function closingLine(runs: readonly Summary[]): string {
   return `${sum(runs, (run) => run.passed)} passed, ${sum(runs, (run) => run.failed)} failed`;

@@ -17,7 +17,7 @@ import { SvcError } from './svc-error.ts';
 import type { TestFile } from './test-reporter.ts';
 import { createTestServers } from './test-servers.ts';
 import type { TestServers } from './test-servers.ts';
-import { closingLine, summarise, timeTable } from './test-summary.ts';
+import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
 import type { Phase, Summary } from './test-summary.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -50,7 +50,6 @@ const WATCH_OPTION = /^--watch(All)?$/;
 /** A platform is half a dozen processes that mostly wait. */
 const PLATFORMS = 2;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
-const COMPILE_CACHE = join(import.meta.dirname, 'compile-cache.cjs');
 /** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
@@ -68,8 +67,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
     const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);
     await servers.stop();
     const runs = phases.flatMap((phase) => phase.runs);
-    for (const complaint of runs.flatMap((run) => run.complaints)) console.log(complaint);
     console.log(timeTable(phases));
+    for (const failure of failureList(runs)) console.log(failure);
     console.log(closingLine(runs));
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
@@ -241,5 +240,5 @@ function brokerFor(files: readonly string[], platform: boolean): Needs['broker']
 }
 
 function jest(settings: Settings): string[] {
-  return ['--require', COMPILE_CACHE, join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
+  return [join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
 }

@@ -160,6 +160,16 @@ function withHeartbeat(url: string): string {
   return address.href;
 }
 
+/** Ends when the channel is closed, or lost: amqplib never answers a close whose connection is lost meanwhile. */
+export async function closeChannel(channel: Channel): Promise<void> {
+  const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()));
+  try {
+    await Promise.race([channel.close(), closed]);
+  } catch {
+    // It is closed already, which is what was wanted.
+  }
+}
+
 /** Closes in order, and after {@link CLOSE_MS_MAX} without an answer by force. */
 async function closeQuietly(model: ChannelModel): Promise<void> {
   const { stream } = model.connection as unknown as { stream: Socket };

@@ -1,7 +1,7 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { MessagingLog } from './log.js';
 import { isPowerOfTwo } from './numbers.js';
-import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { Signal } from './signal.js';
 
 /** Something that consumes on the connection, and again on each connection that replaces it. */
@@ -125,7 +125,7 @@ class Session<T> {
     this.ending = true;
     this.end.nudge();
     await this.running;
-    if (!this.lost) await this.channel.close().catch(() => undefined);
+    if (!this.lost) await closeChannel(this.channel);
   }
 
   private async run(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqp
 import { DomainError } from '@svc/kernel';
 import type { Responder, Subscription } from './broker.js';
 import type { MessagingLog } from './log.js';
-import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Attachment } from './rabbitmq-consumer.js';
 import type { Topology } from './rabbitmq-topology.js';
 
@@ -187,7 +187,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     const { channel } = this;
     await channel?.cancel(this.consumerTag).catch(() => undefined);
     await Promise.all(this.underWay);
-    await this.channel?.close().catch(() => undefined);
+    if (this.channel) await closeChannel(this.channel);
   }
 
   private async handle(channel: Channel, message: ConsumeMessage): Promise<void> {

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Client } from 'pg';
+
+/** What the script prints in a process of its own, given `file`: runs a test file, which is a function, in the environment. */
+function inProcess(script: string): unknown {
+  const environment = join(import.meta.dirname, 'one-context.ts');
+  const prelude = `
+    const { default: OneContext } = require(${JSON.stringify(environment)});
+    const file = (test) => {
+      const environment = new OneContext({ projectConfig: { testEnvironmentOptions: {} } });
+      try { return test(environment); } finally { environment.teardown(); }
+    };`;
+  return JSON.parse(execFileSync(process.execPath, ['-e', prelude + script], { encoding: 'utf8' }));
+}
+
+describe('the test environment', () => {
+  it('loads third-party modules once: they are the ones of Node.js itself, and of the realm of the test', () => {
+    const { _cache: loaded } = process.getBuiltinModule('module') as unknown as { _cache: Record<string, object> };
+    expect(Object.keys(loaded).filter((path) => path.includes('/node_modules/pg/'))).not.toEqual([]);
+    expect(new Client()).toBeInstanceOf(process.getBuiltinModule('events'));
+  });
+
+  it('takes back what a file leaves in variables, on the global object and among the listeners', () => {
+    expect(
+      inProcess(`
+        process.env.KEPT = 'before';
+        file(() => {
+          process.env.KEPT = 'after';
+          process.env.LEFT = 'yes';
+          globalThis.left = 1;
+          globalThis[Symbol.for('left')] = 1;
+          globalThis.setTimeout = () => undefined;
+          process.exit = () => undefined;
+          process.on('SIGTERM', () => undefined);
+        });
+        const { KEPT, LEFT } = process.env;
+        console.log(JSON.stringify([
+          KEPT, LEFT ?? null, 'left' in globalThis, Symbol.for('left') in globalThis,
+          typeof setTimeout(() => undefined, 0), String(process.exit).length > 20, process.listenerCount('SIGTERM'),
+        ]));`),
+    ).toEqual(['before', null, false, false, 'object', true, 0]);
+  });
+
+  it('lets Jest load its own parts as they are while no test file runs', () => {
+    const transform = join(import.meta.dirname, 'third-party.cjs');
+    expect(
+      inProcess(`
+        const { process: transformed, getCacheKey } = require(${JSON.stringify(transform)});
+        const look = () => [transformed('1 + 1', '/a.js').code === '1 + 1', getCacheKey('1 + 1', '/a.js')];
+        const [between, during] = [look(), file(look)];
+        console.log(JSON.stringify([between[0], during[0], between[1] === during[1]]));`),
+    ).toEqual([true, false, false]);
+  });
+});
