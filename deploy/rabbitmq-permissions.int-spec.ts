@@ -12,6 +12,8 @@ import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
 import { RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
+import { tryLogin } from '../tools/svc/amqp-login.ts';
+import { startBroker as startOrFind } from '../tools/svc/broker.ts';
 import { MESSAGING_SERVICES, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
 
 const DEADLINE_MS = 60_000;
@@ -296,5 +298,30 @@ describe('a service has no authority over what is not its own', () => {
     expect(await replyCode('code-decoder', publish('', queue, event))).toBe(403);
     const replies = names.replyQueue('hosted-gateway', randomUUID());
     expect(await replyCode('code-decoder', publish(names.replies, replies, event))).toBe(403);
+  });
+});
+
+describe('./svc, on a RabbitMQ that the caller runs', () => {
+  const wish = { root: '/', directory: '/', port: 0, password: '', logFile: '', aptLog: '' };
+  const renewed = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, randomUUID()])) as typeof passwords;
+
+  test('has all services share its login where it cannot make users, and says so', async () => {
+    const given = await startOrFind({ ...wish, givenUrl: rabbitMq.url, passwords: renewed });
+    expect(new Set(Object.values(given.urls))).toEqual(new Set([rabbitMq.url]));
+    expect(given.description).toContain('all services share its login');
+  });
+
+  test('makes the users over its management API, and gives them new passwords when they change', async () => {
+    const { managementUrl: givenManagementUrl, url: givenUrl } = rabbitMq;
+    const given = await startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed });
+    expect(given.urls).toEqual(urlsOfServices(givenUrl, renewed));
+    expect(await tryLogin(given.urls.identity!)).toBe('accepted');
+    expect(await tryLogin(urls.identity)).toBe('refused');
+  });
+
+  test('does not start where the management API refuses it', async () => {
+    const { managementUrl, url: givenUrl } = rabbitMq;
+    const givenManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
+    await expect(startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed })).rejects.toThrow(/ 401 /);
   });
 });

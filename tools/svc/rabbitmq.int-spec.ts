@@ -11,8 +11,10 @@ import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import type { BrokerFile } from './rabbitmq-process.ts';
+import { MESSAGING_SERVICES, definitionsOf } from './rabbitmq-users.ts';
 import { startRabbitMq } from './rabbitmq.ts';
 import type { RabbitMqPlan } from './rabbitmq.ts';
+import type { Secrets } from './secrets.ts';
 import { findFreePort } from './taken-ports.ts';
 
 jest.setTimeout(60_000);
@@ -72,6 +74,32 @@ describe("RabbitMQ of the project's own", () => {
     expect(findRabbitMq(plan.directory)?.port).toBe(moved.port);
     await withChannel(movedUrl, async (channel) => {
       const message = await channel.get('kept', { noAck: true });
+      expect(message === false ? undefined : message.content.toString()).toBe('here');
+    });
+  });
+
+  it('starts anew when the users of the services are others, and keeps what is in its queues', async () => {
+    const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, `password-of-${name}`]));
+    const users = { vhost: '/', administrator: { name: 'svc', password: plan.password } };
+    const definitionsWith = (own: typeof passwords) =>
+      JSON.stringify(definitionsOf({ ...users, passwords: own as Secrets['brokerPasswords'] }));
+    const { url } = await startRabbitMq(plan, binaries);
+    await withChannel(url, async (channel) => {
+      await channel.assertQueue('kept too', { durable: true });
+      channel.sendToQueue('kept too', Buffer.from('here'), { persistent: true });
+      await channel.waitForConfirms();
+    });
+    const definitions = definitionsWith(passwords);
+    await startRabbitMq({ ...plan, definitions }, binaries);
+    const own = `amqp://svc-identity:password-of-identity@127.0.0.1:${plan.port}`;
+    expect([await tryLogin(url), await tryLogin(own)]).toEqual(['accepted', 'accepted']);
+    const first = findRabbitMq(plan.directory);
+    await startRabbitMq({ ...plan, definitions }, binaries);
+    expect(findRabbitMq(plan.directory)).toEqual(first);
+    await startRabbitMq({ ...plan, definitions: definitionsWith({ ...passwords, identity: 'another' }) }, binaries);
+    expect(await tryLogin(own)).toBe('refused');
+    await withChannel(url, async (channel) => {
+      const message = await channel.get('kept too', { noAck: true });
       expect(message === false ? undefined : message.content.toString()).toBe('here');
     });
   });

@@ -1,6 +1,6 @@
 /**
  * Which service publishes and consumes which event types, and answers and requests which commands: the only source of the
- * permissions of each service's RabbitMQ user (ADR 25). An event type has one publisher, a command one service that
+ * permissions of each service's RabbitMQ user (ADR 26). An event type has one publisher, a command one service that
  * answers it. Remove a line one release after the last code that uses it: during a rollout both releases need it.
  *
  * Imports nothing, so that tools run it without a build; a test compares it with the code of the services.

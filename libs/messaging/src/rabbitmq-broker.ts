@@ -296,7 +296,7 @@ export class RabbitMqBroker implements Broker {
     };
   }
 
-  /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 25). */
+  /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 26). */
   private eventMessage(event: EventEnvelope, slot?: number): Outgoing {
     const { topology } = this;
     const keyOf = (origin?: EventOrigin): string =>

@@ -7,7 +7,7 @@ import { ReplayServedV1 } from './subscribed-types.js';
 
 /**
  * The event of a message. Throws where its routing key is another type's: the broker grants the key to the owner of the
- * type, and knows nothing of what the message says. Through the default exchange come replays of releases before ADR 25;
+ * type, and knows nothing of what the message says. Through the default exchange come replays of releases before ADR 26;
  * no service's user may publish there.
  */
 export function asEvent(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope {

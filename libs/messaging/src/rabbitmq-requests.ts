@@ -8,7 +8,7 @@ import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js'
 import type { Attachment } from './rabbitmq-consumer.js';
 import type { Topology } from './rabbitmq-topology.js';
 
-/** How releases before ADR 25 name where their answers go, which can be sent there through the default exchange alone. */
+/** How releases before ADR 26 name where their answers go, which can be sent there through the default exchange alone. */
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
 /** People waiting at once, for one process. */
 const ASKING_MAX = 2_000;

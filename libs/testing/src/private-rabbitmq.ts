@@ -10,6 +10,13 @@ import { waitUntil } from './wait-until.js';
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
 
+interface Ports {
+  readonly amqp: number;
+  readonly names: number;
+  readonly nodes: number;
+  readonly management: number;
+}
+
 /** A RabbitMQ of a test's own, from the `rabbitmq-server` of this machine: to be killed and started again. */
 export class PrivateRabbitMq {
   private server: ChildProcess | undefined;
@@ -17,34 +24,42 @@ export class PrivateRabbitMq {
 
   private constructor(
     private readonly folder: string,
-    private readonly ports: { readonly amqp: number; readonly names: number; readonly nodes: number },
+    private readonly ports: Ports,
   ) {}
 
-  /** Definitions are imported at each start; they then have to name the user `guest` too. */
+  /** With definitions, the management API is served too; they have to name the user `guest`. */
   static async start(definitions?: object): Promise<PrivateRabbitMq> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
-    await writeFile(join(folder, 'enabled_plugins'), '[].');
+    const ports = {
+      amqp: await freePort(),
+      names: await freePort(),
+      nodes: await freePort(),
+      management: await freePort(),
+    };
+    await writeFile(join(folder, 'enabled_plugins'), definitions ? '[rabbitmq_management].' : '[].');
     const settings = ['disk_free_limit.absolute = 50MB', 'log.file.level = warning'];
     if (definitions) {
       await writeFile(join(folder, 'definitions.json'), JSON.stringify(definitions));
-      settings.push('load_definitions = definitions.json');
+      settings.push('load_definitions = definitions.json', 'management.tcp.ip = 127.0.0.1');
+      settings.push(`management.tcp.port = ${ports.management}`);
     }
     await writeFile(join(folder, 'rabbitmq.conf'), `${settings.join('\n')}\n`);
     const cookie = join(folder, '.erlang.cookie');
     await writeFile(cookie, `SVC${process.pid}${Date.now()}`);
     await chmod(cookie, 0o400);
-    const broker = new PrivateRabbitMq(folder, {
-      amqp: await freePort(),
-      names: await freePort(),
-      nodes: await freePort(),
-    });
+    const broker = new PrivateRabbitMq(folder, ports);
     await broker.restart();
     return broker;
   }
 
   get url(): string {
     return `amqp://guest:guest@127.0.0.1:${this.ports.amqp}`;
+  }
+
+  /** Of its management API, with an administrator's login. */
+  get managementUrl(): string {
+    return `http://guest:guest@127.0.0.1:${this.ports.management}`;
   }
 
   /** Everything it has written. */

@@ -1,5 +1,5 @@
 /**
- * The release before each service had a user of its own (ADR 25), all with one login: it binds to plain types, sends
+ * The release before each service had a user of its own (ADR 26), all with one login: it binds to plain types, sends
  * requests, answers and replays through the default exchange, and takes answers at `amq.rabbitmq.reply-to`.
  */
 import type { EventEnvelope } from '@svc/contracts';
