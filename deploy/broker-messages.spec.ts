@@ -98,7 +98,7 @@ describe('what is deployed', () => {
     expect(earlier).not.toBe(all);
     const now = completed(earlier);
     expect(now.startsWith(earlier)).toBe(true);
-    expect(now.split('\n').length).toBe(all.split('\n').length);
+    expect(now.split('\n')).toHaveLength(all.split('\n').length);
     expect(completed(now)).toBe(now);
   });
 

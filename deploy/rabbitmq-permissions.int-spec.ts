@@ -25,6 +25,7 @@ const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, ran
   string
 >;
 const messagesOf = (service: MessagingService): ServiceMessages => SERVICE_MESSAGES[service];
+const publishers = MESSAGING_SERVICES.filter((service) => messagesOf(service).publishes.length > 0);
 const consumers = MESSAGING_SERVICES.filter((service) => messagesOf(service).consumes.length > 0);
 
 let rabbitMq: PrivateRabbitMq;
@@ -133,14 +134,13 @@ describe('with a user of its own a service does all that it does', () => {
     for (const broker of brokers.values()) expect(broker.connection.state).toBe('up');
   });
 
-  test.each(MESSAGING_SERVICES)(
+  test.each(publishers)(
     '%s publishes its types to those who consume them, together and separately',
     async (service) => {
       const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
       const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
       const [target] = brokers.get(service)!.targets();
       const events = messagesOf(service).publishes.map((type) => anEvent(type, payloadOf(type)));
-      if (events.length === 0) return expect(service).toBe('payment-history');
       await target!.deliver(events);
       const separate = await target!.separately!();
       expect(separate).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);

@@ -93,6 +93,7 @@ test('its publishers reach a new consumer, with events and with replays', async 
   earlier.publish(topology.events, topology.addressed(paid, topology.slotOf('history')), addressed!);
   earlier.sendToQueue(topology.pastQueue('history'), replayed!);
   await waitUntil('all three', DEADLINE_MS, () => Promise.resolve(ids.every((id) => received.includes(id))));
+  expect(received.toSorted()).toEqual(ids.toSorted());
   await subscription.close();
 });
 
