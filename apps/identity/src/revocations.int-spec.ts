@@ -108,7 +108,6 @@ test("a partner's key", async () => {
 
   // The relay publishes the revocation again, and what came before it: neither opens anything.
   await older?.end();
-  older = undefined;
   await identity.relay();
   expect(await identity.service.app.get(Relay).isCaughtUp()).toBe(true);
   await isRefused('the key', look);

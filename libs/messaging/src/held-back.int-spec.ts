@@ -95,7 +95,7 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   const attributes = { service, 'holder.application': application, 'holder.database': name };
   expect(await gauges.read('svc.relay.held_back')).toEqual([{ value: expect.any(Number) as number, attributes: { service } }]);
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: expect.any(Number) as number, attributes }]);
-  expect((await gauges.read('svc.relay.holder'))[0]!.value).toBeGreaterThan(0.1);
+  expect((await gauges.read('svc.relay.holder'))[0]!.value).toBeGreaterThanOrEqual(0.1);
 
   // The holder is looked up again and again, and said once all the same.
   await waitUntil('three looks', DEADLINE_MS, () => Promise.resolve(lookUps() >= 3));
@@ -106,7 +106,6 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   expect(about('no longer held back')).toHaveLength(1);
   expect(await gauges.read('svc.relay.held_back')).toEqual([{ value: 0, attributes: { service } }]);
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: 0, attributes }]);
-  older = await openOlderTransaction();
 }, 30_000);
 
 test('a role without pg_read_all_stats sees who holds it, and neither state nor begin', async () => {
@@ -142,7 +141,6 @@ test('an event that is published directly arrives while the relay is held back, 
   await older.end();
   await received(3);
   expect(delivered).toEqual(['revoked', 'waits', 'revoked']);
-  older = await openOlderTransaction();
 });
 
 test('a target that does not take it is tried again, and the relay delivers it where that fails, too', async () => {
@@ -157,7 +155,6 @@ test('a target that does not take it is tried again, and the relay delivers it w
   await older.end();
   await relay.runOnce();
   expect(delivered).toEqual(['a', 'a', 'b']);
-  older = await openOlderTransaction();
 });
 
 test('what is rolled back is never published, also where it is only a savepoint', async () => {

@@ -7,6 +7,7 @@ export interface OlderTransaction {
   readonly pid: number;
   readonly application: string;
   readonly database: string;
+  /** May be called again. */
   end(): Promise<void>;
 }
 
@@ -21,11 +22,14 @@ export async function openOlderTransaction(): Promise<OlderTransaction> {
     'SELECT pg_backend_pid() AS pid, current_database() AS database, pg_current_xact_id()',
   );
   const { pid, database } = rows[0]!;
+  let isOpen = true;
   return {
     pid,
     application,
     database,
     end: async () => {
+      if (!isOpen) return;
+      isOpen = false;
       await client.end();
       await other.drop();
     },
