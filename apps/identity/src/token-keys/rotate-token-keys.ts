@@ -49,8 +49,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       const now = this.clock.now();
       const { nextSignsFrom, toWithdraw } = planRotation(await findTokenKeys(tx), now);
       if (nextSignsFrom) await this.make(tx, now, nextSignsFrom);
-      for (const key of toWithdraw)
-        await this.events.appendAndPublish(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
+      for (const key of toWithdraw) await this.events.append(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
     });
   }
 
