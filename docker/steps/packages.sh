@@ -13,4 +13,4 @@ done
 set --
 for app in apps/*/; do set -- "$@" --workspace "$app"; done
 cd "$folder"
-npm ci --omit=dev --ignore-scripts --no-audit --no-fund --include-workspace-root=false "$@"
+npm ci --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --include-workspace-root=false "$@"
