@@ -14,8 +14,8 @@ export function observeConsumer(dataSource: DataSource, service: string): () => 
   const deferred = meter.createObservableGauge('svc.consumer.deferred', { unit: '{message}' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     const [count] = await dataSource.query<{ dead: number; deferred: number }[]>(
-      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${COUNTED_MAX}) AS some) AS dead,
-              (SELECT count(*) FROM (SELECT 1 FROM deferred_events LIMIT ${COUNTED_MAX}) AS some) AS deferred`,
+      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${COUNTED_MAX}) AS counted) AS dead,
+              (SELECT count(*) FROM (SELECT 1 FROM deferred_events LIMIT ${COUNTED_MAX}) AS counted) AS deferred`,
     );
     result.observe(deadLetters, count!.dead, { service });
     result.observe(deferred, count!.deferred, { service });

@@ -78,11 +78,12 @@ export class DeferredEvents {
     );
   }
 
-  /** Whether events of these types wait that have not been tried. */
-  async areLeft(types: Iterable<string>): Promise<boolean> {
+  /** Whether events of these types are deferred, for this reason or any. */
+  async areLeft(types: Iterable<string>, reason?: DeferredEvent['reason']): Promise<boolean> {
     const [row] = await this.dataSource.query<{ left: boolean }[]>(
-      `SELECT EXISTS (SELECT 1 FROM deferred_events WHERE type = ANY($1) AND reason = 'unknown') AS left`,
-      [[...types]],
+      `SELECT EXISTS (SELECT 1 FROM deferred_events
+                       WHERE type = ANY($1) AND ($2::text IS NULL OR reason = $2)) AS left`,
+      [[...types], reason ?? null],
     );
     return row!.left;
   }

@@ -46,8 +46,6 @@ export class RelayLoop {
   private readonly ended = new Signal();
   private isEnding = false;
   private failures = 0;
-  /** Confirmed batches at the time of the last failure: the pauses begin anew when there is one more. */
-  private confirmedBefore = 0;
   private blockedMs = 0;
 
   constructor(
@@ -94,7 +92,7 @@ export class RelayLoop {
     await before();
     const { handedOver, isCut, isBlocked } = await step(this.failures > 0);
     if (progress?.dueInMs === 0) await progress.save();
-    this.recover(handedOver);
+    this.recover();
     this.isCaughtUp = !isCut;
     if (isCut) return;
     // Committed, but not below the horizon while an older transaction is open: look again soon, ever less often.
@@ -104,12 +102,10 @@ export class RelayLoop {
     if (nudged && target?.gatherMs) await this.ended.wait(target.gatherMs);
   }
 
-  /** A step that merely begins a batch proves nothing: the pauses begin anew when a batch was confirmed, or none is left. */
-  private recover(handedOver: number): void {
-    const { progress, name } = this.does;
+  /** The step of a loop that is recovering was confirmed: to begin a batch is no success. */
+  private recover(): void {
     if (this.failures === 0) return;
-    if (progress && handedOver > 0 && progress.confirmed === this.confirmedBefore) return;
-    this.surroundings.log.info({ target: name, failures: this.failures }, 'relay: hands over again');
+    this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hands over again');
     this.failures = 0;
   }
 
@@ -123,8 +119,7 @@ export class RelayLoop {
 
   private async pauseAfter(error: unknown): Promise<void> {
     const { log } = this.surroundings;
-    const { progress, name } = this.does;
-    this.confirmedBefore = progress?.confirmed ?? 0;
+    const { name } = this.does;
     // While the database is away for an hour, this is said a dozen times, not a thousand.
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be repeated');

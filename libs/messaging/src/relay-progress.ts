@@ -24,7 +24,6 @@ export class RelayProgress {
   /** Batches under way, in the order of the log. */
   private begun: Batch[] = [];
   private failure: { readonly error: unknown } | undefined;
-  private taken = 0;
 
   /**
    * @param failed called when a batch that nobody waits for was not taken
@@ -36,11 +35,6 @@ export class RelayProgress {
     private readonly failed: () => void = () => undefined,
     private readonly origin?: string,
   ) {}
-
-  /** Batches that the target has confirmed. */
-  get confirmed(): number {
-    return this.taken;
-  }
 
   /** Behind what has been handed over and what is under way. Throws what became of the latter, if it failed. */
   async readFrom(): Promise<LogPosition> {
@@ -81,7 +75,6 @@ export class RelayProgress {
 
   private take(batch: Batch): void {
     batch.isTaken = true;
-    this.taken++;
     while (this.begun[0]?.isTaken) this.advance(this.begun.shift()!.end, true);
   }
 

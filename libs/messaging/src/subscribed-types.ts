@@ -92,13 +92,16 @@ export class SubscribedTypes {
     if (!asked) await this.given(this.dataSource.manager, type, id);
   }
 
-  /** Whether each of these types has been given from the beginning, and none of its events is kept for a later moment. */
+  /**
+   * Whether each of these types has been given from the beginning, and none of its events waits for a replica that knows it.
+   * What the database blocks is a lag like others, and no reason to be unready.
+   */
   async areComplete(types: ReadonlySet<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ given: number }[]>(
       `SELECT count(*)::int AS given FROM subscribed_types WHERE type = ANY($1) AND given_at IS NOT NULL`,
       [[...types]],
     );
-    return row!.given === types.size && !(await this.deferred.areLeft(types));
+    return row!.given === types.size && !(await this.deferred.areLeft(types, 'unknown'));
   }
 
   /** Replay: sets the same mark again. */

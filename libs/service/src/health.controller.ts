@@ -14,7 +14,7 @@ export abstract class ReadinessCheck {
  * `/health/live`: the process answers. `/health/ready`: it may be given work, so its database answers and can be written. A
  * broker that is away or blocked is said and
  * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself. Neither is a
- * relay that a foreign transaction holds back (ADR 23): every service of the server would be unready at once.
+ * relay that a foreign transaction holds back (ADR 27): every service of the server would be unready at once.
  */
 @Controller('health')
 export class HealthController {

@@ -1,5 +1,5 @@
 import { type Attributes, metrics } from '@opentelemetry/api';
-import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { type DataPoint, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 
 /** Reads what this process reports, as a collector would. Meters are got from it, so it begins before them. */
 export class GaugeReader extends MetricReader {
@@ -16,9 +16,11 @@ export class GaugeReader extends MetricReader {
 
   async read(name: string): Promise<{ value: unknown; attributes: Attributes }[]> {
     const { resourceMetrics } = await this.collect();
-    const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
-    const points = all.filter(({ descriptor }) => descriptor.name === name).flatMap(({ dataPoints }) => dataPoints);
-    return points.map(({ value, attributes }) => ({ value, attributes }));
+    return resourceMetrics.scopeMetrics
+      .flatMap((scope) => scope.metrics)
+      .filter(({ descriptor }) => descriptor.name === name)
+      .flatMap(({ dataPoints }): DataPoint<unknown>[] => dataPoints)
+      .map(({ value, attributes }) => ({ value, attributes }));
   }
 
   protected override onForceFlush(): Promise<void> {
