@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, deadLettersOf, SiteCredentials } from '@svc/auth';
+import {
+  adminKeyFrom,
+  CredentialsConsumer,
+  CredentialsHeartbeatModule,
+  deadLettersOf,
+  SiteCredentials,
+} from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';

@@ -98,10 +98,15 @@ test('after a start the old heartbeat in the table is no alarm until a new one h
   expect(await ageSeconds()).toEqual([3_600]);
 });
 
-test('of heartbeats that arrive late or out of order the newest counts', async () => {
-  const early = { ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() };
-  mainApi.clock.advance(20_000);
+test('of heartbeats that arrive late, out of order or together the newest counts', async () => {
+  const beatNow = () => ({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
+  const first = beatNow();
+  mainApi.clock.advance(10_000);
+  const second = beatNow();
+  mainApi.clock.advance(10_000);
+  await mainApi.deliver(second, first);
+  expect(await ageSeconds()).toEqual([10]);
   await heartbeat();
-  await mainApi.deliver(early);
+  await mainApi.deliver(first);
   expect(await ageSeconds()).toEqual([0]);
 });

@@ -1,7 +1,13 @@
 import { context, propagation } from '@opentelemetry/api';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
-import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionCommitEvent, TransactionRollbackEvent } from 'typeorm';
+import type {
+  DataSource,
+  EntityManager,
+  EntitySubscriberInterface,
+  TransactionCommitEvent,
+  TransactionRollbackEvent,
+} from 'typeorm';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;

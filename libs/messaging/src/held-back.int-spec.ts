@@ -93,7 +93,9 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   expect(first!.fields['holder']).toEqual({ ...holder, since: expect.stringMatching(/^20.*Z$/) as string });
   const service = 'held back';
   const attributes = { service, 'holder.application': application, 'holder.database': name };
-  expect(await gauges.read('svc.relay.held_back')).toEqual([{ value: expect.any(Number) as number, attributes: { service } }]);
+  expect(await gauges.read('svc.relay.held_back')).toEqual([
+    { value: expect.any(Number) as number, attributes: { service } },
+  ]);
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: expect.any(Number) as number, attributes }]);
   expect((await gauges.read('svc.relay.holder'))[0]!.value).toBeGreaterThanOrEqual(0.1);
 
