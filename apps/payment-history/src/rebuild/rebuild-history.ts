@@ -18,7 +18,7 @@ export interface RebuildState {
 }
 
 /** All that the read model is made from. */
-const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
+export const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
 /** While something is being built, and else: any replica may have been told to build it. */
 const POLL_MS = { building: 500, idle: 5_000 };
 
