@@ -58,6 +58,17 @@ test('only the copy that serves is read: a payment, and every page of an organis
   }
 });
 
+test('a payment that only the copy being built has is not found yet', async () => {
+  const [{ paymentReference }] = payments as [PartnerPayment];
+  await history.dataSource.query('DELETE FROM payments WHERE generation <> $1 AND payment_reference = $2', [
+    BUILDING,
+    paymentReference,
+  ]);
+  expect((await history.get(`/v1/payments/${paymentReference}`, ours.server)).status).toBe(404);
+  expect(await generations.serve(BUILDING)).toBe(true);
+  expect(await history.one(paymentReference, ours.server)).toMatchObject({ merchantName: 'being built' });
+});
+
 test('events are written to the copy that serves and to the one that is being built, not to a retired one', async () => {
   const payment = aPayment(ours.organisationId, ours.customers[0]);
   await history.deliver(told(payment));
@@ -69,16 +80,22 @@ test('a copy that is not the one being built does not begin to serve', async () 
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([SERVING, BUILDING]);
 });
 
-test('a retired copy is removed when its own minute is over, whatever the clocks of replicas say', async () => {
+test.each([
+  { retired: 'later', ms: 30_000, firstDueInMs: 30_000, first: RETIRED },
+  { retired: 'earlier, by the clock of another replica', ms: -30_000, firstDueInMs: 60_000, first: SERVING },
+])('of two retired copies, the second 30 s $retired, each is removed after its own minute', async (times) => {
   const rebuild = history.service.app.get(RebuildHistory);
-  // The replica that retires the second copy has a clock 30 s behind that of the replica that retired the first.
-  history.clock.advance(-30_000);
+  history.clock.advance(times.ms);
   expect(await generations.serve(BUILDING)).toBe(true);
-  history.clock.advance(60_000);
-  while (await rebuild.runOnce());
-  for (const table of ['payments', 'payment_counts', 'generations'])
-    expect(await rowsOf(table)).toEqual([RETIRED, BUILDING]);
-  history.clock.advance(30_000);
-  while (await rebuild.runOnce());
-  for (const table of ['payments', 'payment_counts', 'generations']) expect(await rowsOf(table)).toEqual([BUILDING]);
+  const left = [RETIRED, SERVING, BUILDING].filter((generation) => generation !== times.first);
+  for (const [ms, expected] of [
+    [times.firstDueInMs, left],
+    [30_000, [BUILDING]],
+  ] as const) {
+    history.clock.advance(ms - 1);
+    expect(await rebuild.runOnce()).toBe(false);
+    history.clock.advance(1);
+    while (await rebuild.runOnce());
+    for (const table of ['payments', 'payment_counts', 'generations']) expect(await rowsOf(table)).toEqual(expected);
+  }
 });

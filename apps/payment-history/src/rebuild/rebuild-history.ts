@@ -57,12 +57,13 @@ export class RebuildHistory implements OnApplicationBootstrap, OnApplicationShut
 
   /** Begins, where nothing is being built already. */
   async execute(): Promise<RebuildState> {
-    const generation = await this.generations.begin((tx) => this.transport.missAgain(tx, TYPES));
-    if (generation !== undefined) this.log.info({ generation }, 'history: is being built anew');
+    await this.generations.begin((tx) => this.transport.missAgain(tx, TYPES));
     // In this order: what is published before it is asked for comes again, and the rest comes by itself.
     await this.transport.askForThePast();
     this.signal.nudge();
-    return this.state();
+    const state = await this.state();
+    this.log.info(state, 'history: a rebuild was requested');
+    return state;
   }
 
   async state(): Promise<RebuildState> {
