@@ -101,6 +101,8 @@ describe.each([
     await seesText(STILL_CHECKING);
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
+    // The shop would show the payer an order that is not paid.
+    expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(false);
     await context.setOffline(false);
     await isPaidOnce();
     expect(new Set(references).size).toBe(1);
@@ -111,6 +113,7 @@ describe.each([
     await pay(APPROVED);
     await seesText('press Pay again: you will not be charged twice');
     await screenshot(page, `lost-not-sent-${look}`);
+    expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(true);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await holdReturn(page, SHOP);
     await payButton(page).click();

@@ -18,12 +18,19 @@ export interface ListedSite {
 /** What a new site is made from. */
 export type NewSite = Omit<ListedSite, 'siteId'>;
 
+/** What making a site answers, of what seeding needs. */
+export interface CreatedSite {
+  readonly siteId: number;
+  readonly webhookSecrets: { readonly test: string; readonly live: string };
+}
+
 export interface AdministrationApi {
   listMerchants(): Promise<ListedMerchant[]>;
   /** All sites of a merchant. */
   listSites(merchantId: number): Promise<readonly ListedSite[]>;
   createMerchant(name: string): Promise<{ merchantId: number; name: string }>;
-  createSite(merchantId: number, site: NewSite): Promise<{ siteId: number }>;
+  /** The webhook secrets are shown this once. */
+  createSite(merchantId: number, site: NewSite): Promise<CreatedSite>;
   /** Revokes the merchant's keys of mode "test" and makes a new one; it is shown this once. */
   replaceMerchantKey(merchantId: number): Promise<{ apiKey: string }>;
   replaceSiteKey(merchantId: number, siteId: number): Promise<{ apiKey: string }>;
@@ -86,7 +93,7 @@ export function createAdministrationApi(url: string, adminKey: string): Administ
     createMerchant: async (name) =>
       (await call('POST', '/merchants', { name })) as { merchantId: number; name: string },
     createSite: async (merchantId, newSite) =>
-      (await call('POST', `/merchants/${merchantId}/sites`, newSite)) as { siteId: number },
+      (await call('POST', `/merchants/${merchantId}/sites`, newSite)) as CreatedSite,
     replaceMerchantKey: async (merchantId) => (await replace(`/merchants/${merchantId}/keys`)) as { apiKey: string },
     replaceSiteKey: async (merchantId, siteId) =>
       (await replace(`${siteOf(merchantId, siteId)}/keys`)) as { apiKey: string },

@@ -20,6 +20,9 @@ describe('the demo merchants', () => {
     ]);
     expect(keys).toHaveLength(10);
     expect(new Set(keys).size).toBe(10);
+    // Those the sites were made with; no second one signs beside them.
+    for (const { sites } of merchants)
+      for (const { siteId, webhookSecret } of sites) expect(webhookSecret).toBe(`whsec_${siteId + 1}`);
   });
 
   it('stay as they are when everything is known', async () => {
@@ -83,7 +86,7 @@ function emptyPlatform() {
     createSite: async (merchantId, site) => {
       const created = { siteId: next(), ...site };
       merchants.find((merchant) => merchant.merchantId === merchantId)?.sites.push(created);
-      return created;
+      return { ...created, webhookSecrets: { test: `whsec_${next()}`, live: `whsec_live_${next()}` } };
     },
     replaceSiteKey: async () => ({ apiKey: `site-key-${next()}` }),
     replaceWebhookSecret: async () => ({ webhookSecret: `whsec_${next()}` }),

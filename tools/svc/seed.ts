@@ -111,13 +111,17 @@ async function seedSite(
   found: ListedSite | undefined,
   known: readonly DemoSite[],
 ): Promise<DemoSite> {
-  const { siteId } = found ?? (await api.createSite(merchantId, wanted));
+  const created = found ? undefined : await api.createSite(merchantId, wanted);
+  const { siteId } = found ?? created!;
   const before = found && known.find((site) => site.siteId === siteId && site.siteReference === wanted.siteReference);
   return {
     siteId,
     siteReference: wanted.siteReference,
     apiKey: before?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
-    webhookSecret: before?.webhookSecret ?? (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
+    webhookSecret:
+      before?.webhookSecret ??
+      created?.webhookSecrets.test ??
+      (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
     requireApiKey: found?.requireApiKey ?? wanted.requireApiKey,
   };
 }

@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SiteChangedV1 } from '@svc/contracts';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import { ApiKeyChangedV1, type EventEnvelope, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { hostedGatewayService } from '@svc/hosted-gateway';
 import { EmbeddedBroker } from '@svc/messaging';
 import { paymentProcessorService } from '@svc/payment-processor';
@@ -66,7 +67,7 @@ export async function startBankAndPlatform(
     clock,
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
-  await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()));
+  await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()), ...signingKeys());
   const tellEverybody = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
@@ -139,6 +140,17 @@ function aSession(amount: number): object {
     cancelUrl: 'https://shop.example/cart',
     origin: 'shop.example',
   };
+}
+
+/** Without them the gateway makes no session: nothing could sign its notifications. */
+function signingKeys(): EventEnvelope[] {
+  const [keyId, secretId] = [randomUUID(), randomUUID()];
+  const ofSite = { ...SITE, mode: 'test' as const, revoked: false };
+  const hash = hashApiKey(newApiKey('site', 'test'));
+  return [
+    anEvent(ApiKeyChangedV1, keyId, 1, { ...ofSite, keyId, kind: 'site', hash }),
+    anEvent(WebhookSecretChangedV1, secretId, 1, { ...ofSite, secretId }),
+  ];
 }
 
 function aSite() {

@@ -143,8 +143,9 @@ export class TwoMerchants {
       const { siteId = '' } = await this.api.administer('POST', `/merchants/${merchantId}/sites`, body);
       this.numbers.set(site, { merchantId: String(merchantId), siteId: String(siteId) });
       this.keys.set(site, await keyOf(`/sites/${siteId}`, 'test'));
-      if (site === 'site 1' || site === 'site 2')
-        this.keys.set(`${site} live`, await keyOf(`/sites/${siteId}`, 'live'));
+      // Of every site: it signs the notifications of what a merchant's live key makes there.
+      const live = await keyOf(`/sites/${siteId}`, 'live');
+      if (site === 'site 1' || site === 'site 2') this.keys.set(`${site} live`, live);
       if (site === 'site 1') this.keys.set('site 1 revoked', await keyOf(`/sites/${siteId}`, 'test'));
     }
     return merchantId;

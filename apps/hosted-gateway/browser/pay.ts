@@ -155,6 +155,9 @@ class PressOfPay {
 
 function showProcessing(isProcessing: boolean): void {
   byId('pay-view').hidden = isProcessing;
+  // The store would show an order that is not paid, while the bank may still approve the charge.
+  const back = document.querySelector('nav');
+  if (back) back.hidden = isProcessing;
   const code = document.getElementById('code-view');
   if (code) code.hidden = isProcessing;
   byId('processing-view').hidden = !isProcessing;

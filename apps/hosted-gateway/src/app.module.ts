@@ -18,6 +18,8 @@ import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { SessionsController } from './sessions/sessions.controller.js';
+import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
+import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { KnownTillCodes } from './till-codes/known-till-codes.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
@@ -39,6 +41,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     SessionsConsumer,
     TillCodesConsumer,
     CredentialsConsumer,
+    SigningKeysConsumer,
     deadLettersOf('hosted-gateway'),
   ],
   providers: [
@@ -46,6 +49,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     CancelSession,
     CardKey,
     CreateSession,
+    FindMissingKeys,
     KnownTillCodes,
     PayOnPage,
     PressesUnderWay,

@@ -7,6 +7,7 @@ import { NotificationFeed1763500003020 } from './migrations/1763500003020-notifi
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
 import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
 import { SessionBounds1763500003050 } from './migrations/1763500003050-session-bounds.js';
+import { KnownWebhookSecrets1763500003060 } from './migrations/1763500003060-known-webhook-secrets.js';
 import { SessionBoundsHold1763500003051 } from './migrations/1763500003051-session-bounds-hold.js';
 import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
@@ -32,6 +33,7 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
     TillCodes1763500003040,
     SessionBounds1763500003050,
     SessionBoundsHold1763500003051,
+    KnownWebhookSecrets1763500003060,
   ],
   errorBody: gatewayErrorBody,
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
-import { ApiKeyChangedV1, type Mode, SiteChangedV1 } from '@svc/contracts';
+import { ApiKeyChangedV1, type Mode, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, type TestService } from '@svc/testing';
 
 /** One site of a merchant in one mode, and its keys. */
@@ -26,7 +26,7 @@ export interface SiteOptions {
 
 let nextId = 1001;
 
-/** Delivers the events of identity about a site and two keys. */
+/** Delivers the events of identity about a site, two keys, and a webhook secret of each mode. */
 export async function newMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
   const { merchantId = nextId++, siteId = nextId++, merchantName = 'Karoo Books', mode = 'test' } = options;
   const { requireApiKey = true, allowedHosts = [] } = options;
@@ -43,8 +43,13 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   };
   const key = { merchantId, mode, revoked: false };
   const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];
+  const webhookSecrets = (['test', 'live'] as const).map((ofMode) => {
+    const secretId = randomUUID();
+    return anEvent(WebhookSecretChangedV1, secretId, 1, { secretId, mode: ofMode, merchantId, siteId, revoked: false });
+  });
   await test.deliver(
     anEvent(SiteChangedV1, String(siteId), 1, site),
+    ...webhookSecrets,
     anEvent(ApiKeyChangedV1, siteKeyId, 1, {
       ...key,
       keyId: siteKeyId,

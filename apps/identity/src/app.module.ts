@@ -35,6 +35,7 @@ import { CreateUser } from './users/create-user.js';
 import { PasswordQueue } from './users/password-queue.js';
 import { UsersController } from './users/users.controller.js';
 import { CreateWebhookSecret } from './webhook-secrets/create-webhook-secret.js';
+import { IssueWebhookSecret } from './webhook-secrets/issue-webhook-secret.js';
 import { ListWebhookSecrets } from './webhook-secrets/list-webhook-secrets.js';
 import { RevokeWebhookSecret } from './webhook-secrets/revoke-webhook-secret.js';
 import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.controller.js';
@@ -67,6 +68,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     CreateApiKey,
     ListApiKeys,
     RevokeApiKey,
+    IssueWebhookSecret,
     CreateWebhookSecret,
     ListWebhookSecrets,
     RevokeWebhookSecret,

@@ -5,7 +5,9 @@ import { IdentityConfig } from './config.js';
 import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
+import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
+import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -20,5 +22,11 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
   config: IdentityConfig,
   module: IdentityModule,
   entities: [MerchantRow, SiteRow, ApiKeyRow, WebhookSecretRow, OrganisationRow, PartnerCredentialRow],
-  migrations: [Identity1763500000100, Partners1763500000110, NoWebhookUrl1763500000120],
+  migrations: [
+    Identity1763500000100,
+    Partners1763500000110,
+    NoWebhookUrl1763500000120,
+    PublishWebhookSecrets1763500000130,
+    LoginSuccesses1763500000131,
+  ],
 };

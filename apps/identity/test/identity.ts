@@ -1,16 +1,30 @@
 import { createHash } from 'node:crypto';
-import { httpClient, startTestService, type TestService, type TestServiceOptions } from '@svc/testing';
+import { newSealedKeyPair } from '@svc/auth';
+import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { anEvent, httpClient, startTestService, type TestService, type TestServiceOptions } from '@svc/testing';
 import { identityService } from '../src/index.js';
 
 export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
-/** identity on a database of its own. */
-export function startIdentity({ env = {}, ...options }: TestServiceOptions = {}): Promise<TestService> {
+/** identity on a database of its own, before webhook-dispatcher has published the key that secrets are sealed to. */
+export function startIdentityWithoutSealingKey({
+  env = {},
+  ...options
+}: TestServiceOptions = {}): Promise<TestService> {
   return startTestService(identityService, {
     ...options,
     env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, ...env },
   });
+}
+
+/** identity on a database of its own, ready to make sites and keys. A sealing key that a test delivers replaces this one. */
+export async function startIdentity(options: TestServiceOptions = {}): Promise<TestService> {
+  const identity = await startIdentityWithoutSealingKey(options);
+  const { publicJwk } = await newSealedKeyPair('sealing-key-of-the-builder', SEALING_KEY);
+  const event = anEvent(SealingKeyPublishedV1, 'sealing-key-of-the-builder', 1, { publicJwk });
+  await identity.deliver({ ...event, occurredAt: '2026-01-01T00:00:00.000Z' });
+  return identity;
 }
 
 export type Client = ReturnType<typeof httpClient>;

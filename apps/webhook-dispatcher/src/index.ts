@@ -8,6 +8,7 @@ import { NotificationTraces1763500000502 } from './migrations/1763500000502-noti
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
+import { UnsignedNotifications1763500000507 } from './migrations/1763500000507-unsigned-notifications.js';
 
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
   name: 'webhook-dispatcher',
@@ -21,5 +22,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     Circuits1763500000504,
     LookUps1763500000505,
     LockSessions1763500000506,
+    UnsignedNotifications1763500000507,
   ],
 };

@@ -119,6 +119,12 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'The outcome at the bank was not known in time. Anything charged is given back.',
   },
+  'webhook.no-signing-key': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'No webhook could be signed: an API key or a webhook secret is missing.',
+  },
   'request.invalid': { errorReference: '40', httpStatus: 400, retryable: false, message: 'The request is not valid.' },
   'request.too-large': {
     errorReference: '40',

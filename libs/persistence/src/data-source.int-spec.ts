@@ -32,6 +32,19 @@ test('one without parameters is not kept', async () => {
   expect(await dataSource.query(`SELECT 1 FROM pg_prepared_statements WHERE statement LIKE '%AS one'`)).toEqual([]);
 });
 
+const pid = async (): Promise<number> =>
+  (await dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid'))[0].pid;
+
+test('a connection is kept after an error of its statement, and made anew when it only reads', async () => {
+  const before = await pid();
+  await expect(dataSource.query('SELECT 1 / $1::int', [0])).rejects.toThrow('division by zero');
+  expect(await pid()).toBe(before);
+  await dataSource.query('SET default_transaction_read_only = on');
+  await expect(dataSource.query('CREATE TABLE never (id int)')).rejects.toThrow('read-only');
+  expect(await pid()).not.toBe(before);
+  await dataSource.query('CREATE TEMPORARY TABLE written (id int)');
+});
+
 test('plans are the same for a small table as for a large one, and nothing is compiled', async () => {
   const settings = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
   const rows = await dataSource.query<{ setting: string }[]>(

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import { readOnlyError } from './transaction.js';
 import { PreparingClient } from './preparing-client.js';
 
 export type EntityClass = (new () => object) | EntitySchema;
@@ -54,6 +55,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     connectTimeoutMS: 5_000,
     extra: {
       Client: PreparingClient,
+      onConnect: refuseReadOnly,
       options: PLANNING,
       // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
       statement_timeout: 15_000,
@@ -62,4 +64,23 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       keepAlive: true,
     },
   });
+}
+
+/**
+ * A session that begins while the server only reads stays read-only for its whole life, also when the server writes again
+ * (default_transaction_read_only of the database). It never gets into the pool. Reads are refused as well: a primary that
+ * was demoted may lack what the new one has, a revoked key for example.
+ */
+async function refuseReadOnly(client: pg.Client): Promise<void> {
+  if (await isReadOnly(async (sql) => (await client.query<ReadOnlySetting>(sql)).rows)) throw readOnlyError();
+}
+
+/** Whether a transaction of this connection could not write, because of a setting or because the server is a standby. */
+export async function isReadOnly(query: (sql: string) => Promise<ReadOnlySetting[]>): Promise<boolean> {
+  const [setting] = await query('SHOW transaction_read_only');
+  return setting?.transaction_read_only === 'on';
+}
+
+interface ReadOnlySetting {
+  readonly transaction_read_only: string;
 }

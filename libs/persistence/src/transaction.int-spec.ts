@@ -1,7 +1,7 @@
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource, EntityManager } from 'typeorm';
 import { newDataSource } from './data-source.js';
-import { inTransaction, isDatabaseUnavailable, mayWorkLater } from './transaction.js';
+import { inTransaction } from './transaction.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -46,22 +46,4 @@ test.each([
 ])('%s is not repeated', async (_, fail) => {
   const { runs, outcome, written } = await runsOf(1, fail);
   expect([runs, outcome, written]).toEqual([1, expect.any(Error), []]);
-});
-
-test.each([
-  [{ code: '08006' }, true, true],
-  [{ code: '53300' }, true, true],
-  [{ code: '57P01' }, true, true],
-  [{ code: '58030' }, true, true],
-  [{ code: 'ECONNREFUSED' }, true, true],
-  [{ message: 'Connection terminated unexpectedly' }, true, true],
-  [{ code: '40001' }, false, true],
-  [{ code: '40P01' }, false, true],
-  [{ code: '57014' }, false, true],
-  [{ code: '55P03' }, false, true],
-  [{ code: '23505', message: 'Connection terminated' }, false, false],
-  [{ message: 'another' }, false, false],
-  [undefined, false, false],
-])('of %o: the database is unavailable: %s; the same work may succeed later: %s', (error, isUnavailable, later) => {
-  expect([isDatabaseUnavailable(error), mayWorkLater(error)]).toEqual([isUnavailable, later]);
 });

@@ -32,21 +32,38 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 /**
- * Whether the database itself is away (connection lost, shutting down, out of resources), so that nothing can be
- * concluded about the work. A statement that ran too long is not among them: it may be the work that is at fault, and
+ * Whether the database itself is unavailable (connection lost, shutting down, read-only since a failover, out of
+ * resources), so that nothing can be concluded about the work. A statement that ran too long is not among them: it may be the work that is at fault, and
  * a consumer that waited for better times would wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== undefined) return /^(08|53|57P|58)/.test(state);
+  if (state !== undefined) return /^(08|53|57P|58)/.test(state) || state === READ_ONLY;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code)) return true;
+  if (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN)/.test(code)) return true;
   return typeof message === 'string' && LOST_CONNECTION.test(message);
+}
+
+/** The server, or the session, refuses to write: it is a standby, or was made read-only before a failover. */
+const READ_ONLY = '25006';
+
+/**
+ * Whether the connection that reported it is of no more use: the server ends it, or it only reads. Other connections of
+ * the pool, or a new one, may reach a server that writes.
+ */
+export function isConnectionUnusable(error: unknown): boolean {
+  const state = sqlState(error) ?? '';
+  return /^(08|57P)/.test(state) || state === READ_ONLY;
+}
+
+/** For a connection that was just made to a server that only reads: nothing of ours works there. */
+export function readOnlyError(): Error {
+  return Object.assign(new Error('The database is read-only.'), { code: READ_ONLY });
 }
 
 /** What pg and TypeORM say when there is no connection; they give these errors no code. */
 const LOST_CONNECTION =
-  /Connection terminated|timeout exceeded when trying to connect|Driver not Connected|Cannot use a pool after|is not queryable/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
 /** Whether the same work may well succeed a moment later: the database is away, or it gave up on a conflict or a wait. */
 export function mayWorkLater(error: unknown): boolean {
@@ -54,8 +71,8 @@ export function mayWorkLater(error: unknown): boolean {
   return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }
 
-/** Statement timeout or cancellation, and a lock that was not to be had. */
-const TIMED_OUT = new Set<string | undefined>(['57014', '55P03']);
+/** Statement timeout or cancellation, a lock that was not to be had, and a transaction that PostgreSQL ended for its age. */
+const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
  * An error's message as it may be written down. PostgreSQL repeats the refused value in messages of class 22 ("invalid

@@ -21,8 +21,7 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): unknown {
-    // A message handler's error belongs to the consumer, unchanged.
-    if (host.getType() === 'rpc') return throwError(() => exception);
+    if (host.getType() === 'rpc') return throwError(() => this.messageError(exception, host));
 
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
@@ -31,6 +30,17 @@ export class ErrorFilter implements ExceptionFilter {
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
     return answerError(reply, request, error, this.errorBody);
+  }
+
+  /**
+   * An event's error belongs to the consumer, unchanged: it decides what is tried again. A command's goes to the service
+   * that sent it, where a person waits: "try again" must arrive there as such, and not as an internal error.
+   */
+  private messageError(exception: unknown, host: ArgumentsHost): unknown {
+    const isEvent = 'tx' in host.switchToRpc().getContext<object>();
+    if (isEvent || !mayWorkLater(exception)) return exception;
+    this.log.error({ err: exception }, 'command failed, its caller may try again');
+    return asDomainError(exception);
   }
 }
 

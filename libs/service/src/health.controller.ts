@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { Relay, Transport } from '@svc/messaging';
+import { isReadOnly } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 
 /** More that a service needs before it may be given work, e.g. a key that has to arrive. */
@@ -10,7 +11,8 @@ export abstract class ReadinessCheck {
 }
 
 /**
- * `/health/live`: the process answers. `/health/ready`: it may be given work. A broker that is away or blocked is said and
+ * `/health/live`: the process answers. `/health/ready`: it may be given work, so its database answers and can be written. A
+ * broker that is away or blocked is said and
  * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself.
  */
 @Controller('health')
@@ -31,14 +33,17 @@ export class HealthController {
 
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string }> {
-    await this.dataSource.query('SELECT 1');
+    if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
     // The past has been heard: between processes by this service, in one process by those it speaks to. From then on a
     // delay is a lag, not a reason to be away.
     this.caughtUpOnce ||= (await this.transport.knowsThePast()) ?? (await this.relay.isCaughtUp());
     const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
-    if (missing)
-      throw new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
+    if (missing) throw notReady(missing);
     const { brokerState } = this.transport;
     return { status: 'ok', ...(brokerState === undefined ? {} : { broker: brokerState }) };
   }
+}
+
+function notReady(missing: string): DomainError {
+  return new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
 }

@@ -29,6 +29,7 @@ describe('./svc admin', () => {
     ['keys create 1001 --live', 'POST /merchants/1001/keys {"mode":"live"}'],
     ['keys revoke 1001/5001 ../x', 'DELETE /merchants/1001/sites/5001/keys/..%2Fx'],
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
+    ['webhooks list --unsigned --merchant 1001', 'GET /notifications?merchantId=1001&unsigned=true'],
     ['token-keys rotate', 'POST /token-keys'],
     ['audit-log read --after 100', 'GET /audit-log?after=100'],
     [`webhooks show ${ORGANISATION}`, `GET /notifications/${ORGANISATION}`],

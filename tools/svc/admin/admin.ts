@@ -8,7 +8,7 @@ import { ADMIN_COMMANDS } from './commands.ts';
 import { printable } from './print.ts';
 
 /** Members of an answer that are shown once and kept nowhere. */
-const SECRETS = ['apiKey', 'apiToken', 'webhookSecret'];
+const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
 /** Runs one subcommand, or shows what there is. */
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -21,7 +21,8 @@ export async function admin(settings: Settings, args: readonly string[], env: No
   const answer = await command.run(findAdministration(settings, env), input);
   console.log(asAsked(answer, input));
   const shownOnce = SECRETS.find((name) => typeof answer === 'object' && answer !== null && name in answer);
-  if (shownOnce !== undefined) console.error(`The ${shownOnce} is shown this once.`);
+  if (shownOnce !== undefined)
+    console.error(`The ${shownOnce} ${shownOnce.endsWith('s') ? 'are' : 'is'} shown this once.`);
 }
 
 export function findCommand([first = '', second = '']: readonly string[]): AdminCommand {

@@ -85,7 +85,7 @@ export const siteCommands: readonly AdminCommand[] = [
     name: 'sites create',
     parameters: ['merchantId', 'name', 'siteReference'],
     options: { keyless: 'flag', hosts: 'text', live: 'flag' },
-    summary: 'a shop, till or web shop; --keyless needs --hosts a.example,b.example',
+    summary: 'a shop, till or web shop with its webhook secrets; --keyless needs --hosts a.example,b.example',
     run: (api, input) => {
       const { keyless, hosts, live } = input.options;
       return api.call('POST', `${merchantPath(parameter(input, 0))}/sites`, {

@@ -12,12 +12,13 @@ export const webhookCommands: readonly AdminCommand[] = [
   {
     name: 'webhooks list',
     parameters: [],
-    options: { state: 'text', merchant: 'text' },
-    summary: 'the newest 50; state: pending, delivered, superseded, exhausted or gone',
+    options: { state: 'text', merchant: 'text', unsigned: 'flag' },
+    summary: 'the newest 50; state: pending, delivered, superseded, exhausted or gone; --unsigned: keys are missing',
     run: async (api, { options }) => {
       const query = new URLSearchParams();
       if (typeof options['state'] === 'string') query.set('state', options['state']);
       if (options['merchant'] !== undefined) query.set('merchantId', String(merchantOf(options)));
+      if (options['unsigned'] === true) query.set('unsigned', 'true');
       const { notifications } = (await api.call('GET', `/notifications?${query}`)) as { notifications: unknown[] };
       return notifications;
     },

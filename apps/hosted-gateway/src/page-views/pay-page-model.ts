@@ -27,7 +27,10 @@ export interface OrderShown {
   currencyISOCode: string;
   /** What is bought, in the merchant's order. */
   customFields: readonly { key: string; value: string }[];
-  /** `cancelUrl`, finished: with the parameters of H6. Absent on a device that scanned the code: it is not the shop's. */
+  /**
+   * `cancelUrl`, finished: with the parameters of H6; `returnUrl` once paid. Absent on a device that scanned the code: it is
+   * not the shop's.
+   */
   backToStoreUrl?: string;
   /** A charge came too late, or second, and the bank gave it back: the payer is told. */
   hasGivenBack?: boolean;
@@ -51,8 +54,8 @@ export interface PayablePage extends OrderShown {
   code?: string;
 }
 
-/** A payment is on its way; the script asks until it is not. */
-export interface ProcessingPage extends OrderShown {
+/** A payment is on its way; the script asks until it is not. Nothing leads away from it: it may be approved yet. */
+export interface ProcessingPage extends Omit<OrderShown, 'backToStoreUrl'> {
   state: 'processing';
   /** It takes longer than usual. */
   isLate: boolean;

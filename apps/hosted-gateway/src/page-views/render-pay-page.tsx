@@ -58,9 +58,9 @@ function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets })
       </head>
       <body>
         {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-        {!isSession(model) || isClosed(model) || model.backToStoreUrl === undefined ? null : (
+        {navigatesTo(model) === undefined ? null : (
           <nav>
-            <a class="back" {...linkTo(model.backToStoreUrl)}>
+            <a class="back" {...linkTo(navigatesTo(model)!)}>
               <span aria-hidden="true">← </span>
               {page.backToStore}
             </a>
@@ -153,6 +153,12 @@ function scriptData(model: PayPageModel): Record<`data-${string}`, string | unde
     // Member by member: were a private key ever passed in, its secret part would stay here.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
+}
+
+/** Where the link above the order leads; nothing leads away from a payment that is under way. */
+function navigatesTo(model: PayPageModel): string | undefined {
+  if (!isSession(model) || isClosed(model) || model.state === 'processing') return undefined;
+  return model.backToStoreUrl;
 }
 
 function isClosed(model: SessionPage): model is ClosedPage {

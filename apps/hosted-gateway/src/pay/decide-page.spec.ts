@@ -110,3 +110,50 @@ test('of two payments the one that was accepted later decides, and a partner’s
   expect(pageOf({ session: { tries: 2, payments: [earlier, partners] } }).state).toBe('declined');
   expect(pageOf({ session: { tries: 1, payments: [partners] } }).state).toBe('open');
 });
+
+describe('the way back to the store (H6)', () => {
+  const failed = (accepted: number, reference: string): PaymentSnapshot =>
+    payment({ state: 'failed', errors: [], paymentReference: reference, paymentUTCDate: after(accepted) });
+  const paid = (accepted: number): PaymentSnapshot =>
+    payment({ state: 'success', paymentReference: 'PAID', paymentUTCDate: after(accepted) });
+  const wayBackOf = (page: object): unknown => {
+    const { backToStoreUrl } = page as { backToStoreUrl?: string };
+    if (backToStoreUrl === undefined) return undefined;
+    const { pathname, searchParams } = new URL(backToStoreUrl);
+    return [pathname, searchParams.get('paymentStatus'), searchParams.get('paymentReference')];
+  };
+
+  test.each([
+    ['before', [failed(-1, 'A'), paid(-2)]],
+    ['after', [failed(-3, 'A'), paid(-2)]],
+    ['between', [failed(-1, 'B'), paid(-2), failed(-3, 'A')]],
+  ])('a success that was accepted %s the failures decides, in whatever order they are known', (_, payments) => {
+    for (const payableState of ['paid', 'open'] as const)
+      for (const known of [payments, payments.toReversed()]) {
+        const page = pageOf({ session: { payableState, tries: 3, payments: known } });
+        expect([page.state, wayBackOf(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
+      }
+  });
+
+  test('without a success the latest failure decides', () => {
+    const page = pageOf({ session: { tries: 2, payments: [failed(-2, 'A'), failed(-1, 'B')] } });
+    expect([page.state, wayBackOf(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
+  });
+
+  const underWay = payment({ state: 'processing', paymentReference: 'C', paymentUTCDate: after(-1) });
+  test.each<[string, Facts]>([
+    ['a payment is processing', { session: { payableState: 'reserved', payments: [underWay, failed(-2, 'A')] } }],
+    ['the payable is reserved', { session: { payableState: 'reserved', payments: [failed(-2, 'A')] } }],
+    ['the payable is paid, and the payment not known yet', { session: { payableState: 'paid', payments: [] } }],
+    ['a press of Pay is being passed on', { isPressed: true, session: { payments: [failed(-2, 'A')] } }],
+    ['the payment is known before its payable', { session: { payableState: 'open', payments: [underWay] } }],
+  ])('none is offered while %s', (_, facts) => {
+    const page = pageOf(facts);
+    expect([page.state, wayBackOf(page)]).toEqual(['processing', undefined]);
+  });
+
+  test('there is one while the payer is to be verified: nothing is charged before', () => {
+    const page = pageOf({ session: { tries: 1, payments: [verification(1)] } });
+    expect([page.state, wayBackOf(page)]).toEqual(['verification', ['/cart', null, null]]);
+  });
+});

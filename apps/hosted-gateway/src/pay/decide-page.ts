@@ -1,6 +1,6 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
-import type { OrderShown, PayablePage, SessionPage } from '../page-views/pay-page-model.js';
+import type { OrderShown, PayablePage, ProcessingPage, SessionPage } from '../page-views/pay-page-model.js';
 import { callsPathOf, isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { sessionState } from '../sessions/session.js';
 import { SESSION_TRIES_MAX } from '../sessions/tries.js';
@@ -31,8 +31,9 @@ export interface PageFacts {
 export function decidePage(facts: PageFacts): SessionPage {
   const { session, now } = facts;
   const { payments } = session;
-  const latest = latestOf(payments);
-  const order = orderOf(facts, latest);
+  const paid = payments.find(isSuccess);
+  const order = orderOf(facts, paid ?? latestOf(payments));
+  if (paid) return receiptOf(facts, order, paid);
   const state = sessionState(session, now);
   switch (state) {
     case 'open':
@@ -41,31 +42,39 @@ export function decidePage(facts: PageFacts): SessionPage {
     case 'processing': {
       const underWay = payments.find((payment) => payment.state === 'processing');
       const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_MS;
-      return { ...order, state, isLate };
+      return processingPage(order, isLate);
     }
-    case 'completed': {
-      const paid = payments.find((payment) => payment.state === 'success');
+    case 'completed':
       // The session can be told of the success before the payment's own row is there; it is on its way.
-      if (!paid) return { ...order, state: 'processing', isLate: false };
-      const justNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
-      return {
-        ...order,
-        state: justNow ? 'succeeded' : 'already-paid',
-        paymentReference: paid.paymentReference,
-        paidAt: paid.modifiedUTCDate,
-        ...(isScanned(facts.address) ? {} : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
-      };
-    }
+      return processingPage(order, false);
     default:
       return { ...order, state };
   }
+}
+
+function receiptOf({ session, address, now }: PageFacts, order: OrderShown, paid: PaymentSnapshot): SessionPage {
+  const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
+  return {
+    ...order,
+    state: isJustNow ? 'succeeded' : 'already-paid',
+    paymentReference: paid.paymentReference,
+    paidAt: paid.modifiedUTCDate,
+    ...(isScanned(address) ? {} : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
+  };
+}
+
+/** No link back to the store: the store would show an order that is not paid, while the bank may still approve the charge. */
+function processingPage({ backToStoreUrl: _, ...order }: OrderShown, isLate: boolean): ProcessingPage {
+  return { ...order, state: 'processing', isLate };
 }
 
 /** Nobody holds the payable: the form, unless the payer was sent to the bank and can still go on there. */
 function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until } = latest ?? {};
-  if (facts.isPressed) return { ...order, state: 'processing', isLate: false };
+  // The payment can be known before its payable is.
+  if (facts.isPressed || session.payments.some(({ state }) => state === 'processing'))
+    return processingPage(order, false);
   const triesLeft = SESSION_TRIES_MAX - session.tries;
   const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
   const canGoOn = verificationUrl !== undefined && until !== undefined && Date.parse(until) > now.getTime();
@@ -91,9 +100,9 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot
   return form;
 }
 
-function orderOf({ session, address, locale }: PageFacts, latest: PaymentSnapshot | undefined): OrderShown {
-  // Who has paid comes back as one who has (H6).
-  const wayBack = latest?.state === 'success' ? session.returnUrl : session.cancelUrl;
+/** @param decisive the payment that succeeded, however many were made after it; otherwise the latest (H6) */
+function orderOf({ session, address, locale }: PageFacts, decisive: PaymentSnapshot | undefined): OrderShown {
+  const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
     sessionId: session.sessionId,
     callsPath: callsPathOf(address),
@@ -104,10 +113,14 @@ function orderOf({ session, address, locale }: PageFacts, latest: PaymentSnapsho
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
     customFields: session.customFields,
-    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, latest) }),
+    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, decisive) }),
     hasGivenBack: session.payments.some(({ reversedUTCDate }) => reversedUTCDate !== undefined),
     locale,
   };
+}
+
+function isSuccess({ state }: PaymentSnapshot): boolean {
+  return state === 'success';
 }
 
 /** A partner verifies its own customer, and tells him why his card was declined: neither is this payer's affair. */

@@ -1,5 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { CardKeyPublishedV1, type ChargeCard, type PaymentSnapshot } from '@svc/contracts';
+import {
+  CardKeyPublishedV1,
+  type ChargeCard,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  type PaymentSnapshot,
+  PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
+} from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { aPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
@@ -97,6 +106,38 @@ test('paid: the merchant can read it before the page is answered, and the page l
   gateway.clock.advance(3_600_000);
   expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body.state).toBe('already-paid');
   gateway.clock.advance(-3_600_000);
+});
+
+test('paid by the first try after the second was declined: the way back says Success, and leads to the returnUrl', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const payable = await gateway.payableOf(sessionId);
+  const verified = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
+  const declined = { paymentUTCDate: '2026-03-01T10:00:20.000Z', tries: 2 };
+  const linksOf = async (): Promise<(string | null)[][]> =>
+    [...(await page(sessionId)).matchAll(/<a [^>]*href="(https:\/\/shop[^"]*)"/g)].map(([, href]) => {
+      const { pathname, searchParams } = new URL(href!.replaceAll('&amp;', '&'));
+      return [pathname, searchParams.get('paymentStatus'), searchParams.get('paymentReference')];
+    });
+  await gateway.deliver(
+    anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, {
+      ...aPayment(payable, { ...verified, state: 'verificationRequired', version: 3 }),
+      payable: { payableId: sessionId, state: 'open', version: 3, tries: 1 },
+    }),
+  );
+  const failed = aPayment(payable, { ...declined, state: 'failed', version: 5 });
+  await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
+  expect(await linksOf()).toEqual([['/cart', 'Failed', failed.paymentReference]]);
+
+  const confirmed = { ...verified, version: 6, tries: 2, paymentReference: verified.paymentReference };
+  const underWay = { ...aPayment(payable, { ...confirmed, state: 'processing' }) };
+  await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, underWay));
+  expect(await linksOf()).toEqual([]);
+
+  const paid = aPayment(payable, { ...confirmed, version: 7 });
+  await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 4, paid));
+  const links = await linksOf();
+  expect(links.length).toBeGreaterThan(0);
+  for (const link of links) expect(link).toEqual(['/return', 'Success', verified.paymentReference]);
 });
 
 test('the charge carries the debt as the session has it, and a deadline', async () => {

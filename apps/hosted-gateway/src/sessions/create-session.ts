@@ -4,17 +4,21 @@ import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
 import { Clock, DomainError, merchantUrlProblem, newOwnCode, newUuid } from '@svc/kernel';
 import { currentTraceparent } from '@svc/messaging';
 import { HostedGatewayConfig } from '../config.js';
+import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
+import { noSigningKey } from '../signing-keys/signing-keys.js';
 import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /**
  * Creates a session, once for each requestId of a site and API version (C7). One round trip to PostgreSQL, one
- * commit, one event; a repeat costs a second round trip.
+ * commit, one event; a repeat costs a second round trip. Refuses a session whose webhook could not be signed: the
+ * payer would pay, and the merchant would never receive a notification. A repeat still gives the session that was made before.
  */
 @Injectable()
 export class CreateSession {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(FindMissingKeys) private readonly findMissingKeys: FindMissingKeys,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
@@ -52,9 +56,11 @@ export class CreateSession {
       traceparent: currentTraceparent() ?? null,
     };
     const fingerprint = fingerprintOf(request);
-    if (await this.sessions.create(session, fingerprint)) return { session, replayed: false };
+    const missing = await this.findMissingKeys.execute({ ...site, apiVersion });
+    if (missing.length === 0 && (await this.sessions.create(session, fingerprint))) return { session, replayed: false };
 
     const first = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
+    if (!first && missing.length > 0) throw noSigningKey({ ...site, apiVersion }, missing);
     if (first?.fingerprint !== fingerprint) {
       throw new DomainError('request.idempotency-conflict', {
         message: 'requestId was used before with different content.',

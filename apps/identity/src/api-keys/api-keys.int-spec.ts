@@ -39,7 +39,9 @@ describe('API keys', () => {
       .map(({ keyId }: { keyId: string }) => keyId);
   const told = async () => ({
     keys: (await test.published(ApiKeyChangedV1)).filter(({ payload }) => payload.merchantId === merchantId),
-    secrets: (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId),
+    secrets: (await test.published(SigningSecretChangedV1)).filter(
+      ({ payload }) => payload.merchantId === merchantId && payload.purpose === 'api-key',
+    ),
   });
   const open = async (sealed: string) => {
     const { plaintext } = await compactDecrypt(

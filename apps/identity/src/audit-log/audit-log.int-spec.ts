@@ -78,6 +78,8 @@ describe('the audit log', () => {
       ['merchant.created', none, none, none, { name: 'Merchant' }],
       ['merchant.renamed', none, none, { name: 'Merchant' }, { name: 'Renamed' }],
       ['site.created', siteId, none, none, settings],
+      ['webhook-secret.created', siteId, expect.any(String), none, { mode: 'test' }],
+      ['webhook-secret.created', siteId, expect.any(String), none, { mode: 'live' }],
       [
         'site.changed',
         siteId,

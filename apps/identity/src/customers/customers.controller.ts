@@ -34,7 +34,8 @@ export class CustomersController {
 
   /**
    * 200. 400 names the fields; 401, empty: wrong email or password, or no customer of this organisation; 403 with a
-   * customer's token; 429 with Retry-After after 5 failures of an email, or 100 of an address, in 15 minutes.
+   * customer's token; 429 with Retry-After after 5 failures of an email, or 100 of an address and 5 more for each of its
+   * customers, in 15 minutes.
    */
   @Post('login')
   @HttpCode(200)

@@ -43,14 +43,16 @@ export class LogInCustomer implements OnModuleInit {
     { email, password, address }: { email: string; password: string; address: string },
   ): Promise<CustomerLoginAnswer> {
     const known = canonicalEmail(email);
-    const takeBack = await this.limits.begin(owner, known, address);
+    const login = await this.limits.begin(owner, known, address);
     const found = await this.findWhoHas(owner, known, password).catch(async (error: unknown) => {
-      // Nobody looked at the password, so it was no guess.
-      await takeBack();
+      await login.notTried();
       throw error;
     });
-    if (!found?.customerReference) throw new DomainError('credentials.invalid');
-    await takeBack();
+    if (!found?.customerReference) {
+      await login.failed();
+      throw new DomainError('credentials.invalid');
+    }
+    await login.succeeded();
     const { customerReference, firstName, lastName } = found;
     const token = await this.signToken.execute({
       tokenType: 'customer',

@@ -267,7 +267,7 @@ describe('users and customers', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  it('locks an address after a hundred failures, whatever the emails', async () => {
+  it('locks an address without customers after a hundred failures, whatever the emails', async () => {
     identity.clock.advance(15 * 60_000);
     const refresh = async () => clientOf(identity, partner, await logIn(identity, partner));
     const from = await refresh();

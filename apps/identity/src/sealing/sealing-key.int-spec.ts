@@ -1,9 +1,9 @@
 import { newSealedKeyPair } from '@svc/auth';
-import { type PublicKeyJwk, SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
+import { type PublicKeyJwk, SealingKeyPublishedV1, SigningSecretChangedV1, SiteChangedV1 } from '@svc/contracts';
 import { DeadLetters } from '@svc/messaging';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { decodeProtectedHeader } from 'jose';
-import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
+import { ADMIN_KEY, startIdentityWithoutSealingKey } from '../../test/identity.js';
 
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
@@ -11,15 +11,12 @@ describe('the sealing key', () => {
   let test: TestService;
   let admin: ReturnType<typeof httpClient>;
   let merchant: string;
-  let site: string;
 
   beforeEach(async () => {
-    test = await startIdentity();
+    test = await startIdentityWithoutSealingKey();
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     merchant = `/admin/v1/merchants/${merchantId}`;
-    const { siteId } = (await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' })).body;
-    site = `${merchant}/sites/${siteId}`;
   });
   afterEach(() => test.stop());
 
@@ -27,28 +24,30 @@ describe('the sealing key', () => {
   const publish = async (jwk: PublicKeyJwk, version: number, occurredAt = '2026-03-01T10:00:00.000Z') =>
     test.deliver({ ...anEvent(SealingKeyPublishedV1, 'sealing-key', version, { publicJwk: jwk }), occurredAt });
   const sealsTo = async () => {
-    await admin('POST', `${site}/webhook-secrets`);
+    await admin('POST', `${merchant}/keys`, { mode: 'test' });
     return decodeProtectedHeader((await test.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
   };
 
-  it('has to be there before keys or secrets can be made; until then nothing is stored', async () => {
+  it('has to be there before keys or sites with their secrets can be made; until then nothing is stored', async () => {
     const before = (await admin('GET', '/admin/v1/audit-log')).body.entries;
     for (const [path, body] of [
       [`${merchant}/keys`, { mode: 'test' }],
-      [`${site}/keys`, { mode: 'test' }],
-      [`${site}/webhook-secrets`, undefined],
+      [`${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' }],
     ] as const) {
       const answer = await admin('POST', path, body);
       expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { status: 503 } });
     }
     expect((await admin('GET', `${merchant}/keys`)).body.keys).toEqual([]);
-    expect((await admin('GET', `${site}/keys`)).body.keys).toEqual([]);
-    expect((await admin('GET', `${site}/webhook-secrets`)).body.secrets).toEqual([]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([]);
+    expect(await test.published(SiteChangedV1)).toEqual([]);
     expect(await test.published(SigningSecretChangedV1)).toEqual([]);
     expect((await admin('GET', '/admin/v1/audit-log')).body.entries).toEqual(before);
 
     await publish(await publicJwk('first'), 1);
-    expect(await admin('POST', `${site}/keys`, { mode: 'test' })).toMatchObject({ status: 201 });
+    const site = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' });
+    expect(site).toMatchObject({ status: 201 });
+    const keys = `${merchant}/sites/${site.body.siteId}/keys`;
+    expect(await admin('POST', keys, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
   it('is the newest, whatever order they come in and how often', async () => {

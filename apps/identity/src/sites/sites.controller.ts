@@ -1,9 +1,9 @@
-import { Body, Controller, Inject, Param, Patch, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Header, Inject, Param, Patch, Post, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId } from '../path-ids.js';
 import { ChangeSite } from './change-site.js';
-import { CreateSite } from './create-site.js';
+import { type CreatedSite, CreateSite } from './create-site.js';
 import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 import type { SiteView } from './site.js';
 
@@ -16,13 +16,18 @@ export class SitesController {
     @Inject(ChangeSite) private readonly changeSite: ChangeSite,
   ) {}
 
-  /** 201. 400 names the fields; 404: no such merchant; 409: `siteReference` is taken, or the merchant has 1000 sites. */
+  /**
+   * 201 with a webhook secret of each mode, shown this once. 400 names the fields; 404: no such merchant; 409:
+   * `siteReference` is taken, or the merchant has 1000 sites; 503 with Retry-After until webhook-dispatcher has published
+   * the key to seal to.
+   */
   @Post()
+  @Header('cache-control', 'no-store')
   create(
     @Author() author: ChangeAuthor,
     @Param('merchantId', numericId) merchantId: number,
     @Body() request: CreateSiteRequest,
-  ): Promise<SiteView> {
+  ): Promise<CreatedSite> {
     return this.createSite.execute(author, merchantId, request);
   }
 

@@ -1,15 +1,20 @@
-import { SiteChangedV1 } from '@svc/contracts';
-import { httpClient, type TestService } from '@svc/testing';
-import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
+import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { SealingKeyPublishedV1, SigningSecretChangedV1, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
+import { anEvent, httpClient, type TestService } from '@svc/testing';
+import { compactDecrypt } from 'jose';
+import { ADMIN_KEY, SEALING_KEY, startIdentity } from '../../test/identity.js';
 
 describe('sites', () => {
   let test: TestService;
   let admin: ReturnType<typeof httpClient>;
   let merchant: string;
   let merchantId: number;
+  let pair: SealedKeyPair;
 
   beforeAll(async () => {
     test = await startIdentity();
+    pair = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
+    await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
     admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
   });
   afterAll(() => test.stop());
@@ -18,8 +23,13 @@ describe('sites', () => {
     merchant = `/admin/v1/merchants/${merchantId}`;
   });
 
-  const create = async (fields: object = {}) =>
-    (await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields })).body;
+  /** As it is shown from then on: without its secrets. */
+  const create = async (fields: object = {}) => {
+    const request = { name: 'Shop', siteReference: 'SHOP-1', ...fields };
+    const { webhookSecrets, ...site } = (await admin('POST', `${merchant}/sites`, request)).body;
+    expect(Object.keys(webhookSecrets)).toEqual(['test', 'live']);
+    return site;
+  };
   const published = async (siteId: number) =>
     (await test.published(SiteChangedV1))
       .filter(({ aggregateId }) => aggregateId === String(siteId))
@@ -36,9 +46,36 @@ describe('sites', () => {
       keylessMode: 'test',
     };
     expect(answer).toMatchObject({ status: 201 });
-    expect(answer.body).toEqual(site);
+    expect(answer.body).toEqual({ ...site, webhookSecrets: expect.anything() });
     expect(await published(5001)).toEqual([{ merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 }]);
     expect((await admin('GET', merchant)).body.sites).toEqual([site]);
+  });
+
+  it('gives a site a webhook secret of each mode, shows them once and publishes them sealed', async () => {
+    const answer = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
+    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { siteId, webhookSecrets } = answer.body;
+    const ofSite = <T extends { payload: { siteId?: number } }>(events: T[]): T['payload'][] =>
+      events.map(({ payload }) => payload).filter((payload) => payload.siteId === siteId);
+    const signing = ofSite(await test.published(SigningSecretChangedV1));
+    const metadata = ofSite(await test.published(WebhookSecretChangedV1));
+    expect(signing.map(({ mode, purpose, revoked }) => [mode, purpose, revoked])).toEqual([
+      ['test', 'webhook-secret', false],
+      ['live', 'webhook-secret', false],
+    ]);
+    expect(metadata).toEqual(
+      signing.map(({ secretId, mode }) => ({ secretId, mode, merchantId, siteId, revoked: false })),
+    );
+    const privateKey = openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
+    for (const { mode, sealed } of signing) {
+      const { plaintext } = await compactDecrypt(sealed, privateKey);
+      expect(new TextDecoder().decode(plaintext)).toBe(webhookSecrets[mode]);
+    }
+    const { secrets } = (await admin('GET', `${merchant}/sites/${siteId}/webhook-secrets`)).body;
+    expect(secrets).toMatchObject([
+      { mode: 'live', revoked: false },
+      { mode: 'test', revoked: false },
+    ]);
   });
 
   it('keeps the hosts of a keyless site as URLs show them', async () => {

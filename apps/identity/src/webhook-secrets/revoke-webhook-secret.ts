@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
-import { webhookSecretChanged } from './webhook-secret.js';
+import { signingSecretChanged, webhookSecretChanged } from './webhook-secret.js';
 import { WebhookSecretRow } from './webhook-secret.row.js';
 
 /** Ends a secret for good: it no longer signs. */
@@ -29,7 +29,8 @@ export class RevokeWebhookSecret {
 
       const change = { revokedAt: this.clock.now(), version: secret.version + 1 };
       await tx.update(WebhookSecretRow, { merchantId, siteId, secretId }, change);
-      await this.events.append(tx, webhookSecretChanged({ ...secret, ...change }));
+      const revoked = { ...secret, ...change };
+      await this.events.append(tx, webhookSecretChanged(revoked), signingSecretChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: 'webhook-secret.revoked',
         merchantId,

@@ -22,10 +22,11 @@ const create = async (site: string, mode: 'test' | 'live' = 'test'): Promise<num
   (await admin('POST', `${site}/webhook-secrets`, { mode })).status;
 const newSecret = async (site: string): Promise<string> =>
   (await admin('POST', `${site}/webhook-secrets`, { mode: 'test' })).body.secretId as string;
+const allOf = async (site: string): Promise<{ secretId: string; mode: string; revoked: boolean }[]> =>
+  (await admin('GET', `${site}/webhook-secrets`)).body.secrets;
+/** Without the two that the site was made with. */
 const listed = async (site: string): Promise<[string, boolean][]> =>
-  ((await admin('GET', `${site}/webhook-secrets`)).body.secrets as { secretId: string; revoked: boolean }[]).map(
-    ({ secretId, revoked }) => [secretId, revoked],
-  );
+  (await allOf(site)).slice(0, -2).map(({ secretId, revoked }) => [secretId, revoked]);
 
 test('a secret is listed and revoked at its own site alone', async () => {
   const { site, sibling, foreign } = two.sites;
@@ -48,10 +49,11 @@ test('a secret is listed and revoked at its own site alone', async () => {
 
 test('five are valid of a site in a mode, whatever others have and what was revoked', async () => {
   const { site, sibling, foreign } = two.sites;
-  for (const other of [sibling, foreign]) for (let count = 0; count < 5; count++) expect(await create(other)).toBe(201);
-  for (let count = 0; count < 5; count++) expect(await create(site, 'live')).toBe(201);
+  // One of each mode is there from the start.
+  for (const other of [sibling, foreign]) for (let count = 0; count < 4; count++) expect(await create(other)).toBe(201);
+  for (let count = 0; count < 4; count++) expect(await create(site, 'live')).toBe(201);
   const secrets: string[] = [];
-  for (let count = 0; count < 5; count++) secrets.push(await newSecret(site));
+  for (let count = 0; count < 4; count++) secrets.push(await newSecret(site));
   expect(secrets.every((secretId) => secretId !== undefined)).toBe(true);
   expect(await create(site)).toBe(409);
   expect((await admin('DELETE', `${site}/webhook-secrets/${secrets[0]}`)).status).toBe(204);

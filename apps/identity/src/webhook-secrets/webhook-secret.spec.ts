@@ -1,4 +1,10 @@
-import { newWebhookSecret, showWebhookSecret, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
+import {
+  newWebhookSecret,
+  showWebhookSecret,
+  signingSecretChanged,
+  type WebhookSecret,
+  webhookSecretChanged,
+} from './webhook-secret.js';
 
 describe('newWebhookSecret', () => {
   it('is 32 bytes in base64 behind whsec_, another one each time', () => {
@@ -32,14 +38,29 @@ test('webhook-dispatcher gets the sealed form; a webhook secret is never primary
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001, sealed: 'sealed' };
   const event = { type: { name: 'signing-secret.changed.v1' }, aggregateId: 's-1' };
   const both = { ...payload, purpose: 'webhook-secret', primary: false };
-  expect(webhookSecretChanged(SECRET)).toStrictEqual({
+  expect(signingSecretChanged(SECRET)).toStrictEqual({
     ...event,
     aggregateVersion: 2,
     payload: { ...both, revoked: false },
   });
-  expect(webhookSecretChanged(REVOKED)).toStrictEqual({
+  expect(signingSecretChanged(REVOKED)).toStrictEqual({
     ...event,
     aggregateVersion: 3,
     payload: { ...both, revoked: true },
+  });
+});
+
+test('the other services get its owner and mode, and nothing that opens or signs', () => {
+  const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001 };
+  const event = { type: { name: 'webhook-secret.changed.v1' }, aggregateId: 's-1' };
+  expect(webhookSecretChanged(SECRET)).toStrictEqual({
+    ...event,
+    aggregateVersion: 2,
+    payload: { ...payload, revoked: false },
+  });
+  expect(webhookSecretChanged(REVOKED)).toStrictEqual({
+    ...event,
+    aggregateVersion: 3,
+    payload: { ...payload, revoked: true },
   });
 });

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type Mode, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
+import {
+  type Mode,
+  type SigningSecretChanged,
+  SigningSecretChangedV1,
+  type WebhookSecretChanged,
+  WebhookSecretChangedV1,
+} from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
 /** A secret without what opens anything. */
@@ -41,8 +47,15 @@ export function showWebhookSecret({ secretId, mode, createdAt, revokedAt }: Webh
   };
 }
 
-/** What webhook-dispatcher is told of a secret. Never primary: that is about E3, and all valid secrets sign E4. */
-export function webhookSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
+/** The event for hosted-gateway: whether a notification of the site and mode can be signed. */
+export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSecretChanged> {
+  const { secretId, mode, merchantId, siteId, revokedAt, version } = secret;
+  const payload = { secretId, mode, merchantId, siteId, revoked: revokedAt !== null };
+  return { type: WebhookSecretChangedV1, aggregateId: secretId, aggregateVersion: version, payload };
+}
+
+/** The event for webhook-dispatcher. Never primary: that is about E3, and all valid secrets sign E4. */
+export function signingSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
   const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;
   const payload: SigningSecretChanged = {
     secretId,

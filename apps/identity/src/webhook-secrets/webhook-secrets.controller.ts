@@ -2,8 +2,9 @@ import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, U
 import { AdminKeyGuard } from '@svc/auth';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId, uuidId } from '../path-ids.js';
-import { CreateWebhookSecret, type CreatedWebhookSecret } from './create-webhook-secret.js';
+import { CreateWebhookSecret } from './create-webhook-secret.js';
 import { CreateWebhookSecretRequest } from './create-webhook-secret.request.js';
+import type { CreatedWebhookSecret } from './issue-webhook-secret.js';
 import { ListWebhookSecrets } from './list-webhook-secrets.js';
 import { RevokeWebhookSecret } from './revoke-webhook-secret.js';
 import type { WebhookSecretView } from './webhook-secret.js';

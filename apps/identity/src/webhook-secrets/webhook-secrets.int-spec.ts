@@ -1,5 +1,5 @@
 import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
-import { SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
+import { SealingKeyPublishedV1, SigningSecretChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
 import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
@@ -28,8 +28,12 @@ describe('webhook secrets', () => {
     secrets = `${sites}/${siteId}/webhook-secrets`;
   });
 
+  /** After the two that the site was made with. */
   const told = async () =>
-    (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId);
+    (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
+  const toldAll = async () =>
+    (await test.published(WebhookSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
+  const listed = async () => (await admin('GET', secrets)).body.secrets.slice(0, -2);
 
   it('makes a secret of test mode unless told otherwise, shows it once and publishes its sealed form', async () => {
     const answer = await admin('POST', secrets);
@@ -57,9 +61,7 @@ describe('webhook secrets', () => {
     expect(new TextDecoder().decode(plaintext)).toBe(webhookSecret);
 
     const createdUTCDate = test.clock.nowISO();
-    expect((await admin('GET', secrets)).body).toEqual({
-      secrets: [{ secretId, mode: 'test', revoked: false, createdUTCDate }],
-    });
+    expect(await listed()).toEqual([{ secretId, mode: 'test', revoked: false, createdUTCDate }]);
   });
 
   it('has several at a time and revokes each on its own, once', async () => {
@@ -69,7 +71,7 @@ describe('webhook secrets', () => {
       const answer = await admin('DELETE', `${secrets}/${first.secretId}`);
       expect([answer.status, answer.body]).toEqual([204, undefined]);
     }
-    expect((await admin('GET', secrets)).body.secrets).toMatchObject([
+    expect(await listed()).toMatchObject([
       { secretId: second.secretId, mode: 'live', revoked: false },
       { secretId: first.secretId, revoked: true, revokedUTCDate: test.clock.nowISO() },
     ]);
@@ -82,11 +84,18 @@ describe('webhook secrets', () => {
       [first.secretId, 2, true],
     ]);
     expect(events[2]!.payload.sealed).toBe(events[0]!.payload.sealed);
+    expect((await toldAll()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }))).toEqual(
+      [first, second, first].map(({ secretId }, i) => ({
+        ...{ secretId, mode: 'live', merchantId, siteId },
+        revoked: i === 2,
+        aggregateVersion: i === 2 ? 2 : 1,
+      })),
+    );
   });
 
   it('has at most five valid ones of a site and mode, also when they are made at once', async () => {
     const answers = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secrets, { mode: 'test' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 409, 409]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
     expect(await admin('POST', secrets, { mode: 'live' })).toMatchObject({ status: 201 });
   });
 
@@ -107,6 +116,6 @@ describe('webhook secrets', () => {
       expect(await admin('DELETE', `${path}/${secretId}`)).toMatchObject({ status: 404 });
     }
     expect(await admin('DELETE', `${secrets}/00000000-0000-7000-8000-000000000000`)).toMatchObject({ status: 404 });
-    expect((await admin('GET', secrets)).body.secrets).toMatchObject([{ secretId, revoked: false }]);
+    expect(await listed()).toMatchObject([{ secretId, revoked: false }]);
   });
 });

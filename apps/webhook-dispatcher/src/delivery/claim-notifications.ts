@@ -1,5 +1,6 @@
 import type { HostedApiVersion, Mode, NotificationFields, PaymentStatusText } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
+import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
 import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
@@ -141,20 +142,31 @@ const CLAIM = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
+/** Why a notification could not be signed. */
+export interface UnsignedAttempt {
+  readonly at: Date;
+  /** At least one. */
+  readonly missingKeys: readonly SigningPurpose[];
+}
+
 /**
  * Gives a lease back: due again at `nextAttemptAt`, or given up when there is none. Not a try. Does nothing when the
- * lease is no longer ours; a row superseded meanwhile only loses its lease.
+ * lease is no longer ours; a row superseded meanwhile only loses its lease. With `unsigned`, administrators see that the
+ * merchant cannot be notified until keys are created.
  */
 export async function giveBack(
   dataSource: DataSource,
   { id, leaseId }: Pick<ClaimedNotification, 'id' | 'leaseId'>,
   nextAttemptAt: Date | undefined,
+  unsigned?: UnsignedAttempt,
 ): Promise<void> {
   await dataSource.query(
     `UPDATE notifications
         SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
-            next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL
+            next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL,
+            unsigned_since = CASE WHEN $4::timestamptz IS NULL THEN unsigned_since ELSE coalesce(unsigned_since, $4) END,
+            missing_keys = coalesce($5, missing_keys)
       WHERE id = $1 AND lease_id = $2`,
-    [id, leaseId, nextAttemptAt ?? null],
+    [id, leaseId, nextAttemptAt ?? null, unsigned?.at ?? null, unsigned?.missingKeys ?? null],
   );
 }

@@ -101,6 +101,7 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
      ), tried AS (
        UPDATE notifications n
           SET tries = tries + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
+              unsigned_since = NULL, missing_keys = NULL,
               state = CASE WHEN n.state = 'superseded' AND given.state <> 'delivered' THEN n.state ELSE given.state END,
               next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE given.next END,
               delivered_at = CASE WHEN given.state = 'delivered' THEN given.ended ELSE n.delivered_at END

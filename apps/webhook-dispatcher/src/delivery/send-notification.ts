@@ -116,16 +116,17 @@ export class SendNotification {
 
   private async waitForKeys(notification: ClaimedNotification): Promise<void> {
     const now = this.clock.now();
-    const wait = waitForKeys(now.getTime() - notification.createdAt.getTime());
-    await giveBack(this.dataSource, notification, wait === undefined ? undefined : new Date(now.getTime() + wait));
-    this.log.warn(
-      {
-        notificationId: notification.id,
-        merchantId: notification.merchantId,
-        siteId: notification.siteId,
-        waitMs: wait,
-      },
-      'notification: no usable signing key',
+    const missingKeys = await this.secrets.findMissing(notification);
+    // They have arrived since.
+    if (missingKeys.length === 0) return giveBack(this.dataSource, notification, now);
+
+    const waitMs = waitForKeys(now.getTime() - notification.createdAt.getTime());
+    const nextAttemptAt = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
+    await giveBack(this.dataSource, notification, nextAttemptAt, { at: now, missingKeys });
+    const { id: notificationId, merchantId, siteId, mode, apiVersion } = notification;
+    this.log.error(
+      { notificationId, merchantId, siteId, mode, apiVersion, missingKeys, waitMs },
+      'notification cannot be signed: create the missing keys',
     );
   }
 }

@@ -115,14 +115,19 @@ describe('administration', () => {
     );
   });
 
-  it.each(['state=lost', 'state=pending&state=gone', 'merchantId=0', 'merchantId=7x', 'sessionId=1', 'after=1'])(
-    'refuses the query %s, naming the field',
-    async (query) => {
-      const { status, body } = await dispatcher.admin('GET', `?${query}`);
-      expect(status).toBe(400);
-      expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
-    },
-  );
+  it.each([
+    'state=lost',
+    'state=pending&state=gone',
+    'merchantId=0',
+    'merchantId=7x',
+    'sessionId=1',
+    'unsigned=no',
+    'after=1',
+  ])('refuses the query %s, naming the field', async (query) => {
+    const { status, body } = await dispatcher.admin('GET', `?${query}`);
+    expect(status).toBe(400);
+    expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
+  });
 
   it.each(['1', randomUUID()])('does not find %s', async (id) => {
     expect((await dispatcher.admin('GET', `/${id}`)).status).toBe(404);

@@ -1,6 +1,7 @@
 import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
+import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
 import { NOTIFICATION_STATES, type NotificationState } from './notification.js';
 
 /** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */
@@ -24,6 +25,10 @@ export interface NotificationSummary {
   createdAt: string;
   /** When the endpoint last acknowledged it. */
   deliveredAt: string | null;
+  /** Since when no key signs it, so that it is not sent; null once it was signed. */
+  unsignedSince: string | null;
+  /** The kinds of keys that its site or merchant needs for it to be sent; null when it was signed. */
+  missingKeys: readonly SigningPurpose[] | null;
 }
 
 export interface NotificationPage {
@@ -40,6 +45,8 @@ export interface NotificationQuery {
   readonly merchantId?: unknown;
   /** UUID. */
   readonly sessionId?: unknown;
+  /** `true`: only those that no key signs. */
+  readonly unsigned?: unknown;
   /** Only what is older than this notification (UUID). */
   readonly after?: unknown;
 }
@@ -50,7 +57,8 @@ export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export const SUMMARY_COLUMNS = `id, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
   payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
-  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt"`;
+  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
+  unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 
 /** A page far back costs the same as the first: ids sort by the time of their payment, so `after` is where the walk begins. */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
@@ -63,7 +71,7 @@ export async function listNotifications(dataSource: DataSource, query: Notificat
   return { notifications, after: rows.length > PAGE ? notifications.at(-1)!.id : null };
 }
 
-function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
+function filterOf({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
   conditions: string[];
   parameters: unknown[];
 } {
@@ -74,6 +82,7 @@ function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
     throw invalidField('merchantId', 'merchantId must be a positive whole number');
   }
   if (sessionId !== undefined && !isUuid(sessionId)) throw invalidField('sessionId', 'sessionId must be a UUID');
+  if (unsigned !== undefined && unsigned !== 'true') throw invalidField('unsigned', 'unsigned must be true');
   if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a notification');
 
   const possible: [string, unknown][] = [
@@ -87,6 +96,7 @@ function filterOf({ state, merchantId, sessionId, after }: NotificationQuery): {
     conditions: [
       // Written out, one of five words: the indexes of states are partial, and would not serve a state that may be any.
       ...(state === undefined ? [] : [`state = '${state as NotificationState}'`]),
+      ...(unsigned === undefined ? [] : ['unsigned_since IS NOT NULL']),
       ...given.map(([condition], i) => `${condition} $${i + 1}`),
     ],
     parameters: given.map(([, value]) => value),

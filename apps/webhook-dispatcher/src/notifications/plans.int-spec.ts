@@ -54,6 +54,15 @@ describe('the list goes straight to its page, newest first', () => {
     );
   });
 
+  test('of what no key signs, of all merchants or of one', async () => {
+    const index = 'notifications_unsigned';
+    expect(await planOfList({ unsigned: 'true' })).toMatch(backward(index));
+    expect(await planOfList({ unsigned: 'true', after: ID })).toMatch(backward(index, older));
+    expect(await planOfList({ unsigned: 'true', merchantId: '7', after: ID })).toMatch(
+      backward(index, older, merchant),
+    );
+  });
+
   test.each(['superseded', 'exhausted', 'gone'])('of what is %s, of all merchants or of one', async (of) => {
     const index = 'notifications_undelivered';
     expect(await planOfList({ state: of })).toMatch(backward(index, state(of)));
@@ -69,6 +78,12 @@ test('how long the oldest due one has waited is asked of each endpoint, not of e
   const one = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
   expect(plan.match(new RegExp(one, 'g'))).toHaveLength(2);
   expect(plan).toMatch(new RegExp(String.raw`${one} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`));
+});
+
+test('how many no key signs is counted in their index', async () => {
+  const { dataSource, service } = dispatcher.test;
+  const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).countUnsigned());
+  expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
 test('a replay since a time passes over what is older in the index, and one of a state reads that state', async () => {

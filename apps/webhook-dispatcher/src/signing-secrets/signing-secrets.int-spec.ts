@@ -1,7 +1,8 @@
-import { SealingKeyPublishedV1 } from '@svc/contracts';
+import { type Mode, SealingKeyPublishedV1 } from '@svc/contracts';
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, type Received, Receiver, signatureIn, verify } from '../../test/receiver.js';
+import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { notificationSignature } from '../delivery/sign-notification.js';
 
 const SECOND = 1_000;
@@ -18,6 +19,10 @@ beforeEach(async () => {
   receiver = await Receiver.start();
 });
 afterEach(() => receiver.stop());
+
+const countersOf = ({ test }: DispatcherUnderTest): { countUnsigned: () => Promise<number> } => ({
+  countUnsigned: () => test.service.app.get(DeliveryMetrics).countUnsigned(),
+});
 
 describe('signing keys', () => {
   it('are published to once, and again by nobody', async () => {
@@ -87,7 +92,8 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are waited for, which is not a try', async () => {
+  it('of the payment’s mode are waited for, which is not a try, and which operators see at once', async () => {
+    const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.payment(receiver.url, { mode: 'live' });
     await dispatcher.paid(payment);
     await dispatcher.runOnce();
@@ -98,10 +104,29 @@ describe('signing keys', () => {
       schedule_position: 0,
       lease_id: null,
     });
+    const { id } = await dispatcher.rowOf(payment);
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({
+      unsignedSince: dispatcher.clock.nowISO(),
+      missingKeys: ['api-key', 'webhook-secret'],
+    });
+    expect((await dispatcher.admin('GET', '?unsigned=true')).body['notifications']).toMatchObject([{ id }]);
+    const { countUnsigned } = countersOf(dispatcher);
+    expect(await countUnsigned()).toBe(1);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(error).toHaveBeenCalledWith(
+      expect.objectContaining({ notificationId: id, mode: 'live', missingKeys: ['api-key', 'webhook-secret'] }),
+      expect.stringContaining('cannot be signed'),
+    );
 
     const liveKey = SITE_API_KEY.replace('test', 'live');
     const liveSecret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     await dispatcher.secret('live-key', liveKey, { purpose: 'api-key', siteId: MERCHANT.siteId, mode: 'live' });
+    dispatcher.clock.advance(1 * SECOND);
+    await dispatcher.runOnce();
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({
+      unsignedSince: dispatcher.clock.later(-1 * SECOND).toISOString(),
+      missingKeys: ['webhook-secret'],
+    });
     await dispatcher.secret('live-secret', liveSecret, {
       purpose: 'webhook-secret',
       siteId: MERCHANT.siteId,
@@ -113,6 +138,44 @@ describe('signing keys', () => {
     expect(signatureIn(receiver.received[0]!)).toBe(
       notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey),
     );
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ unsignedSince: null, missingKeys: null });
+    expect((await dispatcher.admin('GET', '?unsigned=true')).body['notifications']).toEqual([]);
+    expect(await countUnsigned()).toBe(0);
+  });
+
+  it('that are missing are counted by notification: while it is pending or given up, and was not signed', async () => {
+    const { countUnsigned } = countersOf(dispatcher);
+    const rowsOf = (state: 'success' | 'failed', mode: Mode) => dispatcher.payment(receiver.url, { state, mode });
+    receiver.behaves(answers(500));
+    const [signed, givenUp, superseded] = [
+      rowsOf('success', 'test'),
+      rowsOf('success', 'live'),
+      rowsOf('failed', 'live'),
+    ];
+    for (const { secretId, siteId } of [
+      { secretId: 'live-key', siteId: MERCHANT.siteId },
+      { secretId: 'live-secret', siteId: MERCHANT.siteId },
+    ])
+      await dispatcher.test.dataSource.query(
+        `UPDATE signing_secrets SET revoked = true WHERE secret_id = $1 AND site_id = $2`,
+        [secretId, siteId],
+      );
+    dispatcher.clock.advance(1 * SECOND);
+    await dispatcher.paid(signed, givenUp, superseded);
+    await dispatcher.runOnce();
+    expect((await dispatcher.rowOf(signed)).state).toBe('pending');
+    expect(await countUnsigned()).toBe(2);
+
+    // As long as the whole schedule takes; then nothing is tried any more, and a replay is what helps.
+    dispatcher.clock.advance(72 * 3_600 * SECOND);
+    await dispatcher.runOnce();
+    expect((await dispatcher.rowOf(givenUp)).state).toBe('exhausted');
+    expect(await countUnsigned()).toBe(2);
+
+    const { sessionId } = superseded.source;
+    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, mode: 'test' }));
+    expect((await dispatcher.rowOf(superseded)).state).toBe('superseded');
+    expect(await countUnsigned()).toBe(1);
   });
 
   it('rest sealed: neither key nor secret is in a table in clear', async () => {

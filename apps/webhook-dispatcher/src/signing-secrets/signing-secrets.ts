@@ -21,9 +21,12 @@ export interface SigningKeysOwner {
   readonly apiVersion: HostedApiVersion;
 }
 
+/** The two kinds of keys: that of E3 and that of E4. */
+export type SigningPurpose = 'api-key' | 'webhook-secret';
+
 interface SecretRow {
   secret_id: string;
-  purpose: 'api-key' | 'webhook-secret';
+  purpose: SigningPurpose;
   sealed: string;
 }
 
@@ -53,10 +56,25 @@ export class SigningSecrets {
   /** The keys of this owner now, or undefined when one of the two kinds has not arrived or cannot be opened. */
   findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
-    return this.found.find(name, () => this.find(owner));
+    return this.found.find(name, async () => {
+      const { apiKey, webhookSecrets } = await this.find(owner);
+      return apiKey === undefined || webhookSecrets.length === 0 ? undefined : { apiKey, webhookSecrets };
+    });
   }
 
-  private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<SigningKeys | undefined> {
+  /** Which kinds have not arrived, were revoked, or cannot be opened. */
+  async findMissing(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
+    const { apiKey, webhookSecrets } = await this.find(owner);
+    return [
+      ...(apiKey === undefined ? ['api-key' as const] : []),
+      ...(webhookSecrets.length === 0 ? ['webhook-secret' as const] : []),
+    ];
+  }
+
+  private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<{
+    apiKey: string | undefined;
+    webhookSecrets: string[];
+  }> {
     const rows = await this.dataSource.query<SecretRow[]>(
       `SELECT secret_id, purpose, sealed FROM signing_secrets
         WHERE merchant_id = $1 AND mode = $2 AND NOT revoked
@@ -70,7 +88,7 @@ export class SigningSecrets {
     const webhookSecrets = await this.openAll(
       rows.filter(({ purpose }) => purpose === 'webhook-secret').slice(0, WEBHOOK_SECRETS_MAX),
     );
-    return apiKey === undefined || webhookSecrets.length === 0 ? undefined : { apiKey, webhookSecrets };
+    return { apiKey, webhookSecrets };
   }
 
   private async openAll(rows: readonly SecretRow[]): Promise<string[]> {

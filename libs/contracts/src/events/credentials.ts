@@ -53,6 +53,16 @@ export interface SigningSecretChanged {
 }
 export const SigningSecretChangedV1 = eventType<SigningSecretChanged>('signing-secret.changed.v1');
 
+/** Metadata of a site's webhook secret (E4), without the secret. Published by identity. */
+export interface WebhookSecretChanged {
+  secretId: string;
+  mode: Mode;
+  merchantId: number;
+  siteId: number;
+  revoked: boolean;
+}
+export const WebhookSecretChangedV1 = eventType<WebhookSecretChanged>('webhook-secret.changed.v1');
+
 /** Public part of an encryption key, as a JWK on P-256. */
 export interface PublicKeyJwk {
   kty: 'EC';

@@ -1,0 +1,14 @@
+import { customersNeeded } from './login-limit.js';
+
+test.each([
+  [0, 0],
+  [99, 0],
+  [100, 1],
+  [104, 1],
+  [105, 2],
+  [110, 3],
+  [9_999, 1_980],
+  [10_000, undefined],
+])('after %d failures of an address, %p customers must have logged in from it', (failures, customers) => {
+  expect(customersNeeded(failures)).toBe(customers);
+});

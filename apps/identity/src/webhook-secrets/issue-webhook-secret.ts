@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { getSealingKey, seal } from '../sealing/seal.js';
+import { newWebhookSecret, signingSecretChanged, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
+import { WebhookSecretRow } from './webhook-secret.row.js';
+
+/** A new secret and, this once, the secret itself. */
+export interface CreatedWebhookSecret {
+  readonly secretId: string;
+  /** `whsec_` and base64 of 32 bytes. Shown once. */
+  readonly webhookSecret: string;
+  readonly mode: Mode;
+}
+
+/** Writes a new webhook secret (E4), its events and its audit entry inside the transaction of a use case. */
+@Injectable()
+export class IssueWebhookSecret {
+  constructor(
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(AuditLog) private readonly auditLog: AuditLog,
+  ) {}
+
+  /**
+   * The caller holds the lock on the merchant and knows that the site exists. Throws `service.not-ready` until
+   * webhook-dispatcher has published its sealing key.
+   */
+  async execute(
+    tx: EntityManager,
+    author: ChangeAuthor,
+    { merchantId, siteId, mode }: Pick<WebhookSecret, 'merchantId' | 'siteId' | 'mode'>,
+  ): Promise<CreatedWebhookSecret> {
+    const webhookSecret = newWebhookSecret();
+    const secret: WebhookSecret = {
+      secretId: newUuid(this.clock),
+      mode,
+      merchantId,
+      siteId,
+      sealed: await seal(webhookSecret, await getSealingKey(tx)),
+      createdAt: this.clock.now(),
+      revokedAt: null,
+      version: 1,
+    };
+    const { secretId } = secret;
+    await tx.insert(WebhookSecretRow, secret);
+    await this.events.append(tx, webhookSecretChanged(secret), signingSecretChanged(secret));
+    await this.auditLog.append(tx, author, {
+      action: 'webhook-secret.created',
+      merchantId,
+      siteId,
+      credentialId: secretId,
+      after: { mode },
+    });
+    return { secretId, webhookSecret, mode };
+  }
+}

@@ -1,0 +1,120 @@
+/** A database that turns read-only and drops its connections, as the old primary of a failover does, and back. */
+import { Controller, Get, HttpCode, Inject, Module, Post } from '@nestjs/common';
+import { commandType } from '@svc/contracts';
+import { Commands, MessagePattern } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
+import { startTestService, type TestService } from '@svc/testing';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { ServiceConfig, type ServiceDefinition } from './index.js';
+
+const WriteV1 = commandType<object, string>('write.v1');
+
+@Controller()
+class WritesController {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Commands) private readonly commands: Commands,
+  ) {}
+
+  @Post('writes')
+  @HttpCode(200)
+  async write(): Promise<void> {
+    await inTransaction(this.dataSource, (tx) => tx.query(`INSERT INTO written (at) VALUES ($1)`, [new Date()]));
+  }
+
+  @MessagePattern(WriteV1)
+  async writeOnCommand(): Promise<string> {
+    await this.dataSource.query(`INSERT INTO written (at) VALUES ($1)`, [new Date()]);
+    return 'written';
+  }
+
+  @Post('commands')
+  @HttpCode(200)
+  command(): Promise<string> {
+    return this.commands.request(WriteV1, {});
+  }
+
+  @Get('reads')
+  async read(): Promise<unknown> {
+    return this.dataSource.query(`SELECT count(*) FROM written`);
+  }
+}
+
+@Module({ controllers: [WritesController] })
+class WritesModule {}
+
+const writes: ServiceDefinition = { name: 'writes', config: ServiceConfig, module: WritesModule, migrations: [] };
+
+let running: TestService;
+/** Outside of the service's pool, as a database administrator. */
+let administrator: pg.Client;
+let database: string;
+
+beforeAll(async () => {
+  running = await startTestService(writes, { env: { SVC_DATABASE_POOL_MAX: '3' } });
+  await running.dataSource.query('CREATE TABLE written (at timestamptz NOT NULL)');
+  const [row] = await running.dataSource.query<[{ name: string }]>('SELECT current_database() AS name');
+  database = row.name;
+  administrator = new pg.Client({ connectionString: (running.dataSource.options as { url: string }).url });
+  await administrator.connect();
+});
+afterAll(async () => {
+  await administrator.end();
+  await running.stop();
+});
+afterEach(() => setReadOnly('off'));
+
+const setReadOnly = (value: 'on' | 'off') =>
+  administrator.query(`ALTER DATABASE ${database} SET default_transaction_read_only = ${value}`);
+
+/** Resolves when they are gone. */
+async function endConnections(): Promise<void> {
+  await administrator.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()`,
+    [database],
+  );
+}
+
+const call = async (method: 'GET' | 'POST', url: string): Promise<[status: number, retryAfter: unknown]> => {
+  const { statusCode, headers } = await running.service.app.inject({ method, url });
+  return [statusCode, headers['retry-after']];
+};
+const everyCall = (): Promise<[number, unknown][]> =>
+  Promise.all([
+    ...Array.from({ length: 4 }, () => call('POST', '/writes')),
+    call('POST', '/commands'),
+    call('GET', '/reads'),
+    call('GET', '/health/ready'),
+  ]);
+const OK = [200, undefined];
+const UNAVAILABLE = [503, '1'];
+
+test('while the server only reads, every call is a 503 with Retry-After and the service is not ready; then all is well at once', async () => {
+  expect(await everyCall()).toEqual(Array(7).fill(OK));
+  await setReadOnly('on');
+  await endConnections();
+  // The first calls may still meet connections that were ended.
+  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(UNAVAILABLE));
+
+  await setReadOnly('off');
+  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(OK));
+});
+
+test('a session that turns read-only is thrown away, with the transaction that it was in', async () => {
+  const [[first]] = [await running.dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid')];
+  // Idle connections are used last in, first out: the next caller gets this one.
+  await running.dataSource.query('SET default_transaction_read_only = on');
+  expect(await call('GET', '/health/ready')).toEqual(UNAVAILABLE);
+  expect(await call('POST', '/writes')).toEqual(UNAVAILABLE);
+  for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(OK));
+  const { rows } = await administrator.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [first.pid]);
+  expect(rows).toEqual([]);
+});
+
+test('connections that the server ended cost no more than the call that met them', async () => {
+  expect(await everyCall()).toEqual(Array(7).fill(OK));
+  await endConnections();
+  for (const answer of await everyCall()) expect([OK, UNAVAILABLE]).toContainEqual(answer);
+  expect(await everyCall()).toEqual(Array(7).fill(OK));
+});
