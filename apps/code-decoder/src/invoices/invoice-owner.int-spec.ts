@@ -86,7 +86,9 @@ test('the key of a site is of its merchant alone', async () => {
   }
   const foreign = strangers['another merchant'].siteId;
   const path = `/business/api/v1/merchants/${owner.merchantId}/sites/${foreign}`;
-  expect((await call('PUT', { ...owner, path, headers: { 'x-api-key': owner.merchantKey } }, '/tills/T/code')).status).toBe(404);
+  expect(
+    (await call('PUT', { ...owner, path, headers: { 'x-api-key': owner.merchantKey } }, '/tills/T/code')).status,
+  ).toBe(404);
 });
 
 describe('a code that is scanned', () => {

@@ -68,7 +68,10 @@ test('the code of a till finds the greatest id among invoices of one millisecond
 test.each(['paid', 'refused', 'closed'] as const)('a payable that is %s closes its invoice', async (state) => {
   const invoice = await created();
   await keep(invoice, 'reserved', 2, decoder.clock.now());
-  expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({ payableState: 'reserved', closedAt: null });
+  expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({
+    payableState: 'reserved',
+    closedAt: null,
+  });
   const at = decoder.clock.later(1_000);
   await keep(invoice, state, 3, at);
   expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({ payableState: state, closedAt: at });

@@ -28,9 +28,7 @@ test('of several versions that come at once the newest is kept, and the same ver
 });
 
 test('rows are written in the order of their references, in each copy: two replicas never wait in a circle', async () => {
-  await history.dataSource.query(
-    `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
-  );
+  await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));
   await repository.keep(payments.map((payment) => ({ payment, version: 1 })));

@@ -20,7 +20,9 @@ beforeEach(async () => {
   generations = history.service.app.get(GenerationRepository);
   ours = await anOrganisation(history);
   payments = Array.from({ length: 6 }, (_, nth) =>
-    aPayment(ours.organisationId, ours.customers[0], { paymentUTCDate: history.clock.later(-nth * 300_000).toISOString() }),
+    aPayment(ours.organisationId, ours.customers[0], {
+      paymentUTCDate: history.clock.later(-nth * 300_000).toISOString(),
+    }),
   );
   await deliver(1);
   await begin();
