@@ -3,6 +3,9 @@
 /** `payments/payment.ts`, `merchants/merchant.ts`: the file named for its folder's noun holds the rules. */
 const NOUN = '^(?:apps|tools/checks/fixtures)/[^/]+/src/([^/]+)s/\\1\\.ts$';
 
+/** Feature folders, each of which imports only those before it. */
+const FEATURE_LAYERS = ['payables', 'payments', 'verifications|reversals', 'jobs', 'hosted-payments|partner-payments'];
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -13,6 +16,17 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
+    ...FEATURE_LAYERS.slice(1).map((above, index) => ({
+      name: 'features-in-layers',
+      comment:
+        'In payment-processor payables, payments, verifications and reversals, jobs and callers build on each other in this order.',
+      severity: 'error',
+      from: {
+        path: `^(?:apps|tools/checks/fixtures)/([^/]+)/src/(?:${FEATURE_LAYERS.slice(0, index + 1).join('|')})/`,
+        pathNot: '\\.(int-)?spec\\.ts$',
+      },
+      to: { path: `^(?:apps|tools/checks/fixtures)/$1/src/(?:${above})/` },
+    })),
     {
       name: 'rows-stay-home',
       comment:

@@ -78,7 +78,7 @@ export class Books {
     const now = new Date();
     await this.platform.sql(
       `UPDATE payment_processor.attempts SET next_ask_at = $1
-       WHERE state IN ('started', 'unknown') AND next_ask_at > $1 AND started_at < $2`,
+       WHERE state IN ('started', 'unknown', 'reversing') AND next_ask_at > $1 AND started_at < $2`,
       [now, new Date(now.getTime() - 10_000)],
     );
   }

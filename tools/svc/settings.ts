@@ -43,10 +43,10 @@ export interface Settings {
 
 /** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
 export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
-  'payment-processor': ['SVC_ACQUIRER_TIMEOUT_MS', 'SVC_ACQUIRER_CONCURRENCY'],
-  'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS'],
+  'payment-processor': ['SVC_ACQUIRER_TIMEOUT_MS', 'SVC_ACQUIRER_CONCURRENCY', 'SVC_ACQUIRER_LIVE'],
+  'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS', 'SVC_ACQUIRER_LIVE'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
-  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_'],
+  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
   'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
 };
 

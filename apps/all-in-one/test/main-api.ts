@@ -57,6 +57,8 @@ const environments = (acquirerUrl: string): Readonly<Record<string, Record<strin
   'payment-processor': {
     SVC_SEALING_KEY: SEALING_KEY,
     SVC_ACQUIRER_URL: acquirerUrl,
+    // The table has rows of callers in live mode.
+    SVC_ACQUIRER_LIVE: 'simulated',
     SVC_API_URL: 'https://api.example',
     SVC_CODES_URL: 'https://pay.example',
   },
@@ -69,6 +71,7 @@ const HOSTED_GATEWAY = {
   'hosted-gateway': {
     SVC_GATEWAY_URL: 'https://pay.example',
     SVC_CODES_URL: 'https://pay.example',
+    SVC_ACQUIRER_LIVE: 'simulated',
     SVC_KEYLESS_CALLS_PER_MINUTE: '100000',
     SVC_PAYMENTS_PER_MINUTE: '100000',
   },
@@ -76,7 +79,10 @@ const HOSTED_GATEWAY = {
 
 export async function startMainApi({ hostedGateway = false } = {}): Promise<MainApi> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-main-api-'));
-  const bank = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl') });
+  const bank = await startSimulatedAcquirer({
+    SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl'),
+    SVC_ACQUIRER_LIVE: 'simulated',
+  });
   const [broker, clock] = [new EmbeddedBroker(), new ManualClock()];
   const services: TestService[] = [];
   const wanted = { ...environments(bank.url), ...(hostedGateway ? HOSTED_GATEWAY : {}) };

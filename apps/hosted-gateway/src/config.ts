@@ -1,4 +1,4 @@
-import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
+import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig } from '@svc/service';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 
 export class HostedGatewayConfig extends ServiceConfig {
@@ -16,6 +16,10 @@ export class HostedGatewayConfig extends ServiceConfig {
   /** Opens the administration API of this service. A secret. */
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
+
+  /** Which acquirer takes live payments, as payment-processor is configured; without one, a live session is refused. */
+  @IsLiveAcquirer()
+  SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /** Calls a minute from one address for a site that needs no API key (A8). */
   @IsOptional()

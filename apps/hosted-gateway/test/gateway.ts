@@ -54,7 +54,13 @@ export interface Answer {
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
   execFileSync(process.execPath, [join(import.meta.dirname, '../browser/build.ts')]);
   const test = await startTestService(hostedGatewayService, {
-    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY, ...env },
+    env: {
+      SVC_GATEWAY_URL: 'https://pay.example',
+      SVC_CODES_URL: CODES_URL,
+      SVC_ADMIN_KEY: ADMIN_KEY,
+      SVC_ACQUIRER_LIVE: 'simulated',
+      ...env,
+    },
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
   const answering = new Map<string, { close(): Promise<void> }>();

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
-import { AcquirerCalls } from './acquirers/acquirer-calls.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { CardRepository } from './cards/card.repository.js';
@@ -9,25 +8,28 @@ import { CardsController } from './cards/cards.controller.js';
 import { DeleteCard } from './cards/delete-card.js';
 import { StoreCard } from './cards/store-card.js';
 import { PaymentProcessorConfig } from './config.js';
+import { ChargeCard } from './hosted-payments/charge-card.js';
+import { HostedPaymentsConsumer } from './hosted-payments/hosted-payments.consumer.js';
+import { CheckPayments } from './jobs/check-payments.js';
+import { CleanupJob } from './jobs/cleanup-job.js';
+import { RecoverAttempts } from './jobs/recover-attempts.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
 import { PartnerPaymentRepository } from './partner-payments/partner-payment.repository.js';
 import { PartnerPaymentsController } from './partner-payments/partner-payments.controller.js';
+import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
+import { ReturnedPayersController } from './partner-payments/returned-payers.controller.js';
 import { ClosePayable } from './payables/close-payable.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';
-import { ChargeCard } from './payments/charge-card.js';
-import { CheckPayments } from './payments/check-payments.js';
+import { AttemptRepository } from './payments/attempt.repository.js';
+import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
-import { PaymentsConsumer } from './payments/payments.consumer.js';
-import { RecoverAttempts } from './payments/recover-attempts.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
-import { ClearUp } from './reversals/clear-up.js';
 import { ReversalRepository } from './reversals/reversal.repository.js';
 import { FinishVerification } from './verifications/finish-verification.js';
-import { VerificationsController } from './verifications/verifications.controller.js';
 import { VerificationRepository } from './verifications/verification.repository.js';
 
 @Module({
@@ -35,19 +37,20 @@ import { VerificationRepository } from './verifications/verification.repository.
   controllers: [
     PartnerPaymentsController,
     CardsController,
-    VerificationsController,
+    ReturnedPayersController,
     PayablesConsumer,
-    PaymentsConsumer,
+    HostedPaymentsConsumer,
     MerchantsConsumer,
     deadLettersOf('payment-processor'),
   ],
   providers: [
-    AcquirerCalls,
+    AttemptRepository,
     CardKeys,
     CardRepository,
+    ChargeAttempt,
     ChargeCard,
     CheckPayments,
-    ClearUp,
+    CleanupJob,
     ClosePayable,
     DeleteCard,
     FinishVerification,
@@ -55,6 +58,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
+    PaymentIdempotency,
     PaymentMethods,
     PaymentRepository,
     RecoverAttempts,
@@ -65,8 +69,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     {
       provide: Acquirer,
       inject: [PaymentProcessorConfig],
-      useFactory: (config: PaymentProcessorConfig) =>
-        new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY),
+      useFactory: (config: PaymentProcessorConfig): Acquirer => SimulatedAcquirerClient.from(config),
     },
     adminKeyFrom(PaymentProcessorConfig),
   ],

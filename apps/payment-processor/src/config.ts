@@ -1,4 +1,4 @@
-import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
+import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig } from '@svc/service';
 import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
@@ -13,6 +13,10 @@ export class PaymentProcessorConfig extends ServiceConfig {
   /** Address of the simulated acquirer, the only one there is so far. */
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_URL: string;
+
+  /** Which acquirer takes live payments; without one, cards and charges of live keys are refused. */
+  @IsLiveAcquirer()
+  SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /** Address of the main API, without a slash at the end: where a bank leads a payer back to unless a partner names a page. */
   @IsBaseUrl()

@@ -5,6 +5,7 @@ import { PaymentProcessorConfig } from './config.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
+import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
@@ -23,5 +24,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     Verifications1763500001001,
     PartnerPayments1763500001002,
     ForgetAfter1763500001003,
+    ReversalDecisions1763500001004,
   ],
 };

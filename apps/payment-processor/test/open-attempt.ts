@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { PayableDescriptor } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
+import type { OpenAttempt } from '../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../src/payments/payment.js';
-import { type OpenAttempt, PaymentRepository } from '../src/payments/payment.repository.js';
+import { PaymentRepository } from '../src/payments/payment.repository.js';
 import { aPayable } from './builders.js';
 import type { Processor } from './processor.js';
 

@@ -23,8 +23,9 @@ import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
-import { RecoverAttempts } from '../src/payments/recover-attempts.js';
-import { ClearUp } from '../src/reversals/clear-up.js';
+import { CleanupJob } from '../src/jobs/cleanup-job.js';
+import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
+
 import { encryptedCard } from './encrypted-card.js';
 
 export const CODES_URL = 'https://pay.svc.example';
@@ -61,7 +62,10 @@ export interface PayOptions {
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const store = join(folder, 'charges.jsonl');
-  const acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store });
+  const acquirer = await startSimulatedAcquirer({
+    SVC_ACQUIRER_STORE: store,
+    SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'],
+  });
   const broker = new EmbeddedBroker();
   const shown: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {
@@ -80,7 +84,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
   });
   // Tests step the jobs; one that ran by itself as well would take the work away from them.
-  for (const job of [RecoverAttempts, ClearUp]) await test.service.app.get(job).onApplicationShutdown();
+  for (const job of [RecoverAttempts, CleanupJob]) await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   return {
@@ -125,7 +129,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
-    clearUp: () => test.service.app.get(ClearUp).runOnce(),
+    clearUp: () => test.service.app.get(CleanupJob).runOnce(),
     stop: async () => {
       await test.stop();
       await acquirer.close();

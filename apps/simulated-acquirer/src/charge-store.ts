@@ -8,6 +8,7 @@ export interface ChargeRecord {
   readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
   /** Why, when declined. */
   readonly reason?: DeclineReason;
+  readonly mode: 'test' | 'live';
   /** Cents. */
   readonly amount: number;
   readonly currency: string;

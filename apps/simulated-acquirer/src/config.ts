@@ -1,4 +1,4 @@
-import { TlsListenerConfig } from '@svc/service';
+import { IsLiveAcquirer, type LiveAcquirer, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig extends TlsListenerConfig {
@@ -7,6 +7,10 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @MinLength(1)
   @MaxLength(4096)
   SVC_ACQUIRER_STORE: string;
+
+  /** Whether the bank takes charges and cards of live mode, too: for development, where a test needs both modes. */
+  @IsLiveAcquirer()
+  SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
   /** The bank charges at once and answers this much later, in milliseconds. */
   @IsOptional()
@@ -37,7 +41,7 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 
-  /** Given to every program alike; nothing here depends on it. */
+  /** `production` takes no live charges, whatever SVC_ACQUIRER_LIVE says. */
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';

@@ -20,11 +20,13 @@ const aCharge = (cardNumber = '4242424242424242') => ({
   currency: 'ZAR',
   cardNumber,
 });
-const post = (path: string, body?: unknown): Promise<Response> =>
+const post = (path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(acquirer.url + path, {
     method: 'POST',
-    ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
   });
+const LIVE = { 'acquirer-mode': 'live' };
 const linesOf = (key: string): string[] =>
   readFileSync(store, 'utf8')
     .split('\n')
@@ -170,6 +172,39 @@ describe('a card whose owner is verified', () => {
     for (const path of ['/challenges/other', '/challenges/other/state'])
       expect((await fetch(acquirer.url + path)).status).toBe(404);
     expect((await answer(`${acquirer.url}/challenges/other`, 'confirm')).status).toBe(404);
+  });
+});
+
+describe('live mode', () => {
+  const cards = { cardNumber: '4242424242424242' };
+  const statuses = async (): Promise<number[]> =>
+    Promise.all([
+      post('/charges', aCharge(), LIVE).then(({ status }) => status),
+      post('/cards', cards, LIVE).then(({ status }) => status),
+      post('/charges', aCharge()).then(({ status }) => status),
+    ]);
+  const restart = async (env: Record<string, string>): Promise<void> => {
+    await acquirer.close();
+    acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store, ...env });
+  };
+
+  test('takes no charge and no card unless that is configured, and in production never', async () => {
+    expect(await statuses()).toEqual([403, 403, 200]);
+    await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
+    expect(await statuses()).toEqual([200, 200, 200]);
+    await restart({ SVC_ACQUIRER_LIVE: 'simulated', SVC_ENVIRONMENT: 'production' });
+    expect(await statuses()).toEqual([403, 403, 200]);
+  });
+
+  test('a live charge stands in the books as one, and is answered about and given back in any case', async () => {
+    await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
+    const charge = aCharge();
+    await post('/charges', charge, LIVE);
+    await restart({});
+    const asked = await fetch(`${acquirer.url}/charges/${charge.key}`, { headers: LIVE });
+    expect(await asked.json()).toMatchObject({ outcome: 'approved', mode: 'live' });
+    const reversed = await post(`/charges/${charge.key}/reversal`, undefined, LIVE);
+    expect(await reversed.json()).toMatchObject({ outcome: 'reversed', charged: true, mode: 'live' });
   });
 });
 

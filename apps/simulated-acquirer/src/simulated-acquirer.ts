@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { type ChargeRecord, ChargeStore } from './charge-store.js';
@@ -48,12 +48,14 @@ export async function startSimulatedAcquirer(
   const answerOf = (record: ChargeRecord): ChargeAnswer =>
     record.challenge ? { ...record, challengeUrl: `${publicUrl}/challenges/${record.challenge.reference}` } : record;
 
-  app.post<{ Body: ChargeRequest }>(
+  refuseLive(app, config);
+  app.post<{ Body: Omit<ChargeRequest, 'mode'> }>(
     '/charges',
     { schema: { body: CHARGE_BODY } },
     async (request, reply): Promise<ChargeAnswer | undefined> => {
-      const record = bank.charge(request.body);
-      const delayMs = config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(request.body);
+      const charge = { ...request.body, mode: modeOf(request) };
+      const record = bank.charge(charge);
+      const delayMs = config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge);
       // A bank that is closed does not wait for it.
       if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
       if (record) return answerOf(record);
@@ -69,7 +71,7 @@ export async function startSimulatedAcquirer(
   });
 
   app.post<{ Params: { key: string } }>('/charges/:key/reversal', (request) =>
-    Promise.resolve(bank.reverse(request.params.key)),
+    Promise.resolve(bank.reverse(request.params.key, modeOf(request))),
   );
 
   serveVault(app, bank);
@@ -89,6 +91,21 @@ export async function startSimulatedAcquirer(
       await app.close();
     },
   };
+}
+
+/** A caller that does not say it means test. */
+function modeOf({ headers }: FastifyRequest): 'test' | 'live' {
+  return headers['acquirer-mode'] === 'live' ? 'live' : 'test';
+}
+
+/** New charges and cards of live mode. What the bank has already, it answers about and gives back. */
+function refuseLive(app: FastifyInstance, config: SimulatedAcquirerConfig): void {
+  const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated' && config.SVC_ENVIRONMENT === 'development';
+  app.addHook('preHandler', async (request, reply) => {
+    const isNew = request.method === 'POST' && ['/charges', '/cards'].includes(request.routeOptions.url ?? '');
+    if (isNew && modeOf(request) === 'live' && !servesLive)
+      await reply.status(403).send({ message: 'This bank takes no live payments.' });
+  });
 }
 
 /** With TLS, for browsers on a network: the payer's page and nothing else, since whoever reaches the rest can charge. */

@@ -31,6 +31,7 @@ function behaviourOfNumber(cardNumber: string): CardBehaviour {
 
 export interface ChargeRequest {
   readonly key: string;
+  readonly mode: 'test' | 'live';
   readonly paymentReference: string;
   /** Cents. */
   readonly amount: number;
@@ -80,12 +81,13 @@ export class SimulatedBank {
    * Gives back what was charged under the key. Where nothing was, the key is barred: a charge that arrives later is
    * declined. Repeating it changes nothing.
    */
-  reverse(key: string): ChargeRecord {
+  reverse(key: string, mode: 'test' | 'live'): ChargeRecord {
     const record = this.store.find(key);
     if (record?.outcome === 'reversed') return record;
     return this.store.append({
       key,
       outcome: 'reversed',
+      mode: record?.mode ?? mode,
       amount: record?.amount ?? 0,
       currency: record?.currency ?? '',
       paymentReference: record?.paymentReference ?? '',
@@ -123,6 +125,7 @@ export class SimulatedBank {
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
       ...(reason ? { reason } : {}),
+      mode: request.mode,
       amount: request.amount,
       currency: request.currency,
       paymentReference: request.paymentReference,

@@ -119,6 +119,12 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'The outcome at the bank was not known in time. Anything charged is given back.',
   },
+  'live-mode.unavailable': {
+    errorReference: '40',
+    httpStatus: 403,
+    retryable: false,
+    message: 'No bank takes live payments here yet. Use a test key.',
+  },
   'webhook.no-signing-key': {
     errorReference: '40',
     httpStatus: 422,

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsString, IsUrl, Matches, MaxLength, MinLength } from 'class-validator';
+import { IsIn, IsOptional, IsString, IsUrl, Matches, MaxLength, MinLength } from 'class-validator';
 
 // Rules of variables that several services have: one service must not take what another refuses.
 
@@ -18,4 +18,14 @@ export function IsBaseUrl(): PropertyDecorator {
     Matches(/[^/]$/, { message: '$property must not end with a slash' }),
     MaxLength(200),
   );
+}
+
+/**
+ * `SVC_ACQUIRER_LIVE`: which acquirer takes live payments. `off`: none, so that live keys are refused. `simulated`: the
+ * simulated one, which takes no money; for development, where a test needs both modes.
+ */
+export type LiveAcquirer = 'off' | 'simulated';
+
+export function IsLiveAcquirer(): PropertyDecorator {
+  return applyDecorators(IsOptional(), IsIn(['off', 'simulated'] satisfies LiveAcquirer[]));
 }

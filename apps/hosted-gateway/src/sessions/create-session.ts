@@ -28,6 +28,8 @@ export class CreateSession {
     apiVersion: HostedApiVersion,
     request: CreateSessionRequest,
   ): Promise<{ session: Session; replayed: boolean }> {
+    // No payer could pay it.
+    if (site.mode === 'live' && this.config.SVC_ACQUIRER_LIVE === 'off') throw new DomainError('live-mode.unavailable');
     this.checkAddresses(site, request);
     const now = this.clock.now();
     const session: Session = {

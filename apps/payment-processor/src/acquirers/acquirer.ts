@@ -1,10 +1,11 @@
-import type { ErrorCode } from '@svc/contracts';
+import type { ErrorCode, Mode } from '@svc/contracts';
 import type { Card } from '../card-data/card.js';
 
 /** Why an issuer said no, as a code of the error catalogue. */
 export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.failed'>;
 
-interface ChargeTerms {
+export interface ChargeTerms {
+  readonly mode: Mode;
   /** The attempt's id. The acquirer charges at most once under it, whatever is repeated. */
   readonly idempotencyKey: string;
   /** Shown on the payer's statement and in the acquirer's reports (C3). */
@@ -42,6 +43,7 @@ export type ChallengeState = 'pending' | 'passed' | 'failed' | 'unknown';
 
 /** What became of a call. `unknown`: it may have happened, so it is never treated as failed. */
 export type ChargeOutcome =
+  | ReversedKey
   | { readonly kind: 'approved'; readonly acquirerReference: string }
   | { readonly kind: 'declined'; readonly reason: DeclineCode; readonly acquirerReference: string }
   | { readonly kind: 'verificationRequired'; readonly challenge: Challenge }
@@ -51,21 +53,29 @@ export type ChargeOutcome =
 /** What the acquirer knows of a key. `notFound`: nothing has arrived under it so far. */
 export type AskedOutcome = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
 
-export type ReversalOutcome =
+/** What the acquirer says of a key that was reversed. */
+type ReversedKey =
   /** It had been charged and is given back. */
   | { readonly kind: 'reversed' }
   /** It had not been charged, and from now on never will be under this key. */
-  | { readonly kind: 'neverCharged' }
+  | { readonly kind: 'neverCharged' };
+
+export type ReversalOutcome =
+  | ReversedKey
   /** Not confirmed; ask again later. */
   | { readonly kind: 'unconfirmed' };
 
 /**
- * The bank that takes the money: the one party that cannot join a transaction. An adapter never throws; it says
- * what it knows. An abstract class, because it is also its own injection token.
+ * The bank that takes the money, for test or for live: the mode travels with every call. It is the one party that
+ * cannot join a transaction. An adapter never throws; it says what it knows. An abstract class, because it is also its own
+ * injection token.
  */
 export abstract class Acquirer {
   /** Written to each attempt and named in ledger accounts. */
   abstract readonly name: string;
+
+  /** Whether charges and cards of this mode may be given to it. What it has, it is asked about and reverses in any mode. */
+  abstract serves(mode: Mode): boolean;
 
   /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
@@ -74,15 +84,15 @@ export abstract class Acquirer {
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
   /** Keeps a card in the vault. `invalid`: it takes no such number; `unknown`: it did not say. */
-  abstract storeCard(card: Card): Promise<StoredCard | 'invalid' | 'unknown'>;
+  abstract storeCard(card: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'>;
 
   /** Forgets it; repeating that is safe. False where it was not confirmed. */
-  abstract forgetCard(card: StoredCard): Promise<boolean>;
+  abstract forgetCard(card: StoredCard, mode: Mode): Promise<boolean>;
 
-  abstract askChallenge(challengeReference: string): Promise<ChallengeState>;
+  abstract askChallenge(challengeReference: string, mode: Mode): Promise<ChallengeState>;
 
-  abstract ask(idempotencyKey: string): Promise<AskedOutcome>;
+  abstract ask(idempotencyKey: string, mode: Mode): Promise<AskedOutcome>;
 
   /** Gives back what was charged under the key, or makes sure that nothing ever will be. Repeating it is safe. */
-  abstract reverse(idempotencyKey: string): Promise<ReversalOutcome>;
+  abstract reverse(idempotencyKey: string, mode: Mode): Promise<ReversalOutcome>;
 }

@@ -1,12 +1,14 @@
-import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { Pool } from 'undici';
 import type { Card } from '../card-data/card.js';
+import type { PaymentProcessorConfig } from '../config.js';
 import {
   Acquirer,
   type AskedOutcome,
   type CardCharge,
   type ChallengeState,
   type ChargeOutcome,
+  type ChargeTerms,
   type DeclineCode,
   type ReversalOutcome,
   type StoredCard,
@@ -41,7 +43,11 @@ export class SimulatedAcquirerClient extends Acquirer {
   override readonly name = 'simulated';
   private readonly pool: Pool;
 
-  constructor(url: string, connectionsMax: number) {
+  constructor(
+    url: string,
+    connectionsMax: number,
+    private readonly servesLive: boolean,
+  ) {
     super();
     this.pool = new Pool(url, {
       connections: connectionsMax,
@@ -50,17 +56,28 @@ export class SimulatedAcquirerClient extends Acquirer {
     });
   }
 
-  override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
-    return this.post({ ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+  static from(config: PaymentProcessorConfig): SimulatedAcquirerClient {
+    const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated';
+    if (servesLive && config.SVC_ENVIRONMENT !== 'development')
+      throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer takes no money.');
+    return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, servesLive);
   }
 
-  override async storeCard({ cardNumber }: Card): Promise<StoredCard | 'invalid' | 'unknown'> {
+  override serves(mode: Mode): boolean {
+    return mode === 'test' || this.servesLive;
+  }
+
+  override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
+    const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
+    return this.post(terms.mode, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+  }
+
+  override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
     try {
       const answer = await this.pool.request({
         method: 'POST',
         path: '/cards',
-        headers: JSON_BODY,
+        headers: { ...JSON_BODY, ...modeHeader(mode) },
         body: JSON.stringify({ cardNumber }),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
@@ -75,11 +92,12 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async forgetCard({ vaultToken }: StoredCard): Promise<boolean> {
+  override async forgetCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
     try {
       const answer = await this.pool.request({
         method: 'DELETE',
         path: `/cards/${encodeURIComponent(vaultToken)}`,
+        headers: modeHeader(mode),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
       await answer.body.dump();
@@ -90,21 +108,21 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    return this.post({ ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
+    return this.post(charge.mode, { ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
   }
 
-  private async post(body: object, signal: AbortSignal): Promise<ChargeOutcome> {
+  private async post(mode: Mode, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
     const request = {
       method: 'POST',
       path: '/charges',
-      headers: JSON_BODY,
+      headers: { ...JSON_BODY, ...modeHeader(mode) },
       body: JSON.stringify(body),
       signal,
     } as const;
     try {
       const answer = await this.pool.request(request);
       const record =
-        answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord) : await answer.body.dump();
+        answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord | null) : await answer.body.dump();
       return record ? asOutcome(record) : { kind: 'unknown' };
     } catch (error) {
       // Nothing was sent where no connection was made; whatever else went wrong, the charge may have happened.
@@ -112,11 +130,12 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async askChallenge(challengeReference: string): Promise<ChallengeState> {
+  override async askChallenge(challengeReference: string, mode: Mode): Promise<ChallengeState> {
     try {
       const answer = await this.pool.request({
         method: 'GET',
         path: `/challenges/${encodeURIComponent(challengeReference)}/state`,
+        headers: modeHeader(mode),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
       const { state } = (await answer.body.json()) as { state?: string };
@@ -126,14 +145,15 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async ask(idempotencyKey: string): Promise<AskedOutcome> {
+  override async ask(idempotencyKey: string, mode: Mode): Promise<AskedOutcome> {
     try {
       const answer = await this.pool.request({
         method: 'GET',
         path: `/charges/${encodeURIComponent(idempotencyKey)}`,
+        headers: modeHeader(mode),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
-      if (answer.statusCode === 200) return asOutcome((await answer.body.json()) as ChargeRecord);
+      if (answer.statusCode === 200) return asOutcome((await answer.body.json()) as ChargeRecord | null);
       await answer.body.dump();
       return { kind: answer.statusCode === 404 ? 'notFound' : 'unknown' };
     } catch {
@@ -141,16 +161,18 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async reverse(idempotencyKey: string): Promise<ReversalOutcome> {
+  override async reverse(idempotencyKey: string, mode: Mode): Promise<ReversalOutcome> {
     try {
       const answer = await this.pool.request({
         method: 'POST',
         path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
+        headers: modeHeader(mode),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
       if (answer.statusCode === 200) {
-        const { charged } = (await answer.body.json()) as ChargeRecord;
-        return { kind: charged ? 'reversed' : 'neverCharged' };
+        const { outcome, charged } = ((await answer.body.json()) ?? {}) as Partial<ChargeRecord>;
+        if (outcome === 'reversed') return asReversed(charged) ?? { kind: 'unconfirmed' };
+        return { kind: 'unconfirmed' };
       }
       await answer.body.dump();
     } catch {
@@ -165,25 +187,46 @@ export class SimulatedAcquirerClient extends Acquirer {
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
+/** Says whether the call is about test or live money; without it the simulated acquirer takes it for test. */
+const modeHeader = (mode: Mode): Record<string, string> => ({ 'acquirer-mode': mode });
 /** Longest address of a page that is handed on to a payer. */
 const URL_LENGTH_MAX = 2048;
 
-function bodyOf(terms: Omit<VerifiedCharge, 'challengeReference'>): Record<string, string | number> {
+function bodyOf(terms: ChargeTerms): Record<string, string | number> {
   const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency } = terms;
   return { key, paymentReference, amount, currency };
 }
 
-function asOutcome(record: ChargeRecord): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
-  const { acquirerReference, challenge, challengeUrl = '' } = record;
-  if (record.outcome === 'approved') return { kind: 'approved', acquirerReference };
-  if (record.outcome === 'challenged') {
-    const isUsable = challengeUrl.length <= URL_LENGTH_MAX && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
-    // Nobody could be verified there; it ends when the key is reversed.
-    if (!challenge || !isUsable) return { kind: 'unknown' };
-    return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
+/** Only what the acquirer is known to say means anything: every other answer leaves the outcome unknown. */
+function asOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
+  const { outcome, acquirerReference, charged } = record ?? {};
+  if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return { kind: 'unknown' };
+  switch (outcome) {
+    case 'approved':
+      return { kind: 'approved', acquirerReference };
+    case 'declined':
+      return { kind: 'declined', reason: DECLINE_CODES[record?.reason ?? ''] ?? 'card.declined', acquirerReference };
+    case 'challenged':
+      return asChallenge(record);
+    case 'reversed':
+      return asReversed(charged) ?? { kind: 'unknown' };
+    default:
+      return { kind: 'unknown' };
   }
-  // A key that was reversed is never charged any more, so for this charge it is a refusal.
-  return { kind: 'declined', reason: DECLINE_CODES[record.reason ?? ''] ?? 'card.declined', acquirerReference };
+}
+
+function asChallenge(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
+  const { challenge, challengeUrl = '' } = record ?? {};
+  const isUsable = challengeUrl.length <= URL_LENGTH_MAX && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
+  // No payer could be verified there; it ends when the key is reversed.
+  if (!challenge || !isUsable) return { kind: 'unknown' };
+  return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
+}
+
+/** Undefined where the acquirer does not say whether it had charged. */
+function asReversed(charged: unknown): { kind: 'reversed' } | { kind: 'neverCharged' } | undefined {
+  if (typeof charged !== 'boolean') return undefined;
+  return { kind: charged ? 'reversed' : 'neverCharged' };
 }
 
 function neverConnected(error: unknown): boolean {

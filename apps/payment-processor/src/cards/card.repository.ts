@@ -72,9 +72,9 @@ export class CardRepository {
   }
 
   /** Deleted ones that the acquirer is now to be asked to forget, those that wait longest first. */
-  async findToForget(limit: number): Promise<Pick<KnownCard, 'token' | 'vaultToken'>[]> {
+  async findToForget(limit: number): Promise<(Pick<KnownCard, 'token' | 'vaultToken'> & Pick<CardOwner, 'mode'>)[]> {
     return this.dataSource.query(
-      `SELECT token, vault_token AS "vaultToken" FROM cards WHERE forget_after <= $2 ORDER BY forget_after LIMIT $1`,
+      `SELECT token, vault_token AS "vaultToken", mode FROM cards WHERE forget_after <= $2 ORDER BY forget_after LIMIT $1`,
       [limit, this.clock.now()],
     );
   }

@@ -15,7 +15,7 @@ export class CardsController {
     @Inject(CardKeys) private readonly cardKeys: CardKeys,
   ) {}
 
-  /** The card is the customer's whose token it is, or the organisation's. 400 names the fields; 402 (13); 503 (30). */
+  /** The card is the customer's whose token it is, or the organisation's. 400 names the fields; 402 (13); 403 without a live acquirer; 503 (30). */
   @Post()
   @Header('cache-control', 'no-store')
   store(@Partner() partner: AuthenticatedPartner, @Body() body: StoreCardRequest): Promise<CardAnswer> {

@@ -3,7 +3,7 @@ import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
-import { Repeated } from '../payments/repeated.js';
+import { PeriodicJob } from '../jobs/periodic-job.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 const POLL_MS = 30_000;
@@ -12,14 +12,14 @@ const BATCH_MAX = 50;
 /** Deletes a stored card (P7): at once for whoever pays with it, and in the acquirer's vault until that has confirmed it. */
 @Injectable()
 export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly repeated: Repeated;
+  private readonly job: PeriodicJob;
 
   constructor(
     @Inject(CardRepository) private readonly cards: CardRepository,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.repeated = new Repeated('forgetting cards', POLL_MS, log, () => this.forgetDeleted());
+    this.job = new PeriodicJob('forgetting cards', POLL_MS, log, () => this.forgetDeleted());
   }
 
   /**
@@ -29,23 +29,23 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
   async execute(owner: CardOwner, token: string): Promise<void> {
     if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))
       throw new DomainError('resource.not-found', { message: 'There is no such card.' });
-    this.repeated.soon();
+    this.job.soon();
   }
 
   onApplicationBootstrap(): void {
-    this.repeated.start();
+    this.job.start();
   }
 
   onApplicationShutdown(): Promise<void> {
-    return this.repeated.stop();
+    return this.job.stop();
   }
 
   /** Returns whether there may be more to forget at once. */
   async forgetDeleted(): Promise<boolean> {
     const asked = await this.cards.findToForget(BATCH_MAX);
     let forgotten = 0;
-    for (const { token, vaultToken } of asked) {
-      if (await this.acquirer.forgetCard({ vaultToken })) {
+    for (const { token, vaultToken, mode } of asked) {
+      if (await this.acquirer.forgetCard({ vaultToken }, mode)) {
         await this.cards.markForgotten(token);
         forgotten++;
       } else await this.cards.forgetLater(token);

@@ -23,7 +23,8 @@ export class StoreCard {
 
   async execute(owner: CardOwner, request: StoreCardRequest): Promise<CardAnswer> {
     const card = await this.open(owner, request);
-    const stored = await this.acquirer.storeCard(card);
+    if (!this.acquirer.serves(owner.mode)) throw new DomainError('live-mode.unavailable');
+    const stored = await this.acquirer.storeCard(card, owner.mode);
     if (stored === 'invalid') throw new DomainError('card.invalid');
     if (stored === 'unknown') throw new DomainError('acquirer.unavailable', { retryAfterSeconds: 5 });
     const known = {

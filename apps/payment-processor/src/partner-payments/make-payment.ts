@@ -4,7 +4,6 @@ import type { AuthenticatedPartner } from '@svc/auth';
 import {
   type MakePaymentRequest,
   MAX_URL_LENGTH,
-  type PartnerPayment,
   type PaymentCustomer,
   sessionFeatures,
   ShowPaymentV1,
@@ -20,23 +19,21 @@ import {
   parseOwnCode,
 } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { isUniqueViolation } from '@svc/persistence';
-import { Acquirer } from '../acquirers/acquirer.js';
-import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { CheckPayments } from '../payments/check-payments.js';
+import { CheckPayments } from '../jobs/check-payments.js';
+import { type PayableRefusal, refusalOf } from '../payables/payable.js';
+import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { externalTransfer, voucherTransfers } from '../payments/ledger.js';
 import { acceptedPayment, amountToProcess, type Settlement } from '../payments/payment.js';
-import { SettleAttempt } from '../payments/settle-attempt.js';
-import { InFlight } from './in-flight.js';
 import {
+  type CurrentPayment,
   type KnownMerchant,
   type NewPartnerPayment,
   PartnerPaymentRepository,
   type PayableToPay,
   type PaymentOwner,
-  type StandingPayment,
 } from './partner-payment.repository.js';
+import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { checkRequest, checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
 
@@ -52,40 +49,25 @@ const SHOW_MS_MAX = 1_000;
 const READS_MAX = 3;
 
 /** One call, with what was made of it before anything was looked up. */
-interface Wanted {
+interface Wanted extends IdempotencyKey {
   readonly partner: AuthenticatedPartner;
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
-  readonly fingerprint: string;
   /** Where the bank leads the payer back to. */
   readonly returnUrl: string | undefined;
-  /** When it is answered whatever is known. */
-  readonly until: Date;
-}
-
-export interface MadePayment {
-  readonly payment: PartnerPayment;
-  /** Whether the reference had made it before. */
-  readonly replayed: boolean;
 }
 
 /**
- * A payment by a partner or its customer (P6), in the order of {@link ChargeCard}: payable, payment, idempotency key and
- * attempt are committed, then the acquirer is called, then its answer is committed.
- *
- * The same reference is one payment, however often and by however many it is sent (C7). In one process the first runs and
- * the others wait in memory; between processes the key in the tables decides, and the second looks at what the first does.
+ * A payment by a partner or its customer (P6): the terms are checked, then {@link ChargeAttempt} accepts and charges, or
+ * the payment is accepted as settled where no card is charged. {@link PaymentIdempotency} makes a reference one payment.
  */
 @Injectable()
 export class MakePayment {
-  private readonly inFlight = new InFlight<StandingPayment & { readonly replayed: boolean }>();
-
   constructor(
     @Inject(PartnerPaymentRepository) private readonly payments: PartnerPaymentRepository,
+    @Inject(PaymentIdempotency) private readonly idempotency: PaymentIdempotency,
     @Inject(PaymentMethods) private readonly methods: PaymentMethods,
-    @Inject(Acquirer) private readonly acquirer: Acquirer,
-    @Inject(AcquirerCalls) private readonly calls: AcquirerCalls,
-    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
@@ -98,35 +80,16 @@ export class MakePayment {
     const returnUrl = this.returnUrlOf(request);
     const fingerprint = fingerprintOf(request, customer);
     const until = this.clock.later(ANSWER_MS_MAX);
-    const wanted: Wanted = { partner, request, customer, fingerprint, returnUrl, until };
-    const key = [partner.organisationId, partner.mode, request.reference.toLowerCase()].join();
-    for (;;) {
-      const running = this.inFlight.find(key);
-      if (!running) return this.inFlight.start(key, () => this.makeOrFind(wanted));
-      // Refused, it has made nothing: then this call, which may carry another card, is the first.
-      const made = await running.catch(() => undefined);
-      if (made) return { payment: sameRequest(made, fingerprint).payment, replayed: true };
-      if (this.clock.now() >= wanted.until) throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
-    }
+    const wanted = { owner: partner, reference: request.reference, fingerprint, until };
+    return this.idempotency.once(
+      wanted,
+      () => this.make({ ...wanted, partner, request, customer, returnUrl }),
+      (payment) => this.awaitOutcome(wanted, payment),
+    );
   }
 
-  private async makeOrFind(wanted: Wanted): Promise<StandingPayment & { replayed: boolean }> {
-    const { reference } = wanted.request;
-    const known = await this.payments.findByReference(wanted.partner, reference);
-    const begun = known ?? (await this.begin(wanted));
-    const replayed = known !== undefined || begun !== undefined;
-    const standing = begun ?? (await this.payments.findByReference(wanted.partner, reference));
-    if (!standing) throw new Error('A payment that was just made is not there.');
-    const outcome = await this.awaitOutcome(wanted, sameRequest(standing, wanted.fingerprint));
-    // Readable as soon as this has answered (P5), also while its event is on the way.
-    await this.commands
-      .request(ShowPaymentV1, { payment: outcome.payment, version: outcome.version }, SHOW_MS_MAX)
-      .catch(() => undefined);
-    return { ...outcome, replayed };
-  }
-
-  /** Makes the payment. Returns one only where another replica has made it under this reference meanwhile. */
-  private async begin(wanted: Wanted): Promise<StandingPayment | undefined> {
+  /** Throws where the payment is refused. */
+  private async make(wanted: Wanted): Promise<void> {
     const { partner, request, customer } = wanted;
     const left = amountToProcess({
       amount: request.amount,
@@ -134,63 +97,61 @@ export class MakePayment {
       vouchers: request.vouchers ?? [],
     });
     const method = await this.methods.open(partner, customer.id, request, left);
+    const chargeBegins = this.clock.later(CHARGE_BEGINS_MS_MAX);
     for (let read = 1; read <= READS_MAX; read++) {
       const found = await this.findPayable(partner, request);
-      const { merchant, siteReference } = found;
+      const { payable, merchant, siteReference } = found;
       // What the merchant agrees to is not known yet: identity's event is on the way.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-      const { amount, source } = found.payable;
-      const features = source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
-      checkTerms(partner, request, { amount, features, grants: merchant.grants });
-      const refusal = this.refusalOf(found);
-      const payment = newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
-      if (!refusal && (await this.acceptAndPay(wanted, payment, method))) return undefined;
-      // What holds or has paid it may be this very payment, made by another replica a moment ago.
-      const made = await this.payments.findByReference(partner, request.reference);
-      if (made) return made;
-      if (refusal) throw refusal;
+      const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
+      checkTerms(partner, request, { amount: payable.amount, features, grants: merchant.grants });
+      const terms = { ...payable, expiresAt: new Date(payable.expiresAt), state: found.state, tries: found.tries };
+      const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
+      if (refusal) throw refusalError(refusal);
+      const asNew = (): NewPartnerPayment =>
+        newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
+      if (await this.acceptAndPay(wanted, asNew, method, chargeBegins)) return;
     }
-    throw new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
+    throw refusalError('payment.in-progress');
   }
 
-  /** False when somebody was faster: at the payable, or under the same reference. */
+  /** False when the payable changed after it was read. */
   private async acceptAndPay(
-    wanted: Wanted,
-    payment: NewPartnerPayment,
+    { partner, returnUrl }: Wanted,
+    asNew: () => NewPartnerPayment,
     { card, external }: PaymentMethod,
+    chargeBegins: Date,
   ): Promise<boolean> {
-    try {
-      if (!card)
-        return await this.payments.acceptAsSettled(payment, settlementOf(external), transfersOf(payment, external));
-      const open = await this.payments.acceptForAcquirer(payment, this.acquirer.name);
-      if (!open) return false;
-      const charge = {
-        idempotencyKey: open.attemptId,
-        paymentReference: open.payment.paymentReference,
-        amount: amountToProcess(open.payment),
-        currencyISOCode: open.payment.currencyISOCode,
-        card,
-        payerReturnUrl:
-          wanted.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${open.payment.paymentReference}`,
-      };
-      const deadline = this.clock.later(CHARGE_BEGINS_MS_MAX);
-      const outcome = await this.calls.make(deadline, (signal) => this.acquirer.charge(charge, signal));
-      await this.settleAttempt.execute(open, outcome);
-      return true;
-    } catch (error) {
-      if (isUniqueViolation(error, 'partner_references_pkey')) return false;
-      throw error;
+    if (!card) {
+      const payment = asNew();
+      return this.payments.acceptAsSettled(payment, settlementOf(external), transfersOf(payment, external));
     }
+    const result = await this.chargeAttempt.execute({
+      mode: partner.mode,
+      deadline: chargeBegins,
+      accept: (acquirer) => this.payments.acceptForAcquirer(asNew(), acquirer),
+      sourceOf: ({ payment: { paymentReference } }) => ({
+        card,
+        payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
+      }),
+    });
+    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
+    if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    return result.kind === 'charged';
   }
 
-  private async awaitOutcome(wanted: Wanted, standing: StandingPayment): Promise<StandingPayment> {
-    let at = standing;
-    while (at.payment.state === 'processing' && this.clock.now() < wanted.until) {
+  /** Answers with the outcome, or with `processing` when the time is over; the history shows the same from then on (P5). */
+  private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
+    let at = payment;
+    while (at.payment.state === 'processing' && this.clock.now() < key.until) {
       await this.checkPayments.execute(at.payment.payable.payableId);
-      at = (await this.payments.findByReference(wanted.partner, wanted.request.reference)) ?? at;
+      at = (await this.payments.findByReference(key.owner, key.reference)) ?? at;
       if (at.payment.state === 'processing') await pause(LOOK_AGAIN_MS);
     }
+    await this.commands
+      .request(ShowPaymentV1, { payment: at.payment, version: at.version }, SHOW_MS_MAX)
+      .catch(() => undefined);
     return at;
   }
 
@@ -207,22 +168,6 @@ export class MakePayment {
     return found;
   }
 
-  /** Only to say why: the statement that reserves it decides. */
-  private refusalOf({ state, payable }: PayableToPay): DomainError | undefined {
-    switch (state) {
-      case 'paid':
-      case 'refused':
-      case 'closed':
-        return new DomainError(`payable.${state}`);
-      case 'reserved':
-        return new DomainError('payment.in-progress', { retryAfterSeconds: 2 });
-      case 'open':
-        return Date.parse(payable.expiresAt) <= this.clock.now().getTime()
-          ? new DomainError('payable.expired')
-          : undefined;
-    }
-  }
-
   /** As a parser writes it: what the bank is given must not mean anything else there, nor be longer than it takes. */
   private returnUrlOf({ returnUrl }: MakePaymentRequest): string | undefined {
     if (returnUrl === undefined || returnUrl === null) return undefined;
@@ -236,9 +181,8 @@ export class MakePayment {
   }
 }
 
-function sameRequest(standing: StandingPayment, fingerprint: string): StandingPayment {
-  if (standing.fingerprint !== fingerprint) throw new DomainError('request.idempotency-conflict');
-  return standing;
+function refusalError(refusal: PayableRefusal): DomainError {
+  return new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
 }
 
 function newPayment(

@@ -20,7 +20,8 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { Transfer } from '../payments/ledger.js';
 import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
-import { type OpenAttempt, PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
+import type { OpenAttempt } from '../payments/attempt.repository.js';
+import { PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Whose payment it must be to be found at all. */
@@ -31,7 +32,7 @@ export interface PaymentOwner {
 }
 
 /** A partner's payment as it was committed. */
-export interface StandingPayment {
+export interface CurrentPayment {
   readonly fingerprint: string;
   readonly payment: PartnerPayment;
   /** aggregateVersion of the event that says the same. */
@@ -78,7 +79,7 @@ export class PartnerPaymentRepository {
   ) {}
 
   /** The payment that this organisation calls `reference`, in its present state. */
-  async findByReference(owner: PaymentOwner, reference: string): Promise<StandingPayment | undefined> {
+  async findByReference(owner: PaymentOwner, reference: string): Promise<CurrentPayment | undefined> {
     const [row] = await this.dataSource.query<(PaymentRow & { fingerprint: string })[]>(
       `SELECT r.fingerprint, ${PAYMENT_COLUMNS}
          FROM partner_references r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
@@ -90,6 +91,15 @@ export class PartnerPaymentRepository {
     const payment = asSnapshot(row);
     if (!isPartners(payment)) throw new Error('A payment under a reference of a partner is not a partner’s.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
+  }
+
+  /** The payable of a payment whose payer has returned from the bank's page; the reference alone opens that page. */
+  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
+    const [row] = await this.dataSource.query<{ payableId: string }[]>(
+      `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
+      [paymentReference],
+    );
+    return row;
   }
 
   findPayable(mode: Mode, payableId: string): Promise<PayableToPay | undefined> {
@@ -190,16 +200,8 @@ export class PartnerPaymentRepository {
     );
     if (!row) return undefined;
     event.committed();
-    return {
-      paymentId,
-      paymentVersion: 1,
-      attemptId,
-      acquirer: acquirer ?? '',
-      startedAt,
-      asked: 0,
-      triesMax,
-      payment,
-    };
+    const attempt = { attemptId, acquirer: acquirer ?? '', state: 'started', startedAt, asked: 0 } as const;
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment };
   }
 
   private async settle(

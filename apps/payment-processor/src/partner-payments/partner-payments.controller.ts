@@ -14,8 +14,8 @@ export class PartnerPaymentsController {
    * 201 with the payment: `success`, `failed`, or `verificationRequired` with `verificationUrl`; 202 while it is
    * `processing` after 20 s; 200 with `Idempotency-Replayed` for a repeat of the reference.
    *
-   * Refused before anything is charged or recorded: 400 names the fields; 401, empty; 403 for another customer, or vouchers
-   * and external payments without a grant; 404 nothing to pay (21), or no such card; 409 closed or paid (20), a payment in
+   * Refused before anything is charged or recorded: 400 names the fields; 401, empty; 403 for another customer, vouchers
+   * and external payments without a grant, or a card with a live key where no acquirer takes live payments; 404 nothing to pay (21), or no such card; 409 closed or paid (20), a payment in
    * progress (23, with Retry-After), or the reference with another content (40); 410 expired (20); 422 another amount (22),
    * or what the merchant does not accept (40); 503 with Retry-After.
    */

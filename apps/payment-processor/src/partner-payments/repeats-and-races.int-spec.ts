@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import { PaymentProcessorModule } from '../app.module.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { MakePayment } from './make-payment.js';
+import { PaymentIdempotency } from './payment-idempotency.js';
 import { aPayable } from '../../test/builders.js';
 import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -109,8 +110,13 @@ test('a thousand repeats at once: one charge, one payment, and the waiting ones 
 test('two replicas and the same reference: one payment, the second sees what the first made', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
-  // Each use case is a process of its own: they share the tables and nothing else.
-  const replicas = await Promise.all([1, 2, 3].map(() => app.create(MakePayment)));
+  // Each use case is a process of its own: they share the tables, and no payments in flight.
+  const aReplica = async (): Promise<MakePayment> => {
+    const replica = await app.create(MakePayment);
+    Reflect.set(replica, 'idempotency', await app.create(PaymentIdempotency));
+    return replica;
+  };
+  const replicas = await Promise.all([1, 2, 3].map(aReplica));
   const caller = { ...partner, mode: 'test', customerReference: undefined } as const;
   const made = await Promise.all(
     replicas.map((replica) =>

@@ -16,7 +16,7 @@ let processor: Processor;
 let partner: PartnerUnderTest;
 let merchant: { merchantId: number; siteId: number };
 beforeAll(async () => {
-  processor = await startProcessor();
+  processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
 });
 beforeEach(async () => {
   partner = await aPartner(processor);

@@ -19,18 +19,18 @@ export class ClosePayable {
 
   /** As part of a change that is undone when this refuses. */
   async closeIn(tx: EntityManager, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
-    await this.payables.makeKnown(tx, [descriptor]);
+    await this.payables.insertIfAbsent(tx, [descriptor]);
     const closed = await this.payables.close(tx, descriptor.payableId);
     if (closed) return closed;
-    const standing = await this.payables.find(descriptor.payableId, tx);
-    switch (standing?.state) {
+    const current = await this.payables.find(descriptor.payableId, tx);
+    switch (current?.state) {
       case 'closed':
       case 'refused':
         return {
-          payableId: standing.payableId,
-          state: standing.state,
-          version: standing.version,
-          tries: standing.tries,
+          payableId: current.payableId,
+          state: current.state,
+          version: current.version,
+          tries: current.tries,
         };
       case 'paid':
         throw new DomainError('payable.paid');

@@ -21,13 +21,13 @@ export class OpenPayable {
   async execute({ payable, replaces }: OpenPayableCommand): Promise<OpenedPayable> {
     return inTransaction(this.dataSource, async (tx) => {
       const replaced = replaces && (await this.closePayable.closeIn(tx, replaces));
-      await this.payables.makeKnown(tx, [payable]);
-      const standing = await this.payables.find(payable.payableId, tx);
-      if (!standing) throw new Error('A payable that was just made is not there.');
+      await this.payables.insertIfAbsent(tx, [payable]);
+      const current = await this.payables.find(payable.payableId, tx);
+      if (!current) throw new Error('A payable that was just made is not there.');
       // Somebody else's debt under the same id would be taken for this one.
-      if (standing.amount !== payable.amount || standing.currency !== payable.currencyISOCode)
+      if (current.amount !== payable.amount || current.currencyISOCode !== payable.currencyISOCode)
         throw new DomainError('payable.mismatch');
-      const { payableId, state, version, tries } = standing;
+      const { payableId, state, version, tries } = current;
       return { opened: { payableId, state, version, tries }, ...(replaced ? { replaced } : {}) };
     });
   }

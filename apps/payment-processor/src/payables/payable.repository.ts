@@ -9,12 +9,9 @@ import {
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { PayableTerms } from './payable.js';
 
-export interface StandingPayable extends PayableSnapshot {
-  /** Cents. */
-  readonly amount: number;
-  readonly currency: string;
-}
+export type CurrentPayable = PayableSnapshot & PayableTerms;
 
 /** Payables outside a payment: made known, looked at, closed. Winning and settling one is in payment.repository.ts. */
 @Injectable()
@@ -26,7 +23,7 @@ export class PayableRepository {
   ) {}
 
   /** Keeps payables that are new; one that a payment has brought already stays as it is. */
-  async makeKnown(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
+  async insertIfAbsent(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await tx.query(
       `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                              state, holder, tries, version, created_at, modified_at)
@@ -40,9 +37,11 @@ export class PayableRepository {
   }
 
   /** By id alone: other services ask for it by a descriptor they made, never a merchant or a payer. */
-  async find(payableId: string, tx?: EntityManager): Promise<StandingPayable | undefined> {
-    const [row] = await (tx ?? this.dataSource).query<StandingPayable[]>(
-      `SELECT payable_id AS "payableId", state, version, tries, amount, currency FROM payables WHERE payable_id = $1`,
+  async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
+    const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(
+      `SELECT payable_id AS "payableId", state, version, tries, tries_max AS "triesMax", mode, merchant_id AS "merchantId",
+              site_id AS "siteId", amount, currency AS "currencyISOCode", expires_at AS "expiresAt"
+         FROM payables WHERE payable_id = $1`,
       [payableId],
     );
     return row;

@@ -1,6 +1,15 @@
-import { PAYABLE_TRANSITIONS } from './payable.js';
+import type { PayableState } from '@svc/contracts';
+import fc from 'fast-check';
+import {
+  type AskedPayable,
+  PAYABLE_TRANSITIONS,
+  type PayableRefusal,
+  type PayableTerms,
+  refusalOf,
+  refusalOfState,
+} from './payable.js';
 
-test('only an open payable is reserved, closed or refused; only a reserved one is paid or freed', () => {
+test('a payable is paid only out of a reservation, and paid, refused and closed are final', () => {
   expect(PAYABLE_TRANSITIONS).toEqual({
     open: ['reserved', 'closed', 'refused'],
     reserved: ['paid', 'open', 'refused'],
@@ -8,4 +17,70 @@ test('only an open payable is reserved, closed or refused; only a reserved one i
     refused: [],
     closed: [],
   });
+});
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const IN_TIME = new Date(NOW.getTime() + 1);
+const DEBT = {
+  mode: 'test',
+  merchantId: 1001,
+  siteId: 5001,
+  amount: 12345,
+  currencyISOCode: 'ZAR',
+  expiresAt: IN_TIME,
+} as const;
+const PAYABLE: PayableTerms = { ...DEBT, state: 'open', tries: 0, triesMax: 5 };
+const ASKED: AskedPayable = { ...DEBT, try: 1 };
+
+test.each<[string, Partial<PayableTerms>, Partial<AskedPayable>, PayableRefusal | undefined]>([
+  ['is open', {}, {}, undefined],
+  ['is at its last try', { tries: 4 }, { try: 5 }, undefined],
+  ['is paid', { state: 'paid' }, {}, 'payable.paid'],
+  ['is refused', { state: 'refused' }, {}, 'payable.refused'],
+  ['is closed', { state: 'closed' }, {}, 'payable.closed'],
+  ['is reserved', { state: 'reserved' }, {}, 'payment.in-progress'],
+  ['is reserved and has expired', { state: 'reserved', expiresAt: NOW }, {}, 'payment.in-progress'],
+  ['expires now', { expiresAt: NOW }, {}, 'payable.expired'],
+  ['expires now as its payer saw it', {}, { expiresAt: NOW }, 'payable.expired'],
+  ['expires now and is of another amount', { expiresAt: NOW, amount: 1 }, {}, 'payable.expired'],
+  ['is of another amount', { amount: 12344 }, {}, 'payable.mismatch'],
+  ['is of another currency', { currencyISOCode: 'NAD' }, {}, 'payable.mismatch'],
+  ['has had this try', { tries: 1 }, {}, 'payment.in-progress'],
+  ['has not had the try before', {}, { try: 2 }, 'payment.in-progress'],
+  ['has had all its tries', { tries: 5 }, { try: 6 }, 'payment.in-progress'],
+  ['is of the other mode', { mode: 'live' }, {}, 'payment.in-progress'],
+  ['is of another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
+  ['is of another site', { siteId: 5002 }, {}, 'payment.in-progress'],
+])('a payable that %s', (_, payable, asked, refusal) => {
+  expect(refusalOf({ ...PAYABLE, ...payable }, { ...ASKED, ...asked }, NOW)).toBe(refusal);
+});
+
+test.each<[string, Partial<AskedPayable>, PayableRefusal | undefined]>([
+  ['comes with its first try', {}, undefined],
+  ['would be at its second try', { try: 2 }, 'payment.in-progress'],
+  ['expires now', { expiresAt: NOW }, 'payable.expired'],
+])('a payable that is not known and %s', (_, asked, refusal) => {
+  expect(refusalOf(undefined, { ...ASKED, ...asked }, NOW)).toBe(refusal);
+});
+
+test('only an open payable can be had, whatever else is true of it', () => {
+  const states = fc.constantFrom(...(Object.keys(PAYABLE_TRANSITIONS) as PayableState[]));
+  const terms = fc.record({
+    state: states,
+    tries: fc.nat(6),
+    triesMax: fc.integer({ min: 1, max: 5 }),
+    amount: fc.constantFrom(12345, 1),
+    expiresAt: fc.constantFrom(NOW, IN_TIME),
+    merchantId: fc.constantFrom(1001, 1002),
+  });
+  fc.assert(
+    fc.property(terms, fc.integer({ min: 1, max: 7 }), (of, nth) => {
+      const refusal = refusalOf({ ...DEBT, ...of }, { ...ASKED, try: nth }, NOW);
+      const isFree = of.expiresAt > NOW && of.amount === 12345 && of.merchantId === 1001;
+      const isNext = nth === of.tries + 1 && nth <= of.triesMax;
+      expect(refusal === undefined).toBe(of.state === 'open' && isFree && isNext);
+      expect(of.state === 'open' ? undefined : refusal).toBe(refusalOfState(of.state));
+    }),
+    { numRuns: 1_000 },
+  );
 });

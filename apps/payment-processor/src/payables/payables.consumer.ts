@@ -27,8 +27,8 @@ export class PayablesConsumer {
 
   /** Replay: a payable that is known stays as it is. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
-  async makeKnown(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
-    await this.payables.makeKnown(
+  async keepSessions(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
+    await this.payables.insertIfAbsent(
       tx,
       events.map((event) => event.payload.payable),
     );
@@ -39,8 +39,8 @@ export class PayablesConsumer {
    * known stays as it is.
    */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
-  async makeInvoicesKnown(events: EventEnvelope<InvoiceCreated>[], { tx }: ConsumerContext): Promise<void> {
-    await this.payables.makeKnown(
+  async keepInvoices(events: EventEnvelope<InvoiceCreated>[], { tx }: ConsumerContext): Promise<void> {
+    await this.payables.insertIfAbsent(
       tx,
       events.map((event) => event.payload.payable),
     );

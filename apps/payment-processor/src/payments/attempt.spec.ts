@@ -1,4 +1,19 @@
-import { ASK_AFTER_MS, ATTEMPT_TRANSITIONS, endOf, nextAskAt, REVERSE_AFTER_MS } from './attempt.js';
+import {
+  type AcquirerAnswer,
+  ASK_AFTER_MS,
+  ATTEMPT_TRANSITIONS,
+  type AttemptState,
+  CHARGEABLE_STATES,
+  conclude,
+  endOf,
+  isFinal,
+  isMissing,
+  needsClaimBeforeCall,
+  nextAskAt,
+  recoveryStep,
+  REVERSE_AFTER_MS,
+  statesEndedBy,
+} from './attempt.js';
 
 const startedAt = new Date('2026-03-01T10:00:00.000Z');
 const after = (milliseconds: number): Date => new Date(startedAt.getTime() + milliseconds);
@@ -22,30 +37,83 @@ test('a time that is now is not put off, and neither is the first reversal', () 
   expect(nextAskAt(startedAt, 4, after(REVERSE_AFTER_MS))).toEqual(after(REVERSE_AFTER_MS + 30_000));
 });
 
-test('an attempt without money can still be reversed, one that took or gave back money is final (P1)', () => {
-  expect(ATTEMPT_TRANSITIONS).toEqual({
-    started: ['approved', 'declined', 'notAttempted', 'unknown', 'reversed'],
-    unknown: ['approved', 'declined', 'notAttempted', 'reversed'],
-    approved: [],
-    declined: ['reversed'],
-    notAttempted: ['reversed'],
-    reversed: [],
-  });
+const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c/1' };
+const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
+  approved: { kind: 'approved', acquirerReference: 'a' },
+  declined: { kind: 'declined', reason: 'card.expired', acquirerReference: 'a' },
+  verificationRequired: { kind: 'verificationRequired', challenge: CHALLENGE },
+  notAttempted: { kind: 'notAttempted' },
+  neverCharged: { kind: 'neverCharged' },
+  reversed: { kind: 'reversed' },
+  unknown: { kind: 'unknown' },
+  notFound: { kind: 'notFound' },
+  unconfirmed: { kind: 'unconfirmed' },
+};
+const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
+
+/** Rows: what the acquirer says; columns: the state of the attempt. `!` is an incident, `!!` one with money to give back. */
+const CONCLUSIONS = `
+                      started      unknown      reversing    approved declined notAttempted reversed
+  approved            approved     approved     !!           -        !!       !!           !!
+  declined            declined     declined     -            !        -        -            !
+  verificationRequired notAttempted notAttempted -           !        !        -            !
+  notAttempted        notAttempted notAttempted -            !        !        -            !
+  neverCharged        notAttempted notAttempted notAttempted !        -        -            !
+  reversed            reverse      reverse      reversed     !        !        !            -
+  unknown             unknown      unknown      -            -        -        -            -
+  notFound            unknown      unknown      -            -        -        -            -
+  unconfirmed         unknown      unknown      -            -        -        -            -
+`;
+
+test('every answer in every state: what follows is as listed', () => {
+  const shown = (state: AttemptState, answer: AcquirerAnswer): string => {
+    const conclusion = conclude(state, answer);
+    if (conclusion.kind === 'end') return conclusion.end.state;
+    if (conclusion.kind === 'incident') return conclusion.giveBack ? '!!' : '!';
+    return conclusion.kind === 'none' ? '-' : conclusion.kind;
+  };
+  const rows = Object.entries(ANSWERS).map(([kind, answer]) => [kind, ...STATES.map((state) => shown(state, answer))]);
+  const listed = CONCLUSIONS.trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/));
+  expect([STATES, ...rows]).toEqual(listed);
+});
+
+test('an answer ends an attempt only by a listed transition', () => {
+  for (const answer of Object.values(ANSWERS)) {
+    for (const state of statesEndedBy(answer)) {
+      const end = isFinal(answer) ? endOf(answer).state : undefined;
+      expect(ATTEMPT_TRANSITIONS[state]).toContain(end);
+    }
+  }
+});
+
+test('a decision to reverse is final: from then on no answer makes a success', () => {
+  expect(ATTEMPT_TRANSITIONS.reversing).toEqual(['notAttempted', 'reversed']);
+  expect(statesEndedBy(ANSWERS.approved)).toEqual(CHARGEABLE_STATES);
+});
+
+test('the key is reversed without asking at 15 minutes, and at once where that is decided', () => {
+  expect(recoveryStep('unknown', REVERSE_AFTER_MS - 1)).toBe('ask');
+  expect(recoveryStep('started', REVERSE_AFTER_MS)).toBe('reverse');
+  expect(recoveryStep('reversing', 0)).toBe('reverse');
+});
+
+test('"not found" counts when the call is over: 1 s to begin, 9 s at most to be answered', () => {
+  expect(isMissing(ANSWERS.notFound, 9_999)).toBe(false);
+  expect(isMissing(ANSWERS.notFound, 10_000)).toBe(true);
+  expect(isMissing(ANSWERS.unknown, 10_000)).toBe(false);
+  expect(needsClaimBeforeCall(startedAt, after(999))).toBe(false);
+  expect(needsClaimBeforeCall(startedAt, after(1_000))).toBe(true);
 });
 
 test('a bank that asks for a verification has charged nothing', () => {
-  const challenge = { reference: 'c-1', url: 'https://bank.example/c/1' };
-  expect(endOf({ kind: 'verificationRequired', challenge })).toEqual({
+  expect(endOf({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
     state: 'notAttempted',
     acquirerReference: 'c-1',
-    settlement: { state: 'verificationRequired', challenge },
+    settlement: { state: 'verificationRequired', challenge: CHALLENGE },
   });
   expect(endOf({ kind: 'notAttempted' })).toEqual(endOf({ kind: 'neverCharged' }));
-});
-
-test('nothing is concluded from an unknown outcome or an unconfirmed reversal', () => {
-  expect(endOf({ kind: 'unknown' })).toBeUndefined();
-  expect(endOf({ kind: 'unconfirmed' })).toBeUndefined();
 });
 
 test('only an approval is a success', () => {

@@ -5,24 +5,36 @@ import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { endOf } from './attempt.js';
+import { refusalOf } from '../payables/payable.js';
+import { PayableRepository } from '../payables/payable.repository.js';
+import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
 let payments: PaymentRepository;
+let attempts: AttemptRepository;
 beforeAll(async () => {
   processor = await startProcessor();
   payments = processor.service.app.get(PaymentRepository);
+  attempts = processor.service.app.get(AttemptRepository);
 });
 afterAll(() => processor.stop());
 
-const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' })!;
+const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
 const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
   found.map(({ attemptId }) => attemptId).sort();
 
 describe('a payment is not accepted', () => {
   const payableRow = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
+
+  /** What the rule says of the same payable: statement and rule agree in every case. */
+  const refusalNow = async (payable: ReturnType<typeof aPayable>, nth: number) => {
+    const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
+    const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    return refusalOf(current, asked, processor.clock.now());
+  };
 
   test.each([
     ['is closed', `state = 'closed'`, 1],
@@ -42,6 +54,7 @@ describe('a payment is not accepted', () => {
     const before = await payableRow(payable.payableId);
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toEqual(before);
+    expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
   test.each([
@@ -50,12 +63,14 @@ describe('a payment is not accepted', () => {
   ])('where the payable is not known and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toBeUndefined();
+    expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
   test('while a millisecond earlier, and at the last try, it is', async () => {
     const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    expect(await refusalNow(payable, 5)).toBeUndefined();
     expect(await acceptPayment(processor, payable, 5)).toMatchObject({
       payment: { payable: { version: 2, tries: 5 } },
     });
@@ -78,24 +93,24 @@ describe('an outcome changes nothing', () => {
     const open = await anOpenAttempt(processor);
     await tamper(processor, statement, open.paymentId);
     const before = await factsOf(processor, open.paymentId);
-    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 
   test('of another payment', async () => {
     const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
     const before = await factsOf(processor, other.paymentId);
-    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED)).toBeUndefined();
-    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     expect(await factsOf(processor, other.paymentId)).toEqual(before);
   });
 
   test('the second time', async () => {
     const open = await anOpenAttempt(processor);
-    expect(await payments.settle(open, APPROVED)).toMatchObject({ state: 'success' });
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     const before = await factsOf(processor, open.paymentId);
     expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
-    expect(await payments.settle(open, APPROVED)).toBeUndefined();
+    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 });
@@ -106,19 +121,59 @@ test('only an attempt without an outcome becomes unknown, and no other one', asy
     await anOpenAttempt(processor),
     await anOpenAttempt(processor),
   ];
-  await payments.settle(ended, APPROVED);
+  await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
   const nextAsk = processor.clock.later(60_000);
-  for (const { attemptId } of [open, ended, open]) await payments.markUnknown(attemptId, nextAsk);
+  for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextAsk);
   const states = await Promise.all([open, ended, other].map(({ paymentId }) => factsOf(processor, paymentId)));
-  expect(states.map(({ attempts }) => attempts)).toEqual([['unknown'], ['approved'], ['started']]);
+  expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
+});
+
+describe('the decision to reverse, and a late claim of the call', () => {
+  const OPEN = `next_ask_at = started_at + interval '1 hour'`;
+  const ENDED = `next_ask_at = NULL, ended_at = started_at`;
+  const stateOf = async ({ paymentId }: { paymentId: string }) => (await factsOf(processor, paymentId))['attempts'];
+  const decide = (open: Parameters<typeof attempts.beginReversal>[1]) =>
+    attempts.beginReversal(undefined, open, processor.clock.later(30_000));
+
+  test.each([
+    ['started', OPEN, true],
+    ['unknown', OPEN, true],
+    ['reversing', OPEN, false],
+    ['approved', ENDED, false],
+    ['declined', ENDED, false],
+    ['notAttempted', ENDED, false],
+  ])('of an attempt that is %s', async (state, columns, isTaken) => {
+    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.claimForCall(open)]) {
+      const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+      if (state !== 'started')
+        await tamper(
+          processor,
+          `UPDATE attempts SET state = '${state}', ${columns} WHERE payment_id = $1`,
+          open.paymentId,
+        );
+      expect(await take(open)).toBe(isTaken);
+      expect(await stateOf(open)).toEqual([isTaken && take === decide ? 'reversing' : state]);
+      expect(await stateOf(other)).toEqual(['started']);
+    }
+  });
+
+  test('a call that was claimed after the attempt was read is not reversed: its age counts from the claim', async () => {
+    const open = await anOpenAttempt(processor);
+    processor.clock.advance(10_000);
+    expect(await attempts.claimForCall(open)).toBe(true);
+    expect(await decide(open)).toBe(false);
+    expect(await stateOf(open)).toEqual(['started']);
+    expect(await decide({ ...open, startedAt: processor.clock.now() })).toBe(true);
+    processor.clock.advance(-10_000);
+  });
 });
 
 describe('attempts to ask about', () => {
   const due = async (leaseMs = 30_000, limit = 50) =>
-    attemptIds(await payments.claimDue(processor.clock.later(leaseMs), limit));
+    attemptIds(await attempts.claimDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     processor.clock.advance(3_600_000);
-    await payments.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
+    await attempts.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
   const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
@@ -137,23 +192,25 @@ describe('attempts to ask about', () => {
   test('are given out with their own payment', async () => {
     const all = [await fresh(), await fresh(), await fresh()];
     processor.clock.advance(2_000);
-    const claimed = await payments.claimDue(processor.clock.later(30_000), 50);
+    const claimed = await attempts.claimDue(processor.clock.later(30_000), 50);
     const pairs = (of: typeof claimed) =>
       of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
     expect(pairs(claimed)).toEqual(pairs(all));
   });
 
-  test('of a payable that somebody looks at: the unknown ones, at most once a second', async () => {
+  test('of a payable that a client looks at: the unknown and reversing ones, at most once a second', async () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
-    for (const { attemptId } of [seen, other]) await payments.markUnknown(attemptId, processor.clock.later(60_000));
+    for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
-      attemptIds(await payments.claimUnknown(payment.payable.payableId, processor.clock.later(-1_000)));
+      attemptIds(await attempts.claimLookedAt(payment.payable.payableId, processor.clock.later(-1_000)));
     expect(await look(seen)).toEqual([seen.attemptId]);
     processor.clock.advance(999);
     expect(await look(seen)).toEqual([]);
     processor.clock.advance(1);
     expect(await look(seen)).toEqual([seen.attemptId]);
     expect(await look(started)).toEqual([]);
+    await attempts.beginReversal(undefined, started, processor.clock.later(60_000));
+    expect(await look(started)).toEqual([started.attemptId]);
     await tamper(
       processor,
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,

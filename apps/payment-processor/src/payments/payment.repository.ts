@@ -11,25 +11,11 @@ import {
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { type AttemptEnd, nextAskAt } from './attempt.js';
+import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
+import type { OpenAttempt } from './attempt.repository.js';
 import { captureAccounts, type Transfer, voucherTransfers } from './ledger.js';
 import { settledPayment } from './payment.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
-
-/** A payment with the attempt that is to decide it. */
-export interface OpenAttempt {
-  readonly paymentId: string;
-  /** Of the payment; one more with each change. */
-  readonly paymentVersion: number;
-  /** Also the idempotency key at the acquirer. */
-  readonly attemptId: string;
-  readonly acquirer: string;
-  readonly startedAt: Date;
-  /** Times the acquirer has been asked about it. */
-  readonly asked: number;
-  readonly triesMax: number;
-  readonly payment: AnyPaymentSnapshot;
-}
 
 /**
  * The only place that reads and writes payments. Accepting a payment and recording its outcome are one statement
@@ -110,14 +96,19 @@ export class PaymentRepository {
     event.committed();
     const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
     const { triesMax } = payable;
-    return { paymentId, paymentVersion: 1, attemptId, acquirer, startedAt, asked: 0, triesMax, payment: accepted };
+    const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
   }
 
   /**
-   * Records how an attempt ended, with everything that follows from it. Undefined when the attempt had ended before:
-   * somebody else was told first, and nothing changes.
+   * Records how an attempt ended, with everything that follows from it. Undefined, and nothing changes, when the attempt
+   * is in none of the states of `from`.
    */
-  async settle(open: OpenAttempt, end: AttemptEnd): Promise<AnyPaymentSnapshot | undefined> {
+  async settle(
+    open: OpenAttempt,
+    end: AttemptEnd,
+    from: readonly AttemptState[],
+  ): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
     const event = this.events.statement('$14', [
@@ -135,7 +126,7 @@ export class PaymentRepository {
       `WITH target AS (
          SELECT a.attempt_id, a.payment_id, p.payable_id
            FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
-          WHERE a.attempt_id = $1 AND a.state IN ('started', 'unknown') AND p.state = 'processing'
+          WHERE a.attempt_id = $1 AND a.state = ANY ($16) AND p.state = 'processing'
             AND y.holder = a.payment_id AND y.version = $2
             FOR UPDATE OF a, p, y
        ), attempt AS (
@@ -150,7 +141,7 @@ export class PaymentRepository {
        ), transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
          SELECT $11, 'capture', $12, $13, $7, $15, payment_id, $5 FROM target WHERE $7::bigint > 0
-       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}${vouchers.length > 0 ? `${recordTransfers('$16', '$15', '$5')}, ` : ''}logged AS (
+       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}${vouchers.length > 0 ? `${recordTransfers('$17', '$15', '$5')}, ` : ''}logged AS (
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
            FROM target, ${event.rows}
@@ -172,6 +163,7 @@ export class PaymentRepository {
         accounts.credit,
         event.parameter,
         settled.currencyISOCode,
+        from,
         ...(vouchers.length > 0 ? [this.transferRows(vouchers)] : []),
         ...(verification ? [verification.reference, verification.url, settled.verificationUntilUTCDate] : []),
       ],
@@ -184,43 +176,6 @@ export class PaymentRepository {
   /** Parameter of {@link recordTransfers}. */
   transferRows(transfers: readonly Transfer[]): string {
     return JSON.stringify(transfers.map((transfer) => ({ ...transfer, id: newUuid(this.clock) })));
-  }
-
-  /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Nothing when it has ended meanwhile. */
-  async markUnknown(attemptId: string, nextAsk: Date): Promise<void> {
-    await this.dataSource.query(
-      `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state IN ('started', 'unknown')`,
-      [attemptId, nextAsk],
-    );
-  }
-
-  /**
-   * Attempts whose time to be asked about has come, each given to one caller: `leaseUntil` becomes its next time, so
-   * that a caller that dies is replaced by the next one.
-   */
-  async claimDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
-    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
-      `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
-         FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
-              payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
-        WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
-        RETURNING ${ATTEMPT_COLUMNS}`,
-      [this.clock.now(), leaseUntil, limit],
-    );
-    return rows.map(asOpenAttempt);
-  }
-
-  /** As {@link claimDue}, for somebody who looks at a payable: its unknown attempts, unless asked about since `notSince`. */
-  async claimUnknown(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
-    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
-      `UPDATE attempts a SET asked_at = $2
-         FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
-        WHERE p.payable_id = $1 AND p.state = 'processing' AND a.payment_id = p.payment_id AND a.state = 'unknown'
-          AND (a.asked_at IS NULL OR a.asked_at <= $3) AND y.payable_id = p.payable_id
-        RETURNING ${ATTEMPT_COLUMNS}`,
-      [payableId, this.clock.now(), notSince],
-    );
-    return rows.map(asOpenAttempt);
   }
 
   /** The payment of this payable that the client calls `reference`, in its present state. */
@@ -254,7 +209,7 @@ const EVENT_OF = {
 
 const OPEN_VERIFICATION = `verification AS (
          INSERT INTO verifications (payment_id, challenge_reference, challenge_url, expires_at, open)
-         SELECT payment_id, $16, $17, $18, true FROM target
+         SELECT payment_id, $17, $18, $19, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL
@@ -267,26 +222,4 @@ export function recordTransfers(rows: string, currency: string, at: string): str
          SELECT transfer.id, transfer.kind, transfer.debit, transfer.credit, transfer.amount, ${currency}, payment_id, ${at}
            FROM target, jsonb_to_recordset(${rows}::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
        )`;
-}
-
-const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
-
-interface AttemptRow extends PaymentRow {
-  attempt_id: string;
-  acquirer: string;
-  started_at: Date;
-  asked: number;
-}
-
-function asOpenAttempt(row: AttemptRow): OpenAttempt {
-  return {
-    paymentId: row.payment_id,
-    paymentVersion: row.payment_version,
-    attemptId: row.attempt_id,
-    acquirer: row.acquirer,
-    startedAt: row.started_at,
-    asked: row.asked,
-    triesMax: row.tries_max,
-    payment: asSnapshot(row),
-  };
 }

@@ -1,33 +1,75 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { metrics } from '@opentelemetry/api';
 import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import type { ChargeOutcome, ReversalOutcome } from '../acquirers/acquirer.js';
-import { ReversalRepository } from '../reversals/reversal.repository.js';
-import { endOf, nextAskAt } from './attempt.js';
-import { type OpenAttempt, PaymentRepository } from './payment.repository.js';
+import { inTransaction } from '@svc/persistence';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { DataSource } from 'typeorm';
+import {
+  type AcquirerAnswer,
+  type AttemptState,
+  conclude,
+  endOf,
+  isFinal,
+  nextAskAt,
+  statesEndedBy,
+} from './attempt.js';
+import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
+import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Records what the acquirer said of an attempt, whoever was told: the call itself, the recovery job, or somebody who
- * looked. The first of them counts. An approval that comes after another ending is money nobody asked for any more:
- * its reversal is written down before anything else, so that it is made whatever dies meanwhile (H2).
+ * Records what the acquirer said of an attempt, whichever call it answered: the charge, a question or a reversal. What
+ * follows of it is decided by {@link conclude} alone. An answer that contradicts the row is an incident: a row, a metric
+ * and a log line. Where the acquirer holds money for a payment that did not succeed, the reversal is committed with the
+ * incident, so that it is made whatever dies meanwhile (H2).
  */
 @Injectable()
 export class SettleAttempt {
+  private readonly incidents = metrics.getMeter('@svc/payment-processor').createCounter('svc.payments.incidents');
+
   constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(ReversalRepository) private readonly reversals: ReversalRepository,
+    @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
     @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** The payment as it is now, if this decided it. */
-  async execute(open: OpenAttempt, outcome: ChargeOutcome | ReversalOutcome): Promise<AnyPaymentSnapshot | undefined> {
-    const end = endOf(outcome);
-    if (!end) {
-      await this.payments.markUnknown(open.attemptId, nextAskAt(open.startedAt, open.asked, this.clock.now()));
+  /** The payment as it is now, if this answer decided it. */
+  async execute(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<AnyPaymentSnapshot | undefined> {
+    if (!isFinal(answer)) {
+      const nextAsk = nextAskAt(attempt.startedAt, attempt.asked, this.clock.now());
+      await this.attempts.markUnknown(attempt.attemptId, nextAsk);
       return undefined;
     }
-    const settled = await this.payments.settle(open, end);
-    if (!settled && end.state === 'approved') await this.reversals.request(open.attemptId);
-    return settled;
+    const settled = await this.payments.settle(attempt, endOf(answer), statesEndedBy(answer));
+    if (settled) return settled;
+    return this.settleLocked(attempt, answer);
+  }
+
+  /** The answer does not end an attempt in the state of this one: decided under the row's lock, and never dropped. */
+  private async settleLocked(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<undefined> {
+    const state = await inTransaction(this.dataSource, async (tx) => {
+      const found = await this.attempts.lock(tx, attempt.attemptId);
+      const conclusion = found && conclude(found, answer);
+      if (conclusion?.kind === 'reverse') await this.attempts.beginReversal(tx, attempt, this.clock.now());
+      // An end that was not recorded: payment or payable contradict the attempt.
+      const isIncident = conclusion?.kind === 'incident' || conclusion?.kind === 'end';
+      if (!found || !isIncident) return undefined;
+      const giveBack = conclusion.kind === 'incident' && conclusion.giveBack;
+      await this.attempts.recordIncident(tx, attempt.attemptId, found, answer, giveBack);
+      return found;
+    });
+    if (state) this.report(attempt, state, answer);
+    return undefined;
+  }
+
+  private report(attempt: OpenAttempt, state: AttemptState, answer: AcquirerAnswer): void {
+    this.incidents.add(1, { state, answer: answer.kind });
+    const { paymentReference } = attempt.payment;
+    this.log.error(
+      { paymentReference, attemptId: attempt.attemptId, state, answer: answer.kind },
+      'the acquirer contradicts the attempt',
+    );
   }
 }

@@ -56,7 +56,7 @@ async function aPaymentRow(state: PaymentState): Promise<string> {
 
 async function anAttemptRow(state: AttemptState): Promise<string> {
   const attemptId = randomUUID();
-  const ended = !['started', 'unknown'].includes(state);
+  const ended = !['started', 'unknown', 'reversing'].includes(state);
   await processor.dataSource.query(
     `INSERT INTO attempts VALUES ($1, $2, 'simulated', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, CASE WHEN NOT $4 THEN now() + interval '1 year' END)`,
     [attemptId, await aPaymentRow('processing'), state, ended],
@@ -74,7 +74,7 @@ test('the database lets exactly the listed transitions of a payment through', as
 
 test('the database lets exactly the listed transitions of an attempt through', async () => {
   const states = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
-  const open = `$2 IN ('started', 'unknown')`;
+  const open = `$2 IN ('started', 'unknown', 'reversing')`;
   const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_ask_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
   expect((await allowedByDatabase('attempts', 'attempt_id', states, update, anAttemptRow)).sort()).toEqual(
     listed(ATTEMPT_TRANSITIONS).sort(),

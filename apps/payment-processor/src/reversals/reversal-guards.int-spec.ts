@@ -1,9 +1,9 @@
 import { PaymentReversedV1 } from '@svc/contracts';
 import { anOpenAttempt } from '../../test/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { type ChargeOutcome, type ReversalOutcome } from '../acquirers/acquirer.js';
-import { endOf } from '../payments/attempt.js';
-import { type OpenAttempt, PaymentRepository } from '../payments/payment.repository.js';
+import type { AcquirerAnswer } from '../payments/attempt.js';
+import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
+import { SettleAttempt } from '../payments/settle-attempt.js';
 import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
@@ -14,13 +14,23 @@ beforeEach(async () => {
 });
 afterEach(() => processor.stop());
 
-async function ended(outcome: ChargeOutcome | ReversalOutcome): Promise<OpenAttempt> {
+const settle = (attempt: OpenAttempt, answer: AcquirerAnswer) =>
+  processor.service.app.get(SettleAttempt).execute(attempt, answer);
+async function reversing(): Promise<OpenAttempt> {
   const open = await anOpenAttempt(processor);
-  expect(await processor.service.app.get(PaymentRepository).settle(open, endOf(outcome)!)).toBeDefined();
+  const attempts = processor.service.app.get(AttemptRepository);
+  expect(await attempts.beginReversal(undefined, open, processor.clock.later(30_000))).toBe(true);
   return open;
 }
-const DECLINED: ChargeOutcome = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
-const claim = (leaseMs = 30_000): Promise<string[]> => reversals.claimDue(processor.clock.later(leaseMs), 50);
+async function ended(answer: AcquirerAnswer): Promise<OpenAttempt> {
+  const open = answer.kind === 'reversed' ? await reversing() : await anOpenAttempt(processor);
+  expect(await settle(open, answer)).toBeDefined();
+  return open;
+}
+const DECLINED: AcquirerAnswer = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
+const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-2' };
+const claim = async (leaseMs = 30_000): Promise<string[]> =>
+  (await reversals.claimDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
 test('an approval is given back where its attempt had ended without money, once, and for no other attempt', async () => {
   const [declined, notAttempted, reversed] = [
@@ -28,19 +38,27 @@ test('an approval is given back where its attempt had ended without money, once,
     await ended({ kind: 'neverCharged' }),
     await ended({ kind: 'reversed' }),
   ];
-  const others = [
-    await ended({ kind: 'approved', acquirerReference: 'a-2' }),
-    await anOpenAttempt(processor),
-    await ended(DECLINED),
-  ];
-  for (const { attemptId } of [declined, notAttempted, reversed, declined, others[0]!, others[1]!])
-    await reversals.request(attemptId);
+  const others = [await ended(APPROVED), await anOpenAttempt(processor)];
+  await ended(DECLINED);
+  for (const attempt of [declined, notAttempted, reversed, declined, ...others]) await settle(attempt, APPROVED);
   expect((await claim()).sort()).toEqual([declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort());
+  expect(await reversals.claimDue(processor.clock.later(60_000), 50)).toEqual([]);
+});
+
+test('an approval for an attempt that is being reversed is given back once the attempt has ended', async () => {
+  const open = await reversing();
+  expect(await settle(open, APPROVED)).toBeUndefined();
+  expect(await claim()).toEqual([]);
+  expect(await settle(open, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
+  expect(await reversals.claimDue(processor.clock.later(30_000), 50)).toEqual([
+    { attemptId: open.attemptId, mode: 'test' },
+  ]);
 });
 
 test('a reversal is given to one caller until its lease is over, then to the next', async () => {
-  const { attemptId } = await ended(DECLINED);
-  await reversals.request(attemptId);
+  const declined = await ended(DECLINED);
+  const { attemptId } = declined;
+  await settle(declined, APPROVED);
   expect(await claim()).toEqual([attemptId]);
   processor.clock.advance(29_999);
   expect(await claim()).toEqual([]);
@@ -50,7 +68,7 @@ test('a reversal is given to one caller until its lease is over, then to the nex
 
 test('a confirmation is recorded and published once, of its own attempt, and ends the asking', async () => {
   const [one, other] = [await ended(DECLINED), await ended(DECLINED)];
-  for (const { attemptId } of [one, other]) await reversals.request(attemptId);
+  for (const attempt of [one, other]) await settle(attempt, APPROVED);
   const confirmed = await reversals.confirm(one.attemptId);
   expect(confirmed).toMatchObject({ paymentReference: one.payment.paymentReference });
   processor.clock.advance(1_000);

@@ -82,7 +82,7 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
 test('is repeated until the bank confirms it, every half minute', async () => {
   const payment = await approvedTooLate();
   let told = 0;
-  acquirer.reverse = (key) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(key));
+  acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(...given));
   for (let second = 0; second < 90; second++) {
     await processor.clearUp();
     processor.clock.advance(1_000);

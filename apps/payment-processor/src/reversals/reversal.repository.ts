@@ -1,9 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PaymentReversedV1, type AnyPaymentSnapshot } from '@svc/contracts';
+import { type AnyPaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+
+/** A charge that has to be given back. */
+export interface DueReversal {
+  readonly attemptId: string;
+  readonly mode: Mode;
+}
 
 /** Charges that have to be given back: from the late approval until the acquirer has confirmed it. */
 @Injectable()
@@ -14,25 +20,22 @@ export class ReversalRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** An approval arrived for this attempt. Nothing to give back where it is what the attempt ended with. */
-  async request(attemptId: string): Promise<void> {
-    await this.dataSource.query(
-      `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
-       SELECT attempt_id, $2, $2 FROM attempts WHERE attempt_id = $1 AND state IN ('declined', 'notAttempted', 'reversed')
-       ON CONFLICT (attempt_id) DO NOTHING`,
-      [attemptId, this.clock.now()],
-    );
-  }
-
-  /** Attempts whose reversal is due, each given to one caller until `leaseUntil`. */
-  async claimDue(leaseUntil: Date, limit: number): Promise<string[]> {
-    const [rows] = await this.dataSource.query<[{ attempt_id: string }[], number]>(
+  /**
+   * Attempts whose reversal is due, each given to one caller until `leaseUntil`. One that is still `reversing` is left to
+   * the recovery job, which ends it with its payment first.
+   */
+  async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
+    const [rows] = await this.dataSource.query<[DueReversal[], number]>(
       `UPDATE reversals r SET next_try_at = $2
-         FROM (SELECT attempt_id FROM reversals WHERE next_try_at <= $1 ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED) due
-        WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id`,
+         FROM (SELECT d.attempt_id, y.mode
+                 FROM reversals d JOIN attempts a ON a.attempt_id = d.attempt_id JOIN payments p ON p.payment_id = a.payment_id
+                 JOIN payables y ON y.payable_id = p.payable_id
+                WHERE d.next_try_at <= $1 AND a.state <> 'reversing'
+                ORDER BY d.next_try_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due
+        WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id AS "attemptId", due.mode`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(({ attempt_id }) => attempt_id);
+    return rows;
   }
 
   /** The acquirer has confirmed: recorded and told once. The payment stays as it was (P1). */

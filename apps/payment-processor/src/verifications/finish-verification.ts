@@ -1,37 +1,35 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ErrorCode, PayableState } from '@svc/contracts';
+import type { ErrorCode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { Acquirer } from '../acquirers/acquirer.js';
-import { AcquirerCalls } from '../acquirers/acquirer-calls.js';
-import { amountToProcess } from '../payments/payment.js';
-import { SettleAttempt } from '../payments/settle-attempt.js';
+import { refusalOfState } from '../payables/payable.js';
+import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 /**
- * Looks whether the payer has returned from the bank's page, and goes on where he has: (1) the payable is reserved and
- * a new attempt committed, (2) the acquirer is told to charge what was verified, under the attempt's key, (3) the
- * outcome is committed. A crash after (1) leaves an attempt that the recovery job asks about, as any other.
+ * Looks whether the payer has returned from the bank's page, and charges where he has passed: {@link ChargeAttempt}
+ * reserves the payable again with a new attempt, and the acquirer charges what was verified, under the attempt's key.
  *
- * Whoever pays first wins: a verification passed after the payable was paid, closed or refused charges nothing.
+ * The first payment wins: a verification passed after the payable was paid, closed or refused charges nothing.
  */
 @Injectable()
 export class FinishVerification {
   constructor(
     @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
-    @Inject(AcquirerCalls) private readonly calls: AcquirerCalls,
-    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
   async execute(verification: OpenVerification): Promise<void> {
+    const { payment, challengeReference } = verification;
+    const refusal = refusalOfState(payment.payable.state);
     // Another payment holds the payable: whether this one can go on depends on how that one ends.
-    if (verification.payment.payable.state === 'reserved') return;
+    if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
-    const outdated = OUTDATED[verification.payment.payable.state];
-    if (outdated) return this.fail(verification, outdated);
-    const state = await this.acquirer.askChallenge(verification.challengeReference);
+    if (refusal) return this.fail(verification, refusal);
+    const state = await this.acquirer.askChallenge(challengeReference, payment.mode);
     if (state === 'failed') return this.fail(verification, 'verification.failed');
     if (state === 'passed') await this.charge(verification);
   }
@@ -40,25 +38,14 @@ export class FinishVerification {
     await this.verifications.fail(verification, error);
   }
 
+  /** Without a slot in time nothing has changed: the next look charges. */
   private async charge(verification: OpenVerification): Promise<void> {
-    const open = await this.verifications.resume(verification, this.acquirer.name);
-    if (!open) return;
-    const charge = {
-      idempotencyKey: open.attemptId,
-      paymentReference: open.payment.paymentReference,
-      amount: amountToProcess(open.payment),
-      currencyISOCode: open.payment.currencyISOCode,
-      challengeReference: verification.challengeReference,
-    };
-    const deadline = this.clock.later(REQUEST_TIMEOUT_MS);
-    const outcome = await this.calls.make(deadline, (signal) => this.acquirer.chargeVerified(charge, signal));
-    await this.settleAttempt.execute(open, outcome);
+    const { challengeReference, payment } = verification;
+    await this.chargeAttempt.execute({
+      mode: payment.mode,
+      deadline: this.clock.later(REQUEST_TIMEOUT_MS),
+      accept: (acquirer) => this.verifications.resume(verification, acquirer),
+      sourceOf: () => ({ challengeReference }),
+    });
   }
 }
-
-/** Why a payment cannot go on, where its payable is not to be had any more. */
-const OUTDATED: Partial<Record<PayableState, ErrorCode>> = {
-  paid: 'payable.paid',
-  closed: 'payable.closed',
-  refused: 'payable.refused',
-};

@@ -7,6 +7,7 @@ import { CARDS } from '../../test/encrypted-card.js';
 import { factsOf, tamper } from '../../test/open-attempt.js';
 import { aCard, aMerchant, aPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 let processor: Processor;
@@ -181,7 +182,7 @@ describe('verifications of partners', () => {
     expect(await statusOf({ paymentReference: partners.reference })).toBe(200);
     expect(await statusOf(payment)).toBe(404);
     expect(await statusOf({ paymentReference: randomUUID() })).toBe(404);
-    const found = await verifications.findReturned(partners.reference);
+    const found = await processor.service.app.get(PartnerPaymentRepository).findReturned(partners.reference);
     expect(found).toEqual({ payableId: expect.any(String) });
     expect(found?.payableId).not.toBe(payment.payable.payableId);
   });

@@ -4,8 +4,8 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
+import type { OpenAttempt } from '../payments/attempt.repository.js';
 import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
-import type { OpenAttempt } from '../payments/payment.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
@@ -60,15 +60,6 @@ export class VerificationRepository {
       [this.clock.now(), notSince, limit],
     );
     return rows.map(asOpenVerification);
-  }
-
-  /** What a payer who has returned from the bank's page is told of: the payable to look at. */
-  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
-    const [row] = await this.dataSource.query<{ payableId: string }[]>(
-      `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
-      [paymentReference],
-    );
-    return row;
   }
 
   /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
@@ -128,8 +119,8 @@ export class VerificationRepository {
     );
     if (!row) return undefined;
     event.committed();
-    const now = { paymentVersion: paymentVersion + 1, payment };
-    return { paymentId, attemptId, acquirer, startedAt, asked: 0, triesMax, ...now };
+    const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
+    return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, payment };
   }
 
   /** Fails the payment; nothing was charged. Undefined when somebody was faster. */

@@ -2,7 +2,7 @@ import { Signal } from '@svc/messaging';
 import type { ServiceLog } from '@svc/service';
 
 /** A job that runs again and again until it is stopped: at once while there is more to do, otherwise after a pause. */
-export class Repeated {
+export class PeriodicJob {
   private readonly signal = new Signal();
   private stopping = false;
   private running: Promise<void> | undefined;

@@ -8,10 +8,10 @@ import {
 } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
 import { ChargeCard } from './charge-card.js';
-import { CheckPayments } from './check-payments.js';
+import { CheckPayments } from '../jobs/check-payments.js';
 
 @Controller()
-export class PaymentsConsumer {
+export class HostedPaymentsConsumer {
   constructor(
     @Inject(ChargeCard) private readonly chargeCard: ChargeCard,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,

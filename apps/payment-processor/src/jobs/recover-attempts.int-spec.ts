@@ -77,15 +77,16 @@ test('died before the charge: not concluded while the call may be on its way, th
 
   const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
   const late = {
+    mode: 'test',
     idempotencyKey: key,
     paymentReference: 'x',
     amount: 1,
     currencyISOCode: 'ZAR',
     payerReturnUrl: 'https://pay.example/pay',
     card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 },
-  };
+  } as const;
   expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({
-    kind: 'declined',
+    kind: 'neverCharged',
   });
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
@@ -97,7 +98,7 @@ test('an acquirer that stays silent: asked four times, reversed at 15 minutes un
   const [ask, reverse] = [acquirer.ask.bind(acquirer), acquirer.reverse.bind(acquirer)];
   let [asked, reversals] = [0, 0];
   acquirer.ask = () => (asked++, Promise.resolve({ kind: 'unknown' }));
-  acquirer.reverse = (key) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(key));
+  acquirer.reverse = (...given) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...given));
 
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);

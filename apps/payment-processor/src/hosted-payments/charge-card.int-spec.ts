@@ -96,6 +96,29 @@ test('a repeat of the same reference charges once and gives the first outcome', 
   expect(processor.charged().filter((charged) => charged === first.paymentReference)).toHaveLength(1);
 });
 
+test('the reference of an earlier try is refused with a conflict, and charges nothing', async () => {
+  const payable = aPayable();
+  const reference = randomUUID();
+  await processor.pay(payable, { reference, card: CARDS.declined });
+  const before = processor.charged();
+  await expect(processor.pay(payable, { reference, try: 2 })).rejects.toMatchObject({
+    code: 'request.idempotency-conflict',
+  });
+  expect(processor.charged()).toEqual(before);
+  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
+});
+
+test('a payment is two statements, each with its own commit', async () => {
+  const payable = aPayable();
+  const statements = jest.spyOn(processor.dataSource, 'query');
+  const transactions = jest.spyOn(processor.dataSource, 'transaction');
+  await processor.pay(payable);
+  const ofThePayment = statements.mock.calls.filter(([text]) => /\b(payments|payables|attempts)\b/.test(text));
+  expect([ofThePayment.length, transactions.mock.calls.length]).toEqual([2, 0]);
+  statements.mockRestore();
+  transactions.mockRestore();
+});
+
 test('twenty payers at once: one is charged, the others are told that a payment is in progress', async () => {
   const payable = aPayable();
   const acquirer = processor.service.app.get(Acquirer);

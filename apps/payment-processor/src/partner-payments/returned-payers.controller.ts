@@ -1,27 +1,27 @@
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
-import { CheckPayments } from '../payments/check-payments.js';
+import { CheckPayments } from '../jobs/check-payments.js';
+import { PartnerPaymentRepository } from './partner-payment.repository.js';
 import { RETURNED_PAGE_CONTENT_SECURITY_POLICY, returnedPage } from './returned-page.js';
-import { VerificationRepository } from './verification.repository.js';
 
 /**
  * Where the bank leads the payer of a partner's payment back to, unless the partner named a page of its own. Whoever knows
  * a payment's reference may look: the page tells nothing but how it stands, and opening it goes on with the payment.
  */
 @Controller('v1/verifications')
-export class VerificationsController {
+export class ReturnedPayersController {
   constructor(
-    @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
+    @Inject(PartnerPaymentRepository) private readonly payments: PartnerPaymentRepository,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
   ) {}
 
   @Get(':paymentReference')
   async returned(@Param('paymentReference') text: string, @Res() reply: FastifyReply): Promise<void> {
     const reference = parsePaymentReference(text);
-    const payable = reference && (await this.verifications.findReturned(reference));
-    const payments = payable ? await this.checkPayments.execute(payable.payableId) : [];
-    const state = payments.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
+    const payable = reference && (await this.payments.findReturned(reference));
+    const found = payable ? await this.checkPayments.execute(payable.payableId) : [];
+    const state = found.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
     await reply
       .status(state === 'unknown' ? 404 : 200)
       .headers({ 'content-security-policy': RETURNED_PAGE_CONTENT_SECURITY_POLICY, 'cache-control': 'no-store' })

@@ -3,17 +3,19 @@ import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
-import { PaymentRepository } from './payment.repository.js';
+import { AttemptRepository } from '../payments/attempt.repository.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
 import { RecoverAttempts } from './recover-attempts.js';
 
-/** However many look at a payable, the acquirer is asked about it no more often than this. */
+/** However many clients look at a payable, the acquirer is asked about it no more often than this. */
 const ASK_AGAIN_AFTER_MS = 1_000;
 
-/** Somebody looks at a payable: what the acquirer has not said yet is asked for now (P1), instead of at its next time. */
+/** A client looks at a payable: missing outcomes are asked for now (P1), instead of at their next time. */
 @Injectable()
 export class CheckPayments {
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
     @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
     @Inject(RecoverAttempts) private readonly recoverAttempts: RecoverAttempts,
     @Inject(FinishVerification) private readonly finishVerification: FinishVerification,
@@ -23,7 +25,7 @@ export class CheckPayments {
   async execute(payableId: string): Promise<AnyPaymentSnapshot[]> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
     const notSince = this.clock.later(-ASK_AGAIN_AFTER_MS);
-    const attempts = await this.payments.claimUnknown(payableId, notSince);
+    const attempts = await this.attempts.claimLookedAt(payableId, notSince);
     const verifications = await this.verifications.claimOpen(payableId, notSince);
     await Promise.all([
       ...attempts.map((attempt) => this.recoverAttempts.recover(attempt)),

@@ -3,24 +3,24 @@ import { Clock } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
-import { Repeated } from '../payments/repeated.js';
+import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
-import { ReversalRepository } from './reversal.repository.js';
+import { PeriodicJob } from './periodic-job.js';
 
-/** Nobody waits for it: a payer who does is answered by what he asks. */
+/** No client waits for it: a payer who looks at the page is answered by {@link CheckPayments}. */
 const POLL_MS = 2_000;
 const BATCH_MAX = 50;
 /** How often the bank is asked whether the payer of a partner's payment has returned. */
 const ASK_AGAIN_MS = 5_000;
 
 /**
- * Ends what nobody comes back for: verifications that were abandoned (P1, 15 min) or whose payer has returned to a partner's
- * own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it.
+ * Ends what no client asks about: verifications that were abandoned (P1, 15 min) or whose payer has returned to a
+ * partner's own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it.
  */
 @Injectable()
-export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly repeated: Repeated;
+export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job: PeriodicJob;
 
   constructor(
     @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
@@ -30,15 +30,15 @@ export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.repeated = new Repeated('clearing up', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_MAX);
+    this.job = new PeriodicJob('cleanup', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_MAX);
   }
 
   onApplicationBootstrap(): void {
-    this.repeated.start();
+    this.job.start();
   }
 
   onApplicationShutdown(): Promise<void> {
-    return this.repeated.stop();
+    return this.job.stop();
   }
 
   /** Returns how much there was to do. */
@@ -48,12 +48,12 @@ export class ClearUp implements OnApplicationBootstrap, OnApplicationShutdown {
     const waiting = await this.verifications.claimPartners(this.clock.later(-ASK_AGAIN_MS), BATCH_MAX);
     await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
     const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
-    await Promise.all(due.map((attemptId) => this.reverse(attemptId)));
+    await Promise.all(due.map((reversal) => this.reverse(reversal)));
     return Math.max(expired.length, waiting.length, due.length);
   }
 
-  private async reverse(attemptId: string): Promise<void> {
-    const { kind } = await this.acquirer.reverse(attemptId);
+  private async reverse({ attemptId, mode }: DueReversal): Promise<void> {
+    const { kind } = await this.acquirer.reverse(attemptId, mode);
     if (kind === 'unconfirmed') return;
     const reversed = await this.reversals.confirm(attemptId);
     if (reversed)

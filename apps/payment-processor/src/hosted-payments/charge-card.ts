@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ChargeCard as ChargeCardCommand, AnyPaymentSnapshot } from '@svc/contracts';
+import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
+import { isUniqueViolation } from '@svc/persistence';
+import { type Card, cardMask } from '../card-data/card.js';
+import { CardKeys } from '../card-data/card-keys.js';
+import { refusalOf } from '../payables/payable.js';
+import { PayableRepository } from '../payables/payable.repository.js';
+import type { OpenAttempt } from '../payments/attempt.repository.js';
+import { ChargeAttempt } from '../payments/charge-attempt.js';
+import { acceptedPayment } from '../payments/payment.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
+
+/**
+ * Takes one card payment of a hosted session: the card is opened in memory, then {@link ChargeAttempt} accepts and
+ * charges. A repeat of the same reference finds the payment and charges nothing.
+ *
+ * Two round trips to PostgreSQL, two commits, two events.
+ */
+@Injectable()
+export class ChargeCard {
+  constructor(
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(PayableRepository) private readonly payables: PayableRepository,
+    @Inject(CardKeys) private readonly cardKeys: CardKeys,
+    @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async execute(command: ChargeCardCommand): Promise<AnyPaymentSnapshot> {
+    if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
+    const card = await this.cardKeys.openCard(command.encryptedCard, {
+      sessionId: command.payable.payableId,
+      try: command.try,
+    });
+    const result = await this.chargeAttempt.execute({
+      mode: command.payable.mode,
+      deadline: new Date(command.deadline),
+      accept: (acquirer) => this.accept(command, card, acquirer),
+      sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl }),
+    });
+    if (result.kind === 'charged' && result.payment) return result.payment;
+    // A repeat, an outcome that is unknown so far, or the recovery job was first: the payment says what is true.
+    const payment = await this.payments.find(command.payable.payableId, command.reference);
+    if (payment) return payment;
+    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
+    if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    return this.refuse(command);
+  }
+
+  private async accept(command: ChargeCardCommand, card: Card, acquirer: string): Promise<OpenAttempt | undefined> {
+    const now = this.clock.now();
+    const payment = acceptedPayment({
+      payable: command.payable,
+      reference: command.reference,
+      paymentReference: newPaymentReference(now),
+      paymentMethodLabel: cardMask(card),
+      try: command.try,
+      now,
+    });
+    try {
+      return await this.payments.accept(command.payable, payment, acquirer);
+    } catch (error) {
+      // The reference was that of an earlier try.
+      if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
+      throw error;
+    }
+  }
+
+  private async refuse({ payable, try: nth }: ChargeCardCommand): Promise<never> {
+    const current = await this.payables.find(payable.payableId);
+    const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    // Free again: another payer held it when this one asked.
+    const refusal = refusalOf(current, asked, this.clock.now()) ?? 'payment.in-progress';
+    throw new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
+  }
+}

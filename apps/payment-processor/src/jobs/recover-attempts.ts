@@ -1,0 +1,74 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { type AcquirerAnswer, isMissing, recoveryStep } from '../payments/attempt.js';
+import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
+import { SettleAttempt } from '../payments/settle-attempt.js';
+import { PeriodicJob } from './periodic-job.js';
+
+const POLL_MS = 500;
+const BATCH_MAX = 50;
+/** A claimed attempt is left to its caller for this long; also the time until an unconfirmed reversal is repeated. */
+const LEASE_MS = 30_000;
+
+/**
+ * Ends attempts without an outcome: their process died, the answer was lost or the acquirer was silent. Asks the
+ * acquirer under the attempt's own key after 2 s, 10 s, 1 min and 5 min and reverses it at 15 min (P1). It never
+ * guesses: an attempt ends only with an answer. It never reverses before that decision is committed under the attempt's
+ * row, so that a charge cannot become a success meanwhile. Declined payments are final: they are not retried.
+ */
+@Injectable()
+export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job: PeriodicJob;
+
+  constructor(
+    @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {
+    this.job = new PeriodicJob('recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_MAX);
+  }
+
+  onApplicationBootstrap(): void {
+    this.job.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.job.stop();
+  }
+
+  /** Looks after everything that is due now. Returns how many attempts that were. */
+  async runOnce(): Promise<number> {
+    const due = await this.attempts.claimDue(this.clock.later(LEASE_MS), BATCH_MAX);
+    await Promise.all(due.map((attempt) => this.recover(attempt)));
+    return due.length;
+  }
+
+  /** Asks the acquirer about one attempt, or reverses it, and records the answer. */
+  async recover(attempt: OpenAttempt): Promise<void> {
+    const answer = (await this.ask(attempt)) ?? (await this.reverse(attempt));
+    const settled = answer && (await this.settleAttempt.execute(attempt, answer));
+    if (!settled) return;
+    const { paymentReference, state } = settled;
+    this.log.info({ paymentReference, state, asked: attempt.asked }, 'attempt recovered');
+  }
+
+  /** Undefined where the attempt is to be reversed. */
+  private async ask({ attemptId, state, startedAt, payment }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+    const ageMs = this.clock.now().getTime() - startedAt.getTime();
+    if (recoveryStep(state, ageMs) === 'reverse') return undefined;
+    const answer = await this.acquirer.ask(attemptId, payment.mode);
+    return isMissing(answer, ageMs) ? undefined : answer;
+  }
+
+  /** Undefined where the attempt has ended or was claimed meanwhile: then the acquirer is not called. */
+  private async reverse(attempt: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+    const isDecided =
+      attempt.state === 'reversing' ||
+      (await this.attempts.beginReversal(undefined, attempt, this.clock.later(LEASE_MS)));
+    return isDecided ? this.acquirer.reverse(attempt.attemptId, attempt.payment.mode) : undefined;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before
+ * the bank handles the charge and before the answer arrives; the one that recovers stops before the bank is asked, before the
+ * decision to reverse, before the bank handles the reversal and before the answer arrives. Either may die at a stop.
+ */
+import { aPayable } from '../../test/builders.js';
+import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { AttemptRepository } from './attempt.repository.js';
+import { PaymentRepository } from './payment.repository.js';
+
+jest.setTimeout(240_000);
+
+/** A process that stops at each of its gates until it is let go on, or dies there. */
+class Stepped {
+  private gate: { open: () => void; die: (error: Error) => void } | undefined;
+  private isOver = false;
+  private stopped: () => void = () => undefined;
+
+  start(work: () => Promise<unknown>): void {
+    const over = (): void => {
+      this.isOver = true;
+      this.stopped();
+    };
+    void work().then(over, over);
+  }
+
+  stop(): Promise<void> {
+    return new Promise((open, die) => {
+      this.gate = { open, die };
+      this.stopped();
+    });
+  }
+
+  /** Resolves when it is at a gate, or over. */
+  async settled(): Promise<void> {
+    if (this.gate || this.isOver) return;
+    await new Promise<void>((resolve) => (this.stopped = resolve));
+  }
+
+  /** Goes on to the next gate, or to its end. */
+  async step(dies: boolean): Promise<void> {
+    await this.settled();
+    const gate = this.gate;
+    this.gate = undefined;
+    if (dies) gate?.die(new Error('the process died here'));
+    else gate?.open();
+    await this.settled();
+  }
+}
+
+let processor: Processor;
+let payer = new Stepped();
+let recovery = new Stepped();
+let isStepped = false;
+beforeAll(async () => {
+  processor = await startProcessor();
+  const { app } = processor.service;
+  const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
+  /** Stops before it, or after it, or both. */
+  const around = <T extends object, K extends keyof T>(of: T, name: K, who: () => Stepped, where: string): void => {
+    const real = (of[name] as (...given: unknown[]) => Promise<unknown>).bind(of);
+    const stopped = async (...given: unknown[]): Promise<unknown> => {
+      if (!isStepped) return real(...given);
+      if (where.includes('before')) await who().stop();
+      const answer = await real(...given);
+      if (where.includes('after')) await who().stop();
+      return answer;
+    };
+    Object.assign(of, { [name]: stopped });
+  };
+  around(payments, 'accept', () => payer, 'after');
+  around(acquirer, 'charge', () => payer, 'before, after');
+  around(acquirer, 'ask', () => recovery, 'before');
+  around(attempts, 'beginReversal', () => recovery, 'before');
+  around(acquirer, 'reverse', () => recovery, 'before, after');
+});
+afterAll(() => processor.stop());
+
+/** Where ten seconds pass: while the charging process is frozen before its call, or while its call is on its way. */
+const DELAYS = ['frozen before the call', 'slow on the way to the bank'] as const;
+type Delay = (typeof DELAYS)[number];
+const STEPS = {
+  'frozen before the call': { payer: 3, recovery: 4 },
+  'slow on the way to the bank': { payer: 2, recovery: 4 },
+};
+type Order = ('payer' | 'recovery')[];
+function ordersOf(payers: number, recoveries: number): Order[] {
+  if (payers === 0 && recoveries === 0) return [[]];
+  const first = (who: Order[number], rest: Order[]): Order[] => rest.map((order) => [who, ...order]);
+  return [
+    ...(payers > 0 ? first('payer', ordersOf(payers - 1, recoveries)) : []),
+    ...(recoveries > 0 ? first('recovery', ordersOf(payers, recoveries - 1)) : []),
+  ];
+}
+
+/** Which process dies at its nth stop. */
+type Death = { readonly who: Order[number]; readonly at: number } | undefined;
+
+async function run(order: Order, delay: Delay, card: string, death: Death): Promise<string> {
+  const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+  const binding = { sessionId: payable.payableId, try: 1, expiresAt: '2999-01-01T00:00:00.000Z' };
+  const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
+  [payer, recovery, isStepped] = [new Stepped(), new Stepped(), true];
+  payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));
+  await payer.settled();
+  if (delay === 'slow on the way to the bank') await payer.step(false);
+  processor.clock.advance(10_000);
+  recovery.start(() => processor.recover());
+  await recovery.settled();
+  const stops = { payer: 0, recovery: 0 };
+  for (const who of order) {
+    const dies = death?.who === who && death.at === ++stops[who];
+    await (who === 'payer' ? payer : recovery).step(dies);
+  }
+  isStepped = false;
+  // Whatever died: the jobs of another process end it.
+  for (let round = 1; round <= 3; round++) {
+    processor.clock.advance(900_000);
+    await processor.recover();
+    await processor.clearUp();
+  }
+  return outcomeOf(payable.payableId);
+}
+
+async function outcomeOf(payableId: string): Promise<string> {
+  const [row] = await processor.dataSource.query<
+    { reference: string; payment: string; attempt: string; transfers: number; succeeded: number; incidents: number }[]
+  >(
+    `SELECT p.payment_reference AS reference, p.state AS payment, a.state AS attempt,
+            (SELECT count(*) FROM transfers t WHERE t.payment_id = p.payment_id) AS transfers,
+            (SELECT count(*) FROM event_log e WHERE e.aggregate_id = p.payment_id::text AND e.type = 'payment.succeeded.v1') AS succeeded,
+            (SELECT count(*) FROM incidents i WHERE i.attempt_id = a.attempt_id) AS incidents
+       FROM payments p JOIN attempts a USING (payment_id) WHERE p.payable_id = $1`,
+    [payableId],
+  );
+  const { reference, payment, attempt, transfers, succeeded, incidents } = row!;
+  const isCharged = processor.charged().includes(reference);
+  // Payment, ledger, webhook and bank say the same.
+  expect([payableId, payment, isCharged, transfers, succeeded]).toEqual(
+    payment === 'success' ? [payableId, 'success', true, 1, 1] : [payableId, 'failed', false, 0, 0],
+  );
+  return `${payment}, ${attempt}${incidents > 0 ? ', incident' : ''}`;
+}
+
+async function outcomesOf(delay: Delay, card: string, death?: Death): Promise<Record<string, number>> {
+  const seen: Record<string, number> = {};
+  const { payer: payers, recovery: recoveries } = STEPS[delay];
+  const orders = ordersOf(payers, recoveries);
+  for (const order of orders) {
+    const outcome = await run(order, delay, card, death);
+    seen[outcome] = (seen[outcome] ?? 0) + 1;
+  }
+  const dead = death ? `, the ${death.who} dies at stop ${death.at}` : '';
+  process.stdout.write(`${delay}${dead}: ${orders.length} orders: ${JSON.stringify(seen)}\n`);
+  return seen;
+}
+
+test.each<[Delay, string[]]>([
+  ['frozen before the call', ['failed, notAttempted', 'success, approved']],
+  ['slow on the way to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
+])('%s: an approval is a success that the bank holds, or a failure that it gave back', async (delay, outcomes) => {
+  expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
+});
+
+test.each(DELAYS)('%s: a decline is never a success, and no incident', async (delay) => {
+  expect(Object.keys(await outcomesOf(delay, CARDS.declined)).sort()).toEqual([
+    'failed, declined',
+    'failed, notAttempted',
+  ]);
+});
+
+const DEATHS = DELAYS.flatMap((delay) =>
+  (['payer', 'recovery'] as const).flatMap((who) =>
+    Array.from({ length: STEPS[delay][who] }, (_, nth) => ({ delay, who, at: nth + 1 })),
+  ),
+);
+
+test.each(DEATHS)('$delay: an approval, where the $who dies at stop $at', async ({ delay, ...death }) => {
+  expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
+});

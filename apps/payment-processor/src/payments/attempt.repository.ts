@@ -1,0 +1,152 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AnyPaymentSnapshot } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { DataSource, type EntityManager } from 'typeorm';
+import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+
+/** A payment with the attempt that is to decide it. */
+export interface OpenAttempt {
+  readonly paymentId: string;
+  /** Of the payment; one more with each change. */
+  readonly paymentVersion: number;
+  /** Also the idempotency key at the acquirer. */
+  readonly attemptId: string;
+  readonly acquirer: string;
+  /** As it was read; the row may have moved on. */
+  readonly state: AttemptState;
+  /** When the call begins: the acceptance, or a later claim of the call. */
+  readonly startedAt: Date;
+  /** Times the acquirer has been asked about it. */
+  readonly asked: number;
+  readonly triesMax: number;
+  readonly payment: AnyPaymentSnapshot;
+}
+
+/** Attempts outside acceptance and settlement: who may call the acquirer about them, and what it said that cannot be. */
+@Injectable()
+export class AttemptRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** Claims a call that begins late: its age counts from now. False when the attempt is not chargeable any more. */
+  async claimForCall({ attemptId }: OpenAttempt): Promise<boolean> {
+    const now = this.clock.now();
+    const [, count] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE attempts SET started_at = $2, next_ask_at = $3 WHERE attempt_id = $1 AND state = ANY ($4)`,
+      [attemptId, now, nextAskAt(now, 0, now), CHARGEABLE_STATES],
+    );
+    return count > 0;
+  }
+
+  /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Changes nothing when the attempt is not chargeable. */
+  async markUnknown(attemptId: string, nextAsk: Date): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state = ANY ($3)`,
+      [attemptId, nextAsk, CHARGEABLE_STATES],
+    );
+  }
+
+  /**
+   * Commits the decision to reverse; only then the acquirer may be called. False when the attempt has an outcome, is
+   * already reversing, or its call was claimed after it was read.
+   */
+  async beginReversal(
+    tx: EntityManager | undefined,
+    { attemptId, startedAt }: OpenAttempt,
+    next: Date,
+  ): Promise<boolean> {
+    const [, count] = await (tx ?? this.dataSource).query<[unknown[], number]>(
+      `UPDATE attempts SET state = 'reversing', next_ask_at = $2
+        WHERE attempt_id = $1 AND state = ANY ($3) AND started_at = $4`,
+      [attemptId, next, CHARGEABLE_STATES, startedAt],
+    );
+    return count > 0;
+  }
+
+  /**
+   * Attempts whose time to be looked after has come, each given to one caller: `leaseUntil` becomes its next time, so
+   * that a caller that dies is replaced by the next one.
+   */
+  async claimDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
+    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
+      `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
+         FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+              payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
+        WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
+        RETURNING ${ATTEMPT_COLUMNS}`,
+      [this.clock.now(), leaseUntil, limit],
+    );
+    return rows.map(asOpenAttempt);
+  }
+
+  /** As {@link claimDue}, when a client looks at a payable: its unknown and reversing attempts, unless asked about since `notSince`. */
+  async claimLookedAt(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
+    const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
+      `UPDATE attempts a SET asked_at = $2
+         FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
+        WHERE p.payable_id = $1 AND p.state = 'processing' AND a.payment_id = p.payment_id AND a.state IN ('unknown', 'reversing')
+          AND (a.asked_at IS NULL OR a.asked_at <= $3) AND y.payable_id = p.payable_id
+        RETURNING ${ATTEMPT_COLUMNS}`,
+      [payableId, this.clock.now(), notSince],
+    );
+    return rows.map(asOpenAttempt);
+  }
+
+  /** Its state, which stays until the transaction ends. */
+  async lock(tx: EntityManager, attemptId: string): Promise<AttemptState | undefined> {
+    const [row] = await tx.query<{ state: AttemptState }[]>(
+      `SELECT state FROM attempts WHERE attempt_id = $1 FOR UPDATE`,
+      [attemptId],
+    );
+    return row?.state;
+  }
+
+  /** Once for each state and answer, however often it is said. With `giveBack` the reversal is requested in the same transaction. */
+  async recordIncident(
+    tx: EntityManager,
+    attemptId: string,
+    state: AttemptState,
+    answer: AcquirerAnswer,
+    giveBack: boolean,
+  ): Promise<void> {
+    const now = this.clock.now();
+    await tx.query(
+      `INSERT INTO incidents AS i (attempt_id, attempt_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
+       VALUES ($1, $2, $3, $4, $5, $5, 1)
+       ON CONFLICT (attempt_id, attempt_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
+      [attemptId, state, answer.kind, 'acquirerReference' in answer ? answer.acquirerReference : null, now],
+    );
+    if (giveBack)
+      await tx.query(
+        `INSERT INTO reversals (attempt_id, requested_at, next_try_at) VALUES ($1, $2, $2) ON CONFLICT (attempt_id) DO NOTHING`,
+        [attemptId, now],
+      );
+  }
+}
+
+const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.state AS attempt_state, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
+
+interface AttemptRow extends PaymentRow {
+  attempt_id: string;
+  acquirer: string;
+  attempt_state: AttemptState;
+  started_at: Date;
+  asked: number;
+}
+
+function asOpenAttempt(row: AttemptRow): OpenAttempt {
+  return {
+    paymentId: row.payment_id,
+    paymentVersion: row.payment_version,
+    attemptId: row.attempt_id,
+    acquirer: row.acquirer,
+    state: row.attempt_state,
+    startedAt: row.started_at,
+    asked: row.asked,
+    triesMax: row.tries_max,
+    payment: asSnapshot(row),
+  };
+}

@@ -1,0 +1,84 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AnyPaymentSnapshot, Mode } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import pLimit from 'p-limit';
+import { Acquirer, type CardCharge, type ChargeOutcome, type VerifiedCharge } from '../acquirers/acquirer.js';
+import { PaymentProcessorConfig } from '../config.js';
+import { needsClaimBeforeCall } from './attempt.js';
+import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
+import { amountToProcess } from './payment.js';
+import { SettleAttempt } from './settle-attempt.js';
+
+/** What is charged: a card, or the challenge that its owner has passed. */
+export type ChargeSource = Pick<CardCharge, 'card' | 'payerReturnUrl'> | Pick<VerifiedCharge, 'challengeReference'>;
+
+export type ChargeResult =
+  /** `payment` is missing where this answer did not decide it: it is unknown so far, or another answer was first. */
+  | { readonly kind: 'charged'; readonly payment: AnyPaymentSnapshot | undefined }
+  /** Nothing was accepted, and nothing is charged. */
+  | { readonly kind: 'notAccepted' }
+  /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
+  | { readonly kind: 'busy' }
+  /** No acquirer takes payments of this mode: nothing was accepted, and nothing is charged. */
+  | { readonly kind: 'modeUnavailable' };
+
+/** What is to be charged, and when. */
+export interface ChargeOrder {
+  readonly mode: Mode;
+  /** A call that has not begun by then must not begin. */
+  readonly deadline: Date;
+  /** Commits the attempt that is charged, or returns undefined where the payable was not to be had. */
+  readonly accept: (acquirer: string) => Promise<OpenAttempt | undefined>;
+  readonly sourceOf: (attempt: OpenAttempt) => ChargeSource;
+}
+
+/**
+ * The only way to a charge, for page, partner and verification: (1) take a slot at the acquirer, (2) commit payable,
+ * payment and attempt, (3) call the acquirer with the attempt's id as its idempotency key, outside any transaction,
+ * (4) commit the outcome. The slot comes first, so that the acceptance is also the claim of the call, and the attempt's age
+ * counts from the call. A crash after (2) leaves an attempt that {@link RecoverAttempts} asks the acquirer about.
+ */
+@Injectable()
+export class ChargeAttempt {
+  /** Bounds how many charges are at the acquirer at once. */
+  private readonly slots: ReturnType<typeof pLimit>;
+
+  constructor(
+    @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
+    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
+  ) {
+    this.slots = pLimit(config.SVC_ACQUIRER_CONCURRENCY);
+  }
+
+  async execute({ mode, deadline, accept, sourceOf }: ChargeOrder): Promise<ChargeResult> {
+    if (!this.acquirer.serves(mode)) return { kind: 'modeUnavailable' };
+    const called = await this.slots(async () => {
+      if (!(this.clock.now() < deadline)) return 'busy';
+      const attempt = await accept(this.acquirer.name);
+      return attempt === undefined ? 'notAccepted' : { attempt, outcome: await this.call(attempt, sourceOf(attempt)) };
+    });
+    if (typeof called === 'string') return { kind: called };
+    return { kind: 'charged', payment: await this.settleAttempt.execute(called.attempt, called.outcome) };
+  }
+
+  private async call(attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
+    // This process was frozen, or its database slow: by now another may have decided to reverse the attempt.
+    if (needsClaimBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.claimForCall(attempt)))
+      return { kind: 'notAttempted' };
+    const { payment } = attempt;
+    const terms = {
+      mode: payment.mode,
+      idempotencyKey: attempt.attemptId,
+      paymentReference: payment.paymentReference,
+      amount: amountToProcess(payment),
+      currencyISOCode: payment.currencyISOCode,
+    };
+    const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
+    return 'challengeReference' in source
+      ? this.acquirer.chargeVerified({ ...terms, ...source }, signal)
+      : this.acquirer.charge({ ...terms, ...source }, signal);
+  }
+}

@@ -1,0 +1,90 @@
+import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import type { AcquirerAnswer } from './attempt.js';
+import type { OpenAttempt } from './attempt.repository.js';
+import { SettleAttempt } from './settle-attempt.js';
+
+const counted: { name: string; attributes: unknown }[] = [];
+const counterOf = (name: string): Counter => ({
+  add: (_, attributes) => void counted.push({ name, attributes }),
+});
+let processor: Processor;
+beforeAll(async () => {
+  const noMeters = metrics.getMeter('none');
+  const meter = Object.assign(Object.create(noMeters) as Meter, { createCounter: counterOf });
+  metrics.setGlobalMeterProvider({ getMeter: () => meter } satisfies MeterProvider);
+  processor = await startProcessor();
+});
+afterAll(async () => {
+  metrics.disable();
+  await processor.stop();
+});
+beforeEach(() => counted.splice(0));
+
+const settle = (attempt: OpenAttempt, answer: AcquirerAnswer) =>
+  processor.service.app.get(SettleAttempt).execute(attempt, answer);
+const incidentsOf = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
+  processor.dataSource.query(
+    `SELECT attempt_state, answer, acquirer_reference, occurrences, first_seen_at, last_seen_at FROM incidents WHERE attempt_id = $1`,
+    [attemptId],
+  );
+const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-1' };
+
+test('an answer that contradicts the attempt is a row, a metric and a log line, and changes nothing else', async () => {
+  const open = await anOpenAttempt(processor);
+  await settle(open, APPROVED);
+  const before = await factsOf(processor, open.paymentId);
+  const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
+  const firstSeen = processor.clock.now();
+  await settle(open, { kind: 'reversed' });
+  processor.clock.advance(1_000);
+  await settle(open, { kind: 'reversed' });
+
+  expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  expect(await incidentsOf(open)).toEqual([
+    {
+      attempt_state: 'approved',
+      answer: 'reversed',
+      acquirer_reference: null,
+      occurrences: 2,
+      first_seen_at: firstSeen,
+      last_seen_at: processor.clock.now(),
+    },
+  ]);
+  const attributes = { state: 'approved', answer: 'reversed' };
+  expect(counted).toEqual(Array(2).fill({ name: 'svc.payments.incidents', attributes }));
+  const { attemptId, payment } = open;
+  expect(logged.mock.calls.map(([fields]) => fields)).toEqual(
+    Array(2).fill({ ...attributes, attemptId, paymentReference: payment.paymentReference }),
+  );
+  logged.mockRestore();
+});
+
+test('an outcome that payment or payable do not allow is an incident, too', async () => {
+  const open = await anOpenAttempt(processor);
+  await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
+  expect(await settle(open, APPROVED)).toBeUndefined();
+  expect(await incidentsOf(open)).toMatchObject([
+    { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
+  ]);
+  expect(counted).toHaveLength(1);
+});
+
+test('an answer that says the same again, or nothing, is none', async () => {
+  const open = await anOpenAttempt(processor);
+  for (const answer of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
+    await settle(open, answer);
+  expect([await incidentsOf(open), counted]).toEqual([[], []]);
+  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
+});
+
+test('a key that the acquirer has reversed by itself: the attempt follows, and fails when that is confirmed', async () => {
+  const open = await anOpenAttempt(processor);
+  expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
+  expect(await factsOf(processor, open.paymentId)).toMatchObject({ attempts: ['reversing'], payment: 'processing' });
+  await processor.recover();
+  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
+  expect(await incidentsOf(open)).toEqual([]);
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { PaymentSnapshot } from '@svc/contracts';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor({ SVC_ACQUIRER_CONCURRENCY: '1' });
+});
+afterAll(() => processor.stop());
+
+const accepted = async (): Promise<number> => {
+  const [row] = await processor.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM payments`);
+  return row.count;
+};
+
+/** Longer than half of the time after which "not found" counts, so that the third of four payments is waiting by then. */
+const BANK_TAKES_MS = 3_800;
+
+test('four payments at once, one at a time at a slow bank: the bank holds the money of every payment that is a success', async () => {
+  const acquirer = processor.service.app.get(Acquirer);
+  const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
+  const payments: Promise<PaymentSnapshot>[] = [];
+  const atTheBank: (() => void)[] = [];
+  let arrive: () => void = () => undefined;
+  acquirer.charge = async (...given) => {
+    await new Promise<void>((resolve) => {
+      atTheBank.push(resolve);
+      arrive();
+    });
+    return charge(...given);
+  };
+  let reversalBegins: () => void = () => undefined;
+  const reversal = new Promise<void>((resolve) => (reversalBegins = resolve));
+  /** A reversal is slower than the charges. */
+  acquirer.reverse = async (...given) => {
+    reversalBegins();
+    await Promise.allSettled(payments);
+    return reverse(...given);
+  };
+  const arrival = (nth: number): Promise<void> =>
+    new Promise((resolve) => {
+      arrive = () => void (atTheBank.length === nth && resolve());
+      arrive();
+    });
+
+  for (let nth = 1; nth <= 4; nth++) payments.push(processor.pay(aPayable()));
+  const recoveries: Promise<number>[] = [];
+  for (let nth = 1; nth <= 4; nth++) {
+    await arrival(nth);
+    // A payment that waits for its turn is not accepted: it holds no payable, and its age does not count yet.
+    expect(await accepted()).toBe(nth);
+    processor.clock.advance(BANK_TAKES_MS);
+    const recovery = processor.recover();
+    recoveries.push(recovery);
+    // The recovery has heard what the bank knows so far; only then this charge arrives there.
+    await Promise.race([recovery, reversal]);
+    atTheBank[nth - 1]!();
+  }
+  const paid = await Promise.all(payments);
+  await Promise.all(recoveries);
+  Object.assign(acquirer, { charge, reverse });
+  await processor.clearUp();
+
+  const succeeded = await processor.dataSource.query<{ reference: string }[]>(
+    `SELECT payment_reference AS reference FROM payments WHERE state = 'success' ORDER BY 1`,
+  );
+  expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.charged()].sort());
+  expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
+});
+
+/** Waits for its turn behind a charge that is at the bank, until the time is over. */
+async function withoutATurn<T>(waiting: () => Promise<T>): Promise<T | { code: string }> {
+  const acquirer = processor.service.app.get(Acquirer);
+  const [charge, serves] = [acquirer.charge.bind(acquirer), acquirer.serves.bind(acquirer)];
+  let arrive: () => void = () => undefined;
+  let answer: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  acquirer.charge = async (...given) => {
+    arrive();
+    await answered;
+    return charge(...given);
+  };
+  const paying = processor.pay(aPayable());
+  await arrived;
+  acquirer.charge = charge;
+  // The last question before a charge waits for its turn.
+  const isWaiting = new Promise<void>((resolve) => {
+    acquirer.serves = (mode) => {
+      resolve();
+      return serves(mode);
+    };
+  });
+  const result = waiting().catch((error: { code: string }) => error);
+  await isWaiting;
+  acquirer.serves = serves;
+  processor.clock.advance(15_000);
+  answer();
+  expect(await paying).toMatchObject({ state: 'success' });
+  return result;
+}
+
+test('a payment without a turn before its deadline is refused, and leaves no trace: it can be paid later', async () => {
+  const [before, payable] = [await accepted(), aPayable()];
+  const refused = await withoutATurn(() => processor.pay(payable));
+  expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(await accepted()).toBe(before + 1);
+  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+});
+
+test('a partner’s payment without a turn in time is refused with 503, and its reference stays free', async () => {
+  const partner = await aPartner(processor);
+  const invoice = await openInvoice(processor, await aMerchant(processor));
+  const [before, reference] = [await accepted(), randomUUID()];
+  const refused = await withoutATurn(() => partner.pay(invoice, { reference }));
+  expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  expect(await accepted()).toBe(before + 1);
+  expect(await partner.pay(invoice, { reference })).toMatchObject({ status: 201, body: { status: 'success' } });
+});
+
+test('a verified payer without a turn in time stays verified: the next look charges', async () => {
+  const payable = aPayable();
+  const payment = await processor.pay(payable, { card: CARDS.verified });
+  await processor.answerChallenge(payment, 'confirm');
+  expect(await withoutATurn(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
+  expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
+});
