@@ -60,7 +60,8 @@ test.each(['open', 'reserved'] as const)(
 
 test('the code of a till finds the greatest id among invoices of one millisecond', async () => {
   const { code } = await decoder.service.app.get(TillCodes).ensure(owner, 'TILL-1');
-  const [least, middle, greatest] = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+  const ids = [randomUUID(), randomUUID(), randomUUID()].toSorted();
+  const [least, middle, greatest] = ids as [string, string, string];
   for (const invoiceId of [middle, greatest, least]) await created({ invoiceId });
   expect(await invoices.findByTillCode('test', code)).toMatchObject({ invoiceId: greatest });
 });
