@@ -8,7 +8,7 @@
 const DEPENDS_ON_POSTGRES_VERSION = [
   '{apps,libs}/**/{plans,entities,column-drift,data-source,preparing-client}',
   'apps/identity/src/migrations/*',
-  'libs/messaging/src/{consumer,lease,upsert-if-newer}',
+  'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
   'libs/messaging/src/contract/embedded',
   'libs/auth/src/dead-letters',
   'apps/identity/src/sites/sites',

@@ -1,5 +1,5 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, type Type, UseGuards } from '@nestjs/common';
-import { type DeadLetter, DeadLetters } from '@svc/messaging';
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
+import { type DeadLetterPage, DeadLetters, type ReplayedPage } from '@svc/messaging';
 import { AdminKeyGuard } from './admin-key.guard.js';
 
 /**
@@ -12,10 +12,17 @@ export function deadLettersOf(service: string): Type {
   class DeadLettersController {
     constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
 
-    /** The newest 200, without what the messages carry. */
+    /** A page of 200, newest first and without what the messages carry; `after` is null on the last. */
     @Get()
-    async list(): Promise<{ deadLetters: DeadLetter[] }> {
-      return { deadLetters: await this.deadLetters.list() };
+    list(@Query('type') type?: string, @Query('after') after?: string): Promise<DeadLetterPage> {
+      return this.deadLetters.list({ type, after });
+    }
+
+    /** Replays a page of 100; go on with `after` while it is not null. Those that fail again stay. */
+    @Post('replays')
+    @HttpCode(200)
+    replayMany(@Query('type') type?: string, @Query('after') after?: string): Promise<ReplayedPage> {
+      return this.deadLetters.replayMany({ type, after });
     }
 
     /** 204 when it is handled; 404 when there is no such letter; the handler's error when it fails again. */

@@ -51,6 +51,7 @@ test('administrators see what was given up on, and have it handled once its caus
         failedAt: '2026-03-01T10:00:00.000Z',
       },
     ],
+    after: null,
   });
 
   const replay = `/admin/v1/dead-letters/things/${event.id}/replay`;
@@ -61,7 +62,24 @@ test('administrators see what was given up on, and have it handled once its caus
   expect(handled).toEqual(['private']);
   expect((await admin('POST', replay)).status).toBe(404);
   expect((await admin('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(404);
-  expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual({ deadLetters: [] });
+  expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual({
+    deadLetters: [],
+    after: null,
+  });
+});
+
+test('administrators have all of them, or all of a type, handled again at once', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const bulk = '/admin/v1/dead-letters/things/replays';
+  mended = false;
+  await running.deliver(...['one', 'two'].map((text) => anEvent(ThingHappenedV1, text, 1, { text })));
+  expect(await admin('POST', bulk)).toMatchObject({ status: 200, body: { replayed: 0, failed: 2, after: null } });
+  mended = true;
+  const none = { replayed: 0, failed: 0, after: null };
+  expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(none);
+  expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...none, replayed: 2 });
+  expect(handled.slice(-2).sort()).toEqual(['one', 'two']);
+  expect((await admin('GET', '/admin/v1/dead-letters/things?after=nonsense')).status).toBe(400);
 });
 
 test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
@@ -70,5 +88,6 @@ test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration 
     const other = httpClient(running.service, headers);
     expect((await other('GET', '/admin/v1/dead-letters/things')).status).toBe(401);
     expect((await other('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(401);
+    expect((await other('POST', '/admin/v1/dead-letters/things/replays')).status).toBe(401);
   },
 );

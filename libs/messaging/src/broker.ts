@@ -66,6 +66,16 @@ export interface RelayTarget {
   readonly window?: number;
   /** Resolves when the batch is safe with the target; the relay then moves its cursor. */
   deliver(events: readonly EventEnvelope[]): Promise<void>;
+  /**
+   * Where the target stands for several consumers: each of those there are now as a target of its own, named
+   * `<name>/<consumer>`. Used while {@link deliver} throws {@link ConsumerRefusedError}.
+   */
+  separately?(): Promise<readonly RelayTarget[]>;
+}
+
+/** A consumer takes nothing now (its queue is full). Of several, the broker does not say which, and the others took it. */
+export class ConsumerRefusedError extends Error {
+  override readonly name = 'ConsumerRefusedError';
 }
 
 export interface Subscriber {
@@ -74,11 +84,13 @@ export interface Subscriber {
   readonly types: ReadonlySet<string>;
   /** How long an event may wait for others to be handled with it. */
   readonly gatherMs?: number;
-  /** Types that an earlier version of the service was bound to. */
+  /** Types that an earlier release of the service was bound to and no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
+  /** Called when what was kept for it is gone, or was never there, before it is bound. */
+  readonly lost?: () => Promise<void>;
   /** Called whenever it has been bound to its types, before it is given anything. */
   readonly bound?: () => Promise<void>;
-  /** Resolves when every effect is committed or its message is a dead letter. */
+  /** Also of other types, which a replica of another release is bound to. Resolves when each is committed or kept. */
   readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 

@@ -2,9 +2,11 @@ import type { EventEnvelope } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
+import { DeferredEvents } from './deferred-events.js';
 import { Consumer, DeadLetters, type EventHandler, messagingMigrations, type MessagingLog } from './index.js';
 
 const silent: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const clock = new ManualClock();
 let database: TestDatabase;
 let dataSource: DataSource;
 
@@ -28,8 +30,9 @@ function consumerOf(handlers: Record<string, EventHandler>, repeatable: string[]
   return new Consumer(
     dataSource,
     { byType: new Map(Object.entries(handlers)), repeatable: new Set(repeatable) },
-    new ManualClock(),
+    clock,
     silent,
+    new DeferredEvents(dataSource, clock),
   );
 }
 
@@ -96,7 +99,8 @@ describe('a dead letter', () => {
   beforeAll(() => {
     letters = new DeadLetters(dataSource, new Map(Object.entries(handlers)));
   });
-  const idsOfLetters = async (): Promise<string[]> => (await letters.list()).map(({ messageId }) => messageId);
+  const idsOfLetters = async (): Promise<string[]> =>
+    (await letters.list()).deadLetters.map(({ messageId }) => messageId);
 
   test('is handled by its replay alone, not by another delivery, and once', async () => {
     const consumer = consumerOf(handlers);
@@ -125,14 +129,180 @@ describe('a dead letter', () => {
   });
 });
 
-test('a statement that takes too long is the message’s fault, not the database’s', async () => {
-  const consumer = consumerOf({
-    'a.v1': async (_, { tx }) => {
-      await tx.query(`SET LOCAL statement_timeout = 20`);
-      await tx.query('SELECT pg_sleep(5)');
+describe('many dead letters', () => {
+  let broken = true;
+  const handled: unknown[] = [];
+  const handlers: Record<string, EventHandler> = {
+    'bulk.v1': (events) => {
+      if (broken || events.some(({ payload }) => payload === 1_150)) return Promise.reject(new Error('broken'));
+      return Promise.resolve(handled.push(...events.map(({ payload }) => payload)));
     },
+  };
+  const letters = (): DeadLetters => new DeadLetters(dataSource, new Map(Object.entries(handlers)));
+  beforeAll(async () => {
+    const rows = Array.from({ length: 430 }, (_, i) => event(1_000 + i, i < 420 ? 'bulk.v1' : 'unhandled.v1'));
+    // Many at the same moment: their ids put them in order.
+    await dataSource.query(
+      `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
+       SELECT (envelope->>'id')::uuid, envelope->>'type', envelope, 'broken', 5, timestamptz '2026-01-01' + nr / 50 * interval '1 minute'
+         FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS row (envelope, nr)`,
+      [JSON.stringify(rows)],
+    );
   });
-  await consumer.deliver([event(21)]);
-  const letters = await dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(21).id]);
-  expect(letters).toEqual([{ deliveries: 5 }]);
+
+  test('are listed in pages of 200, each once', async () => {
+    const pages: number[] = [];
+    const seen = new Set<string>();
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await letters().list({ type: 'bulk.v1', after });
+      pages.push(page.deadLetters.length);
+      for (const { messageId } of page.deadLetters) seen.add(messageId);
+      after = page.after;
+    }
+    expect(pages).toEqual([200, 200, 20]);
+    expect(seen.size).toBe(420);
+    await expect(letters().list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'request.invalid' });
+  });
+
+  test('are replayed page after page, each once; those that fail again stay', async () => {
+    broken = false;
+    const sum = { replayed: 0, failed: 0, pages: 0 };
+    for (let after: string | null | undefined; after !== null; sum.pages++) {
+      const page = await letters().replayMany({ type: 'bulk.v1', after });
+      sum.replayed += page.replayed;
+      sum.failed += page.failed;
+      after = page.after;
+    }
+    expect(sum).toEqual({ replayed: 419, failed: 1, pages: 5 });
+    expect(new Set(handled).size).toBe(419);
+    const left = await letters().list({ type: 'bulk.v1' });
+    expect(left.deadLetters.map(({ messageId }) => messageId)).toEqual([event(1_150).id]);
+    expect((await letters().list({ type: 'unhandled.v1' })).deadLetters).toHaveLength(10);
+  });
+});
+
+describe('a failure that may be the database’s', () => {
+  const letters = (nr: number): Promise<unknown[]> =>
+    dataSource.query('SELECT deliveries FROM dead_letters WHERE message_id = $1', [event(nr).id]);
+  const deferred = async (): Promise<number> => {
+    const rows = await dataSource.query<unknown[]>(`SELECT 1 FROM deferred_events WHERE reason = 'blocked'`);
+    return rows.length;
+  };
+  const timeOut: EventHandler = async (_, { tx }) => {
+    await tx.query(`SET LOCAL statement_timeout = 20`);
+    await tx.query('SELECT pg_sleep(5)');
+  };
+  const timesOutFor =
+    (poison: number, handled: unknown[]): EventHandler =>
+    async (events, context) => {
+      if (events.some(({ payload }) => payload === poison)) await timeOut(events, context);
+      handled.push(...events.map(({ payload }) => payload));
+    };
+  /** As often as the loop would in an hour. */
+  async function retryForAnHour(consumer: Consumer): Promise<void> {
+    for (let i = 0; i < 60; i++) {
+      clock.advance(60_000);
+      await consumer.retryDeferred();
+    }
+  }
+
+  test('a timeout of one message while others of its type succeed ends as a dead letter', async () => {
+    const handled: unknown[] = [];
+    const consumer = consumerOf({ 'timed.v1': timesOutFor(51, handled) });
+    await consumer.deliver([event(51, 'timed.v1'), event(52, 'timed.v1')]);
+    expect(handled).toEqual([52]);
+    expect(await letters(51)).toEqual([]);
+    for (let nr = 53; nr < 58; nr++) {
+      expect(await letters(51)).toEqual([]);
+      await consumer.deliver([event(nr, 'timed.v1')]);
+      clock.advance(60_000);
+      await consumer.retryDeferred();
+    }
+    expect(await letters(51)).toEqual([{ deliveries: 6 }]);
+    expect(await deferred()).toBe(0);
+    expect(handled).toEqual([52, 53, 54, 55, 56, 57]);
+  });
+
+  test('timeouts of all messages of a type use up no deliveries, and other types go on', async () => {
+    const handled: unknown[] = [];
+    let isLocked = true;
+    const consumer = consumerOf({
+      'locked.v1': (events, context) =>
+        isLocked ? timeOut(events, context) : Promise.resolve(handled.push(...events.map(({ payload }) => payload))),
+      'free.v1': (events) => Promise.resolve(handled.push(...events.map(({ payload }) => payload))),
+    });
+    await consumer.deliver([61, 62, 63, 64].map((nr) => event(nr, 'locked.v1')));
+    await consumer.deliver([event(65, 'free.v1'), event(66, 'locked.v1')]);
+    expect(handled).toEqual([65]);
+    await retryForAnHour(consumer);
+    expect(await deferred()).toBe(5);
+
+    isLocked = false;
+    await retryForAnHour(consumer);
+    expect([...handled].sort()).toEqual([61, 62, 63, 64, 65, 66]);
+    expect(await deferred()).toBe(0);
+    for (const nr of [61, 62, 63, 64, 66]) expect(await letters(nr)).toEqual([]);
+    await consumer.deliver([event(67, 'locked.v1')]);
+    expect(handled.at(-1)).toBe(67);
+  });
+
+  test('a lock that is not to be had never counts, however many others succeed', async () => {
+    let isLocked = true;
+    const consumer = consumerOf({
+      'refused.v1': async (events, { tx }) => {
+        if (isLocked && events.some(({ payload }) => payload === 71))
+          await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
+      },
+    });
+    await consumer.deliver([event(71, 'refused.v1')]);
+    for (let nr = 72; nr < 80; nr++) {
+      await consumer.deliver([event(nr, 'refused.v1')]);
+      clock.advance(60_000);
+      await consumer.retryDeferred();
+    }
+    expect(await letters(71)).toEqual([]);
+    expect(await deferred()).toBe(1);
+    isLocked = false;
+    clock.advance(60_000);
+    await consumer.retryDeferred();
+    expect(await deferred()).toBe(0);
+    expect(await letters(71)).toEqual([]);
+  });
+
+  test('a message that is blocked for a day is a dead letter', async () => {
+    const consumer = consumerOf({ 'alone.v1': timeOut });
+    await consumer.deliver([event(81, 'alone.v1')]);
+    for (let hour = 0; hour < 23; hour++) {
+      clock.advance(3_600_000);
+      await consumer.retryDeferred();
+    }
+    expect(await letters(81)).toEqual([]);
+    clock.advance(3_600_000);
+    await consumer.retryDeferred();
+    expect(await letters(81)).toEqual([{ deliveries: 25 }]);
+    expect(await deferred()).toBe(0);
+  });
+
+  test('a server that has become read-only fails the delivery as a whole', async () => {
+    const consumer = consumerOf({
+      'written.v1': async (_, { tx }) => {
+        await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$`);
+      },
+    });
+    await expect(consumer.deliver([event(91, 'written.v1')])).rejects.toThrow('database of the consumer is away');
+    expect(await letters(91)).toEqual([]);
+    expect(await deferred()).toBe(0);
+  });
+
+  test('a deferred message that then fails by itself becomes a dead letter after five deliveries', async () => {
+    let failure: EventHandler = timeOut;
+    const consumer = consumerOf({ 'turned.v1': (events, context) => failure(events, context) });
+    await consumer.deliver([event(95, 'turned.v1')]);
+    expect(await deferred()).toBe(1);
+    failure = () => Promise.reject(new Error('cannot be read'));
+    clock.advance(60_000);
+    await consumer.retryDeferred();
+    expect(await letters(95)).toEqual([{ deliveries: 5 }]);
+    expect(await deferred()).toBe(0);
+  });
 });

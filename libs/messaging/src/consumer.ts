@@ -1,7 +1,9 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
-import { inTransaction, isDatabaseUnavailable, loggableMessage } from '@svc/persistence';
+import { inTransaction, loggableMessage } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
+import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
+import { failureCause } from './failure-cause.js';
 import type { MessagingLog } from './log.js';
 import { inTraceOf } from './tracing.js';
 
@@ -32,19 +34,37 @@ class DatabaseAway extends Error {
 
 /** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
+const DELIVERIES_MAX = RETRY_PAUSES_MS.length + 1;
+/** Each may have waited for the statement timeout: after so many the others of the type are not tried, but deferred. */
+const BLOCKED_IN_A_ROW_MAX = 2;
+/** After so long a message that the database blocks is a dead letter all the same: a lock of a day is no lock. */
+const BLOCKED_MS_MAX = 24 * 3_600_000;
+/** The deliveries of a deferred message beside the tries that are counted. */
+const FIRST_AND_THIS = 2;
 
 /**
  * Gives events to the handlers of a service. The effect of a batch and its marks in the inbox are one transaction,
  * so a message delivered again finds its mark and does nothing; a repeatable effect needs no mark. When a batch fails its messages are tried one by
  * one, in rounds: those that can be handled wait for no other, and those that keep failing become dead letters.
- * When the database is away nothing is concluded: the delivery fails as a whole and the relay repeats it.
+ *
+ * An error that is the database's uses up no delivery. While the database serves nobody nothing is concluded: the delivery
+ * fails as a whole and is repeated. A message that a lock or a timeout blocks is deferred, and tried again beside those
+ * that follow it. A timeout can be the message's own fault: it counts when other messages of its type succeed meanwhile.
  */
 export class Consumer {
+  /** Types that the database blocks: their events are deferred at once, until one succeeds. */
+  private readonly blockedTypes = new Set<string>();
+  /** When an event of the type was handled last, in milliseconds. */
+  private readonly succeededAt = new Map<string, number>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: EventHandlers,
     private readonly clock: Clock,
     private readonly log: MessagingLog,
+    private readonly deferred: DeferredEvents,
+    /** Called when events were deferred that this replica has to try again. */
+    private readonly onBlocked: () => void = () => undefined,
   ) {}
 
   get types(): ReadonlySet<string> {
@@ -53,44 +73,141 @@ export class Consumer {
 
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
     const known = events.filter((event) => this.handlers.byType.has(event.type));
-    if (known.length === 0) return;
+    if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
+    const blocked = known.filter(({ type }) => this.blockedTypes.has(type));
+    if (blocked.length > 0) await this.deferBlocked(blocked);
+    const free = known.filter((event) => !blocked.includes(event));
+    if (free.length > 0) await this.deliverTogether(free);
+  }
+
+  /** Handles the deferred events of this service's types that are due. Returns how many are no longer deferred. */
+  async retryDeferred(): Promise<number> {
+    const due = await this.deferred.due(this.types);
+    const unknown = due.filter(({ reason }) => reason === 'unknown');
+    if (unknown.length > 0) {
+      await this.deliver(unknown.map(({ envelope }) => envelope));
+      await this.deferred.remove(unknown);
+    }
+    const inARow = new Map<string, number>();
+    let settled = unknown.length;
+    for (const event of due) {
+      const { type } = event.envelope;
+      if (event.reason === 'unknown' || (inARow.get(type) ?? 0) >= BLOCKED_IN_A_ROW_MAX) continue;
+      const isSettled = await this.retry(event);
+      inARow.set(type, isSettled ? 0 : (inARow.get(type) ?? 0) + 1);
+      if (isSettled) settled++;
+    }
+    return settled;
+  }
+
+  /** False when it is still blocked. */
+  private async retry(event: DeferredEvent): Promise<boolean> {
+    const { envelope, deferredAt, triedAt, tries } = event;
     try {
-      await this.handle(known);
+      await this.handle([envelope]);
     } catch (error) {
       if (error instanceof DatabaseAway) throw error;
-      await this.deliverOneByOne(known);
+      const cause = failureCause(error);
+      const isOwnFault = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= triedAt.getTime();
+      const ownFaults = event.ownFaults + (isOwnFault ? 1 : 0);
+      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= BLOCKED_MS_MAX;
+      if (cause !== 'message' && (ownFaults >= DELIVERIES_MAX || isTooLong))
+        await this.bury(envelope, error, tries + FIRST_AND_THIS);
+      else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
+        await this.deferred.keepBlocked(event, ownFaults);
+        this.onBlocked();
+        return false;
+      }
+    }
+    await this.deferred.remove([event]);
+    return true;
+  }
+
+  private async deliverTogether(events: readonly EventEnvelope[]): Promise<void> {
+    try {
+      await this.handle(events);
+    } catch (error) {
+      if (error instanceof DatabaseAway) throw error;
+      const blocked = await this.deliverOneByOne(events);
+      if (blocked.length > 0) await this.deferBlocked(blocked);
     }
   }
 
-  private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<void> {
-    let failed = await this.round(events);
+  private async deferUnknown(unknown: readonly EventEnvelope[]): Promise<void> {
+    await this.keep(unknown, 'unknown');
+    const types = [...new Set(unknown.map(({ type }) => type))];
+    this.log.info({ types, count: unknown.length }, 'consumer: unknown events deferred to a replica that knows them');
+  }
+
+  private async deferBlocked(events: readonly EventEnvelope[]): Promise<void> {
+    await this.keep(events, 'blocked');
+    this.onBlocked();
+  }
+
+  private async keep(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
+    await this.deferred.defer(events, reason).catch((error: unknown) => {
+      throw new DatabaseAway(error);
+    });
+  }
+
+  /** Returns those that the database blocks; the others are handled, or dead letters. */
+  private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<EventEnvelope[]> {
+    const blocked: EventEnvelope[] = [];
+    let failed = await this.round(events, blocked);
     for (const pauseMs of RETRY_PAUSES_MS) {
-      if (failed.size === 0) return;
+      if (failed.size === 0) return blocked;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      failed = await this.round([...failed.keys()]);
+      failed = await this.round([...failed.keys()], blocked);
     }
-    for (const [event, error] of failed) await this.bury(event, error);
+    for (const [event, error] of failed) await this.bury(event, error, DELIVERIES_MAX);
+    return blocked;
   }
 
-  /** Tries each event once. Returns those that failed, and why. */
-  private async round(events: readonly EventEnvelope[]): Promise<Map<EventEnvelope, unknown>> {
+  /** Tries each event once. Returns those that failed, and why; adds those that the database blocks to `blocked`. */
+  private async round(
+    events: readonly EventEnvelope[],
+    blocked: EventEnvelope[],
+  ): Promise<Map<EventEnvelope, unknown>> {
     const failed = new Map<EventEnvelope, unknown>();
+    const inARow = new Map<string, number>();
     for (const event of events) {
+      const { type } = event;
+      if (this.blockedTypes.has(type)) {
+        blocked.push(event);
+        continue;
+      }
       try {
         await this.handle([event]);
+        inARow.delete(type);
       } catch (error) {
         if (error instanceof DatabaseAway) throw error;
-        failed.set(event, error);
+        if (failureCause(error) === 'message') {
+          failed.set(event, error);
+          continue;
+        }
+        blocked.push(event);
+        inARow.set(type, (inARow.get(type) ?? 0) + 1);
+        if (inARow.get(type) === BLOCKED_IN_A_ROW_MAX) this.block(type, error);
       }
     }
     return failed;
   }
 
-  private handle(events: readonly EventEnvelope[]): Promise<void> {
+  private block(type: string, error: unknown): void {
+    this.blockedTypes.add(type);
+    this.log.warn({ err: error, type }, 'consumer: the database blocks events of this type, so they are deferred');
+  }
+
+  private async handle(events: readonly EventEnvelope[]): Promise<void> {
     const { repeatable } = this.handlers;
-    return inTraceOf(events, () =>
+    await inTraceOf(events, () =>
       events.every(({ type }) => repeatable.has(type)) ? this.repeat(events) : this.handleInTransaction(events),
     );
+    const now = this.clock.now().getTime();
+    for (const { type } of events) {
+      this.succeededAt.set(type, now);
+      if (this.blockedTypes.delete(type)) this.log.info({ type }, 'consumer: events of this type are handled again');
+    }
   }
 
   private async repeat(events: readonly EventEnvelope[]): Promise<void> {
@@ -100,7 +217,7 @@ export class Consumer {
     try {
       for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, { tx: this.dataSource.manager });
     } catch (error) {
-      throw isDatabaseUnavailable(error) ? new DatabaseAway(error) : error;
+      throw failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
     }
   }
 
@@ -117,7 +234,7 @@ export class Consumer {
       });
     } catch (error) {
       // Whatever kept the transaction from beginning says nothing about the messages.
-      throw !begun || isDatabaseUnavailable(error) ? new DatabaseAway(error) : error;
+      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
     }
   }
 
@@ -130,14 +247,14 @@ export class Consumer {
     return new Set(rows.map((row) => row.message_id));
   }
 
-  private async bury(event: EventEnvelope, error: unknown): Promise<void> {
+  private async bury(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
     this.log.error({ err: error, messageId: event.id, type: event.type }, 'consumer: message became a dead letter');
     await inTransaction(this.dataSource, async (tx) => {
       await this.mark(tx, [event]);
       await tx.query(
         `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (message_id) DO NOTHING`,
-        [event.id, event.type, JSON.stringify(event), reasonOf(error), RETRY_PAUSES_MS.length + 1, this.clock.now()],
+        [event.id, event.type, JSON.stringify(event), reasonOf(error), deliveries, this.clock.now()],
       );
     });
   }

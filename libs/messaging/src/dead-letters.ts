@@ -3,6 +3,7 @@ import { DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { EventHandler } from './consumer.js';
+import { failureCause } from './failure-cause.js';
 
 export interface DeadLetter {
   messageId: string;
@@ -14,6 +15,27 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
+export interface DeadLetterScope {
+  readonly type?: string | undefined;
+  /** `after` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface DeadLetterPage {
+  readonly deadLetters: DeadLetter[];
+  /** Where the next page begins; null on the last. */
+  readonly after: string | null;
+}
+
+export interface ReplayedPage {
+  readonly replayed: number;
+  readonly failed: number;
+  readonly after: string | null;
+}
+
+const PAGE_MAX = 200;
+const REPLAYED_MAX = 100;
+
 /** Messages whose handler kept failing: to be looked at, and handled again once the cause is mended. */
 export class DeadLetters {
   constructor(
@@ -21,11 +43,40 @@ export class DeadLetters {
     private readonly handlers: ReadonlyMap<string, EventHandler>,
   ) {}
 
-  /** Newest first, at most 200. Without what they carry: that can be large, and is other people's data. */
-  list(): Promise<DeadLetter[]> {
+  /** A page of 200, newest first. Without what they carry: that can be large, and is other people's data. */
+  async list({ type, after }: DeadLetterScope = {}): Promise<DeadLetterPage> {
+    const deadLetters = await this.page(PAGE_MAX, type, after);
+    return { deadLetters, after: cursorBehind(deadLetters, PAGE_MAX) };
+  }
+
+  /**
+   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so that the next page begins behind
+   * them. Replay: one that is replayed already is neither replayed nor failed.
+   */
+  async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
+    const page = await this.page(REPLAYED_MAX, type, after);
+    let [replayed, failed] = [0, 0];
+    for (const { messageId } of page) {
+      try {
+        await this.replay(messageId);
+        replayed++;
+      } catch (error) {
+        if (failureCause(error) === 'unavailable') throw error;
+        if (!(error instanceof DomainError && error.code === 'resource.not-found')) failed++;
+      }
+    }
+    return { replayed, failed, after: cursorBehind(page, REPLAYED_MAX) };
+  }
+
+  private page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
+    const [failedAt, messageId] = after === undefined ? [null, null] : readCursor(after);
     return this.dataSource.query(
       `SELECT message_id AS "messageId", type, envelope->>'aggregateId' AS "aggregateId", error, deliveries, failed_at AS "failedAt"
-         FROM dead_letters ORDER BY failed_at DESC, message_id LIMIT 200`,
+         FROM dead_letters
+        WHERE ($1::text IS NULL OR type = $1)
+          AND ($2::timestamptz IS NULL OR failed_at < $2 OR failed_at = $2 AND message_id > $3::uuid)
+        ORDER BY failed_at DESC, message_id LIMIT ${limit}`,
+      [type ?? null, failedAt, messageId],
     );
   }
 
@@ -48,4 +99,19 @@ export class DeadLetters {
       await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);
     });
   }
+}
+
+function cursorBehind(page: readonly DeadLetter[], limit: number): string | null {
+  const last = page.at(-1);
+  return last && page.length === limit ? `${last.failedAt.toISOString()}~${last.messageId}` : null;
+}
+
+function readCursor(after: string): [Date, string] {
+  const [failedAt, messageId, ...rest] = after.split('~');
+  const date = new Date(failedAt ?? '');
+  if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
+    throw new DomainError('request.invalid', {
+      fields: [{ field: 'after', message: 'must be that of the page before' }],
+    });
+  return [date, messageId];
 }

@@ -6,6 +6,7 @@ export * from './embedded-broker.js';
 export * from './event-log.js';
 export * from './log.js';
 export * from './migrations/messaging-migrations.js';
+export * from './month-partitions.js';
 export * from './patterns.js';
 export * from './rabbitmq-broker.js';
 export * from './relay.js';

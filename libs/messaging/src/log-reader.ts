@@ -50,11 +50,11 @@ export interface LogBatch {
 
 const BEGINNING: LogPosition = { txid: '0', position: 0 };
 
-/** Where a cursor stands; one that is new stands at the beginning. */
-export async function findCursor(db: DataSource, cursor: string): Promise<LogPosition> {
+/** Where a cursor stands; one that is new stands where its origin does, or at the beginning. */
+export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<LogPosition> {
   const [row] = await db.query<LogPosition[]>(
-    `SELECT txid::text AS txid, position FROM relay_cursors WHERE target = $1`,
-    [cursor],
+    `SELECT txid::text AS txid, position FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
+    [cursor, origin],
   );
   return row ?? BEGINNING;
 }

@@ -1,15 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { isUuid } from '@svc/kernel';
-import type {
-  Broker,
-  BrokerConnection,
-  Past,
-  RelayTarget,
-  ReplayRequest,
-  Responder,
-  Subscriber,
-  Subscription,
+import {
+  type Broker,
+  type BrokerConnection,
+  ConsumerRefusedError,
+  type Past,
+  type RelayTarget,
+  type ReplayRequest,
+  type Responder,
+  type Subscriber,
+  type Subscription,
 } from './broker.js';
 import type { MessagingLog } from './log.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
@@ -18,13 +20,13 @@ import {
   BrokerAway,
   eventMessage,
   type Outgoing,
+  type PublishOutcome,
   RabbitMqPublisher,
-  Unroutable,
   withDeadline,
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
-import { Topology } from './rabbitmq-topology.js';
-import { ReplayServedV1 } from './subscribed-types.js';
+import { isPowerOfTwo } from './numbers.js';
+import { PROBE, Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {
   /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
@@ -68,21 +70,24 @@ export class RabbitMqBroker implements Broker {
   private readonly openedAt = Date.now();
   /** Types that others know, by a binding, to have been published by this service. */
   private announced = new Set<string>();
+  /** Events so far that no queue was bound for, by type. */
+  private readonly unroutable = new Map<string, number>();
 
   private readonly live: RelayTarget = {
     name: TARGET,
     window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
       await this.announce(events);
-      await this.publisher.publish(events.map((event) => eventMessage(this.topology.events, event.type, event)));
+      await this.publishAll(events.map((event) => eventMessage(this.topology.events, event.type, event)));
     },
+    separately: () => this.consumers(),
   };
 
   readonly connection: BrokerConnection = this.connectionState();
 
   readonly past: Past = {
     isMissed: true,
-    ask: (request) => this.unlessUnroutable([this.replayMessage(request)]),
+    ask: (request) => this.isRouted([this.replayMessage(request)]),
     answer: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
@@ -92,7 +97,7 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: (service, events) =>
-      this.unlessUnroutable(events.map((event) => eventMessage('', this.topology.pastQueue(service), event))),
+      this.isRouted(events.map((event) => eventMessage('', this.topology.pastQueue(service), event))),
   };
 
   constructor(private readonly settings: RabbitMqSettings) {
@@ -131,19 +136,10 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, types, deliver, bound, gatherMs = 0 } = subscriber;
+    const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
     const reading = {
       parse: asEnvelope,
-      handle: async (events: readonly EventEnvelope[]) => {
-        const wanted = events.filter(({ type }) => types.has(type) || type === ReplayServedV1.name);
-        // Bindings that another version of the service left; once done with, nobody is asked for them again.
-        if (wanted.length < events.length)
-          this.settings.log.info(
-            { service: name, count: events.length - wanted.length },
-            'broker: unknown types skipped',
-          );
-        await deliver(wanted);
-      },
+      handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
     // First: the past is asked for when the events are bound, and has to find its queue.
@@ -156,6 +152,7 @@ export class RabbitMqBroker implements Broker {
       ...reading,
       declare: (channel) => this.topology.declareConsumer(channel, subscriber),
       ...(bound ? { attached: bound } : {}),
+      ...(lost ? { lost: { queue: this.topology.eventQueue(name), tell: lost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }
@@ -243,14 +240,52 @@ export class RabbitMqBroker implements Broker {
     }
   }
 
-  private async unlessUnroutable(messages: readonly Outgoing[]): Promise<boolean> {
-    try {
-      await this.publisher.publish(messages);
-      return true;
-    } catch (error) {
-      if (error instanceof Unroutable) return false;
-      throw error;
-    }
+  /**
+   * An event without a consumer is only said, and holds up nothing: its type has been announced, and a service that binds to
+   * it later requests all there ever was of it.
+   */
+  private async publishAll(messages: readonly Outgoing[]): Promise<void> {
+    const outcomes = await this.publisher.publish(messages);
+    for (const [i, outcome] of outcomes.entries()) if (outcome === 'unroutable') this.warnUnroutable(messages[i]!);
+    refuseIf(outcomes);
+  }
+
+  private warnUnroutable({ routingKey: type }: Outgoing): void {
+    const count = (this.unroutable.get(type) ?? 0) + 1;
+    this.unroutable.set(type, count);
+    if (isPowerOfTwo(count)) this.settings.log.warn({ type, count }, 'broker: event has no consumer yet');
+  }
+
+  /** Whether there was a queue for every message. */
+  private async isRouted(messages: readonly Outgoing[]): Promise<boolean> {
+    const outcomes = await this.publisher.publish(messages);
+    refuseIf(outcomes);
+    return !outcomes.includes('unroutable');
+  }
+
+  /** Each slot that has a queue, as a target of its own. */
+  private async consumers(): Promise<RelayTarget[]> {
+    const { topology, publisher } = this;
+    const probes = topology.slots.map((slot) =>
+      eventMessage(topology.events, topology.addressed(PROBE, slot), aProbe()),
+    );
+    const outcomes = await publisher.publish(probes);
+    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
+  }
+
+  private consumer(slot: number): RelayTarget {
+    const { topology, publisher } = this;
+    return {
+      name: `${TARGET}/${slot}`,
+      deliver: async (events) => {
+        await this.announce(events);
+        const addressed = events.map((event) =>
+          eventMessage(topology.events, topology.addressed(event.type, slot), event),
+        );
+        // Those of types that nobody in the slot is bound to have nowhere to go, which is right.
+        refuseIf(await publisher.publish(addressed));
+      },
+    };
   }
 
   private replayMessage(request: ReplayRequest): Outgoing {
@@ -261,6 +296,18 @@ export class RabbitMqBroker implements Broker {
       properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
     };
   }
+}
+
+/** An event in form only: a consumer skips it. */
+function aProbe(): EventEnvelope {
+  const id = randomUUID();
+  const occurredAt = new Date(0).toISOString();
+  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
+}
+
+function refuseIf(outcomes: readonly PublishOutcome[]): void {
+  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
+  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }
 
 function asEnvelope({ content }: ConsumeMessage): EventEnvelope {

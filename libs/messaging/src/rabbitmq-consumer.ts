@@ -23,6 +23,8 @@ export interface QueueReader<T> {
    * what he has not begun, together with the queue.
    */
   readonly oneReplica?: boolean;
+  /** `tell` is called when this queue does not exist, before it is declared. */
+  readonly lost?: { readonly queue: string; readonly tell: () => Promise<void> };
   /** Called after the queue is declared and before its first message is read. */
   readonly attached?: () => Promise<void>;
 }
@@ -34,6 +36,8 @@ const BATCH_MAX = 100;
 const GATHER_MS_MIN = 2;
 const FIRST_PAUSE_MS = 25;
 const PAUSE_MS_MAX = 5_000;
+/** Reply code of AMQP. */
+const NOT_FOUND = 404;
 
 /**
  * Reads a durable queue in batches, one at a time, in its order, and acknowledges each when its effects are committed.
@@ -55,6 +59,8 @@ export class QueueConsumer<T> implements Attachment {
 
   async attach(model: ChannelModel): Promise<void> {
     if (this.closed) return;
+    const { lost } = this.reader;
+    if (lost && !(await queueExists(model, lost.queue))) await lost.tell();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel);
     await this.reader.attached?.();
@@ -183,6 +189,20 @@ class Session<T> {
     }
     return false;
   }
+}
+
+/** On a channel of its own: the broker closes it when there is no such queue. */
+async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
+  const channel = await model.createChannel();
+  channel.on('error', () => undefined);
+  try {
+    await channel.checkQueue(queue);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NOT_FOUND) return false;
+    throw error;
+  }
+  await channel.close();
+  return true;
 }
 
 function asText(value: unknown): string | undefined {

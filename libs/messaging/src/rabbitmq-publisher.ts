@@ -12,14 +12,8 @@ export interface Outgoing {
   readonly properties: Options.Publish & { readonly messageId: string };
 }
 
-/** No queue is bound for these: nobody would ever have seen them. Nothing is lost, the log still has them. */
-export class Unroutable extends Error {
-  override readonly name = 'Unroutable';
-
-  constructor(readonly routingKeys: readonly string[]) {
-    super(`Nobody is bound to ${routingKeys.join(', ')}.`);
-  }
-}
+/** What became of a message: each queue it was routed to took it; one of them refused it; there was no such queue. */
+export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
 export class BrokerAway extends Error {
   override readonly name = 'BrokerAway';
@@ -28,6 +22,8 @@ export class BrokerAway extends Error {
 /** How long a batch waits for a connection before whoever publishes is told to come again. */
 const CONNECTION_WAIT_MS = 1_000;
 const CONFIRM_MS_MAX = 10_000;
+/** The text of amqplib's error when a queue refuses a message, as a full one does. */
+const NACKED = 'message nacked';
 
 /**
  * Publishes batches and waits until each message is safe with every queue it was routed to. What is outstanding is
@@ -52,37 +48,31 @@ export class RabbitMqPublisher {
     this.channel = channel;
   }
 
-  /** Throws {@link Unroutable} when a message had nowhere to go, after all others are confirmed. */
-  async publish(messages: readonly Outgoing[]): Promise<void> {
+  /** Returns what became of each message, in their order. Throws {@link BrokerAway} when the broker does not say. */
+  async publish(messages: readonly Outgoing[]): Promise<PublishOutcome[]> {
     const channel = await this.usableChannel();
-    const unroutable = new Set<string>();
-    let confirmed = 0;
-    const outcomes = Promise.allSettled(
-      messages.map(
-        ({ exchange, routingKey, content, properties }) =>
-          new Promise<void>((resolve, reject) => {
-            const settled = (error: Error | null): void => {
-              if (error) return reject(error);
-              if (this.returned.delete(properties.messageId)) unroutable.add(routingKey);
-              confirmed++;
-              resolve();
-            };
-            channel.publish(exchange, routingKey, content, { ...properties, mandatory: true }, settled);
-          }),
-      ),
-    );
-    const settled = await withDeadline(outcomes, CONFIRM_MS_MAX, () => {
-      const error = new BrokerAway(`${messages.length - confirmed} messages were not confirmed in time.`);
+    let settled = 0;
+    const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
+    return withDeadline(outcomes, CONFIRM_MS_MAX, () => {
+      const error = new BrokerAway(`${messages.length - settled} messages were not confirmed in time.`);
       // A blocked connection is kept: the broker would let a new one send a batch more before it says no again.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
     });
-    const refused = settled.filter((outcome) => outcome.status === 'rejected');
-    if (refused.length > 0)
-      throw new BrokerAway(`${refused.length} of ${messages.length} messages were not confirmed.`, {
-        cause: refused[0]!.reason,
-      });
-    if (unroutable.size > 0) throw new Unroutable([...unroutable]);
+  }
+
+  private send(channel: ConfirmChannel, message: Outgoing): Promise<PublishOutcome> {
+    const { exchange, routingKey, content, properties } = message;
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | null): void => {
+        const isReturned = this.returned.delete(properties.messageId);
+        if (!error) resolve(isReturned ? 'unroutable' : 'confirmed');
+        // A channel that is lost refuses nothing; it just does not know.
+        else if (error.message === NACKED) resolve('refused');
+        else reject(new BrokerAway('A message was not confirmed.', { cause: error }));
+      };
+      channel.publish(exchange, routingKey, content, { ...properties, mandatory: true }, settle);
+    });
   }
 
   /** A channel to declare and bind with, on the connection that publishes. */

@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Channel } from 'amqplib';
 import type { Subscriber } from './broker.js';
+
+/** Type of a message without an effect, by which a publisher finds the slots that have a queue. */
+export const PROBE = 'relay.probe.v1';
+const SLOTS = 256;
 
 /**
  * Every exchange and queue there is on the broker, and the only place that declares them. Whoever needs one declares
  * it, each time it connects: declaring what exists changes nothing. The arguments of a queue that exists cannot be
  * changed by a declaration (406, seen in the log): give it another name, or use a policy.
  *
- *   svc.events        topic, routing key = type of the event
+ *   svc.events        topic, routing key = type of the event; with `.to.<slot>` behind it to one consuming service alone
  *     → svc.<service>.events         quorum; one for each consuming service, shared by its replicas
  *   (default exchange)
  *     → svc.<service>.past           quorum, read by one replica at a time: what the service asked to be told again
@@ -40,6 +45,21 @@ export class Topology {
   replayQueue(service: string): string {
     return `${this.namespace}.${service}.replays`;
   }
+  /**
+   * A publisher does not know the names of its consumers, and a queue that refuses a message is not named either. So each
+   * service has one of a fixed number of addresses, which a publisher can go through. Two services with the same one share
+   * their trouble, and nothing else.
+   */
+  slotOf(service: string): number {
+    return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
+  }
+  get slots(): readonly number[] {
+    return Array.from({ length: SLOTS }, (_, slot) => slot);
+  }
+  /** Routing key of an event for one slot alone. */
+  addressed(type: string, slot: number): string {
+    return `${type}.to.${slot}`;
+  }
   commandQueue(command: string): string {
     return `${this.namespace}.commands.${command}`;
   }
@@ -56,8 +76,11 @@ export class Topology {
     await this.declareDeadLetters(channel, name);
     const queue = this.eventQueue(name);
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, EVENTS_MAX) });
-    for (const type of types) await channel.bindQueue(queue, this.events, type);
-    for (const type of formerTypes) await channel.unbindQueue(queue, this.events, type);
+    const slot = this.slotOf(name);
+    const keysOf = (bound: ReadonlySet<string>): string[] =>
+      [...bound].flatMap((type) => [type, this.addressed(type, slot)]);
+    for (const key of [...keysOf(types), this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    for (const key of keysOf(formerTypes)) await channel.unbindQueue(queue, this.events, key);
     return queue;
   }
 

@@ -25,17 +25,21 @@ export class RelayProgress {
   private begun: Batch[] = [];
   private failure: { readonly error: unknown } | undefined;
 
-  /** @param failed told when a batch that nobody waits for was not taken */
+  /**
+   * @param failed called when a batch that nobody waits for was not taken
+   * @param origin the cursor to begin at while the target has none of its own
+   */
   constructor(
     private readonly dataSource: DataSource,
     private readonly target: string,
     private readonly failed: () => void = () => undefined,
+    private readonly origin?: string,
   ) {}
 
   /** Behind what has been handed over and what is under way. Throws what became of the latter, if it failed. */
   async readFrom(): Promise<LogPosition> {
     if (this.failure) await this.settled();
-    this.known ??= await findCursor(this.dataSource, this.target);
+    this.known ??= await findCursor(this.dataSource, this.target, this.origin);
     return this.begun.at(-1)?.end ?? this.known;
   }
 

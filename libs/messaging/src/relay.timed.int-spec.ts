@@ -171,13 +171,29 @@ describe('a target that takes batches before the first is safe', () => {
     const { relay, given } = await started();
     given[1]!.settle();
     given[0]!.settle(new Error('not taken'));
-    await waitUntil('both again', DEADLINE_MS, () => Promise.resolve(given.length === 4));
-    expect(given.map(({ texts }) => texts.join(''))).toEqual(['ab', 'cd', 'ab', 'cd']);
+    // Alone, until it is confirmed.
+    await waitUntil('the first again', DEADLINE_MS, () => Promise.resolve(given.length === 3));
     expect(await cursor()).toBe('[]');
-    for (const { settle } of given.slice(2)) settle();
-    await waitUntil('the last', DEADLINE_MS, () => Promise.resolve(given.length === 5));
-    given[4]!.settle();
+    given[2]!.settle();
+    await waitUntil('the others again', DEADLINE_MS, () => Promise.resolve(given.length === 5));
+    expect(given.map(({ texts }) => texts.join(''))).toEqual(['ab', 'cd', 'ab', 'cd', 'ef']);
+    for (const { settle } of given.slice(3)) settle();
     await waitUntil('the cursor', DEADLINE_MS, () => relay.isCaughtUp());
+    await relay.stop();
+  });
+
+  test('is tried ever less often while it fails: to begin a batch is no success', async () => {
+    const { relay, given } = await started();
+    const begunAt = [performance.now()];
+    given[1]!.settle();
+    given[0]!.settle(new Error('not taken'));
+    for (let i = 2; i < 7; i++) {
+      await waitUntil('the next try', DEADLINE_MS, () => (relay.nudge(), Promise.resolve(given.length > i)));
+      begunAt.push(performance.now());
+      given[i]!.settle(new Error('not taken'));
+    }
+    const pauses = begunAt.slice(1).map((at, i) => at - begunAt[i]!);
+    for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
     await relay.stop();
   });
 });

@@ -1,14 +1,16 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { Broker, RelayTarget, Subscription } from './broker.js';
+import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from './broker.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
 import { hasType, isBehind, type LogBounds, readLog } from './log-reader.js';
+import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
+import { ensureMonthPartitions } from './month-partitions.js';
 import { observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
-import { isPowerOfTwo } from './numbers.js';
 import { Replays } from './replays.js';
-import { Signal } from './signal.js';
+import { hasSeparateCursors } from './separate-cursors.js';
+import { SeparatedTarget } from './separated-target.js';
 
 export interface RelaySettings extends LogBounds {
   /** Safety net: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
@@ -24,30 +26,6 @@ export const RELAY_DEFAULTS: RelaySettings = {
   leaseMs: 4_000,
 };
 
-/** Longest pause between two tries to hand the same batch over. */
-const FAILURE_PAUSE_MAX_MS = 5_000;
-
-interface Step {
-  readonly handedOver: number;
-  /** There is more to be handed over at once. */
-  readonly isCut: boolean;
-  /** There is more that can be handed over soon: see {@link LogBatch.isBlocked}. */
-  readonly isBlocked: boolean;
-}
-
-/** The loop that hands the log over to one target, or the past to those who asked for it. */
-interface Pump {
-  readonly name: string;
-  readonly target: RelayTarget | undefined;
-  readonly progress: RelayProgress | undefined;
-  /** Hands one batch over. */
-  readonly step: () => Promise<Step>;
-  /** Nudged by commits. */
-  readonly work: Signal;
-  readonly end: Signal;
-  ending: boolean;
-}
-
 /**
  * Reads a service's event log on from a durable cursor and hands it over, for each target separately, so that a
  * slow consumer delays nobody. Reads only below pg_snapshot_xmin, in the order (txid, position): positions are given
@@ -58,7 +36,8 @@ interface Pump {
  */
 export class Relay {
   private readonly lease: Lease;
-  private readonly pumps = new Map<Pump, Promise<void>>();
+  private readonly loops = new Map<RelayLoop, Promise<void>>();
+  private isStopping = false;
   private unwatch: () => void = () => undefined;
   private unobserve: () => void = () => undefined;
   private partitionedMonth = '';
@@ -73,26 +52,28 @@ export class Relay {
     private readonly settings: RelaySettings = RELAY_DEFAULTS,
   ) {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
-    this.replays = broker.past && new Replays(dataSource, broker.past, clock, settings);
+    this.replays = broker.past && new Replays(dataSource, broker.past, clock, settings, log);
   }
 
   /** Begins to relay to every target there is now, and to those that come later. */
   async start(): Promise<void> {
+    this.isStopping = false;
     await this.ensurePartitions();
     this.unwatch();
     this.unwatch = this.broker.watchTargets(() => this.followTargets());
     this.followTargets();
     await this.answerForThePast();
     this.unobserve();
-    this.unobserve = observeLag(this.dataSource, this.broker, this.clock);
+    this.unobserve = observeLag(this.dataSource, () => this.targets(), this.clock);
   }
 
   /** Events of these types were committed; of any, when it is not said. */
   nudge(types?: readonly string[]): void {
-    for (const { work, target } of this.pumps.keys()) {
-      if (!target) continue; // the past, which does not grow
+    for (const loop of this.loops.keys()) {
+      const { target } = loop.does;
+      if (!target) continue; // replays, which do not grow
       const wanted = target.types;
-      if (!types || !wanted || types.some((type) => wanted.has(type))) work.nudge();
+      if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
     }
   }
 
@@ -102,8 +83,9 @@ export class Relay {
     this.unwatch();
     await this.asked?.close();
     this.asked = undefined;
-    for (const pump of this.pumps.keys()) endPump(pump);
-    await Promise.all(this.pumps.values());
+    this.isStopping = true;
+    for (const loop of this.loops.keys()) loop.end();
+    await Promise.all(this.loops.values());
     // Without a database the lease cannot be given back and runs out by itself.
     await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not given back'));
   }
@@ -131,112 +113,128 @@ export class Relay {
     return true;
   }
 
+  /** Those that are handed the log now. */
+  private targets(): readonly RelayTarget[] {
+    return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
+  }
+
   private followTargets(): void {
     const targets = new Set(this.broker.targets());
-    for (const pump of this.pumps.keys()) if (pump.target && !targets.delete(pump.target)) endPump(pump);
-    for (const target of targets) {
-      const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => pump.work.nudge());
-      const step = (): Promise<Step> => this.handOver(target, progress);
-      const pump = this.begin({ name: target.name, step, target, progress });
+    for (const loop of this.loops.keys()) {
+      const { target } = loop.does;
+      if (target && !target.separately && !targets.delete(target)) loop.end();
     }
+    for (const target of targets) {
+      if (target.separately) this.relayTogether(target);
+      else this.relayTo(target);
+    }
+  }
+
+  private relayTo(target: RelayTarget, origin?: string): RelayLoop {
+    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
+    const step = (isRecovering: boolean): Promise<Step> => this.handOver(target, progress, isRecovering);
+    const loop = this.begin({ name: target.name, target, progress, step });
+    return loop;
+  }
+
+  /** Until one of its consumers refuses what the others take. */
+  private relayTogether(target: RelayTarget): void {
+    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
+    const separate = async (): Promise<boolean> => {
+      await progress.save();
+      if (!(await this.relaySeparately(target))) return false;
+      loop.end();
+      return true;
+    };
+    let isChecked = false;
+    const loop: RelayLoop = this.begin({
+      name: target.name,
+      target,
+      progress,
+      step: async (isRecovering) => {
+        // As another process left it, which had the lease before.
+        const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
+        if (isSeparated && (await separate())) return { handedOver: 0, isCut: false, isBlocked: false };
+        isChecked = true;
+        return this.handOver(target, progress, isRecovering);
+      },
+      failed: async (error) => error instanceof ConsumerRefusedError && separate(),
+      leaseLost: () => (isChecked = false),
+    });
+  }
+
+  private async relaySeparately(target: RelayTarget): Promise<boolean> {
+    const separated: SeparatedTarget = new SeparatedTarget(target, {
+      dataSource: this.dataSource,
+      log: this.log,
+      begin: (consumer) => this.relayTo(consumer, target.name),
+      end: async (loop) => {
+        loop.end();
+        await this.loops.get(loop);
+      },
+      join: () => {
+        watch.end();
+        this.relayTogether(target);
+      },
+    });
+    if (!(await separated.begin())) return false;
+    const watch: RelayLoop = this.begin({
+      name: `${target.name}, separated`,
+      step: () => separated.step(),
+      leaseLost: () => separated.leave(),
+    });
+    return true;
   }
 
   private async answerForThePast(): Promise<void> {
     const { replays } = this;
     if (!replays || this.asked) return;
-    const pump = this.begin({
+    const loop = this.begin({
       name: 'replays',
       step: async () => {
         const handedOver = await replays.step();
         return { handedOver, isCut: handedOver > 0, isBlocked: false };
       },
-      target: undefined,
-      progress: undefined,
     });
     this.asked = await this.broker.past?.answer(
       async (request) => {
         await replays.accept(request);
-        pump.work.nudge();
+        loop.nudge();
       },
       (type) => hasType(this.dataSource, type),
     );
   }
 
-  private begin(what: Pick<Pump, 'name' | 'step' | 'target' | 'progress'>): Pump {
-    const pump: Pump = { ...what, work: new Signal(), end: new Signal(), ending: false };
-    this.pumps.set(
-      pump,
-      this.run(pump).finally(() => this.pumps.delete(pump)),
-    );
-    return pump;
-  }
-
-  private async run(pump: Pump): Promise<void> {
+  private begin(does: LoopWork): RelayLoop {
+    const { lease, log } = this;
     const { pollMs, leaseMs } = this.settings;
-    const { progress } = pump;
-    let failures = 0;
-    let blockedMs = 0;
-    while (!pump.ending) {
-      try {
-        if (!(await this.lease.hold())) {
-          progress?.forget();
-          await pump.end.wait(leaseMs / 4);
-          continue;
-        }
-        await this.ensurePartitions();
-        const { handedOver, isCut, isBlocked } = await pump.step();
-        if (progress?.dueInMs === 0) await progress.save();
-        if (failures > 0) this.log.info({ target: pump.name, failures }, 'relay: hands over again');
-        failures = 0;
-        if (isCut) continue;
-        // Committed, but not below the horizon while an older transaction is open: look again soon, ever less often.
-        if (handedOver > 0) blockedMs = 0;
-        blockedMs = isBlocked ? Math.min(Math.max(2, blockedMs * 2), pollMs) : 0;
-        const nudged = await pump.work.wait(Math.min(blockedMs || pollMs, progress?.dueInMs ?? pollMs));
-        if (nudged && pump.target?.gatherMs) await pump.end.wait(pump.target.gatherMs);
-      } catch (error) {
-        if (pump.ending) break;
-        // While the database is away for an hour, this is said a dozen times, not a thousand.
-        if (isPowerOfTwo(++failures)) {
-          this.log.warn({ err: error, target: pump.name, failures }, 'relay: hand-over failed, will be repeated');
-        }
-        await pump.end.wait(Math.min(25 * 2 ** failures, FAILURE_PAUSE_MAX_MS));
-      }
-    }
-    await progress?.settled().catch(() => undefined);
-    // Without a database what lies between is handed over again.
-    await progress?.save().catch((error: unknown) => this.log.warn({ err: error }, 'relay: cursor not saved'));
+    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, before: () => this.ensurePartitions() });
+    if (this.isStopping) loop.end();
+    this.loops.set(
+      loop,
+      loop.run().finally(() => this.loops.delete(loop)),
+    );
+    return loop;
   }
 
-  private async handOver(target: RelayTarget, progress: RelayProgress): Promise<Step> {
+  private async handOver(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
     const after = await progress.readFrom();
     const { events, end, isCut, isBlocked } = await readLog(
       this.dataSource,
       { after, types: target.types },
       this.settings,
     );
-    const { window = 1 } = target;
     if (events.length > 0) progress.begin(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
-    await progress.roomFor(window);
+    await progress.roomFor(isRecovering ? 1 : (target.window ?? 1));
     return { handedOver: events.length, isCut, isBlocked };
   }
 
   /** This month's partitions and the next two's; at the start and whenever a month has begun. */
   private async ensurePartitions(): Promise<void> {
-    const today = this.clock.nowISO().slice(0, 10);
-    const month = today.slice(0, 7);
+    const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month) return;
-    await this.dataSource.query(
-      `SELECT ensure_month_partitions(parent, $1::date, 3) FROM unnest(ARRAY['event_log', 'inbox']) AS parent`,
-      [today],
-    );
+    await ensureMonthPartitions(this.dataSource, this.clock);
     this.partitionedMonth = month;
   }
-}
-
-function endPump(pump: Pump): void {
-  pump.ending = true;
-  pump.work.nudge();
-  pump.end.nudge();
 }

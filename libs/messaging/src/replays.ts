@@ -1,8 +1,13 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { Past, ReplayRequest } from './broker.js';
+import type { MessagingLog } from './log.js';
 import { findCursor, type LogBounds, moveCursor, readLog } from './log-reader.js';
+import { isPowerOfTwo } from './numbers.js';
 import { ReplayServedV1 } from './subscribed-types.js';
+
+const FIRST_PAUSE_MS = 25;
+const PAUSE_MS_MAX = 30_000;
 
 interface OpenReplay extends ReplayRequest {
   readonly until: string;
@@ -14,11 +19,15 @@ interface OpenReplay extends ReplayRequest {
  * itself; a batch it was publishing just then is on both sides of the line and comes twice, which the inbox undoes.
  */
 export class Replays {
+  /** Services that take nothing now. */
+  private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly past: Past,
     private readonly clock: Clock,
     private readonly bounds: LogBounds,
+    private readonly log: MessagingLog,
   ) {}
 
   /** Keeps a request until it is served. Asked again after that, it is served again: whoever asks has not seen it. */
@@ -32,12 +41,38 @@ export class Replays {
     );
   }
 
-  /** Hands one batch of the oldest open request over, or says that it is served. 0 when there is none. */
+  /**
+   * Hands one batch of the oldest open request over, or says that it is served. 0 when there is none. A service that takes
+   * nothing is left alone for longer each time until it takes a batch, and the requests of the others are served meanwhile.
+   */
   async step(): Promise<number> {
+    const now = this.clock.now().getTime();
+    const paused = [...this.paused].flatMap(([service, { untilMs }]) => (untilMs > now ? [service] : []));
     const [replay] = await this.dataSource.query<OpenReplay[]>(
-      `SELECT id, service, type, until::text FROM replays WHERE served_at IS NULL ORDER BY asked_at, id LIMIT 1`,
+      `SELECT id, service, type, until::text FROM replays
+        WHERE served_at IS NULL AND NOT service = ANY($1) ORDER BY asked_at, id LIMIT 1`,
+      [paused],
     );
     if (!replay) return 0;
+    try {
+      const served = await this.serve(replay);
+      this.paused.delete(replay.service);
+      return served;
+    } catch (error) {
+      this.pause(replay, error);
+      return 1;
+    }
+  }
+
+  private pause({ service, type }: OpenReplay, error: unknown): void {
+    const failures = (this.paused.get(service)?.failures ?? 0) + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, PAUSE_MS_MAX);
+    this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
+    if (isPowerOfTwo(failures))
+      this.log.warn({ err: error, service, type, failures }, 'relay: replay not taken, will be repeated');
+  }
+
+  private async serve(replay: OpenReplay): Promise<number> {
     const cursor = `replay:${replay.id}`;
     const after = await findCursor(this.dataSource, cursor);
     const scope = { after, types: new Set([replay.type]), until: replay.until };

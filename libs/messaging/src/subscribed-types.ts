@@ -4,9 +4,13 @@ import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Past } from './broker.js';
 import type { EventHandler } from './consumer.js';
+import type { DeferredEvents } from './deferred-events.js';
 
 /** Said by a publisher, straight to the service that asked, behind the last event of the past. */
 export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
+
+/** Longest that a rollout, or a release that was rolled back, may take. After that a type is taken to be given up. */
+const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 
 /**
  * Which types of events this service is bound to, and whether it has been given each from the beginning. Those it
@@ -19,13 +23,14 @@ export class SubscribedTypes {
     private readonly service: string,
     private readonly past: Past,
     private readonly clock: Clock,
+    private readonly deferred: DeferredEvents,
   ) {}
 
-  /** Types that an earlier version of the service was bound to and this one is not. */
-  async notAmong(types: ReadonlySet<string>): Promise<Set<string>> {
+  /** Types that an earlier release was bound to, and that no replica has handled for longer than a rollout may take. */
+  async retired(types: ReadonlySet<string>): Promise<Set<string>> {
     const rows = await this.dataSource.query<{ type: string }[]>(
-      `SELECT type FROM subscribed_types WHERE NOT type = ANY($1)`,
-      [[...types]],
+      `SELECT type FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2`,
+      [[...types], this.retiredBefore()],
     );
     return new Set(rows.map(({ type }) => type));
   }
@@ -34,6 +39,21 @@ export class SubscribedTypes {
   async askForThePast(types: ReadonlySet<string>): Promise<void> {
     await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
     await this.askForWhatIsMissing();
+  }
+
+  /** The queue was lost with what was in it, and what was published since: all of it has to come again. */
+  async loseAll(): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE subscribed_types SET given_at = NULL, replay_id = gen_random_uuid() WHERE given_at IS NOT NULL`,
+    );
+  }
+
+  /** Says that this release handles these types: others keep their events for it. */
+  async touch(types: ReadonlySet<string>): Promise<void> {
+    await this.dataSource.query(`UPDATE subscribed_types SET known_at = $2 WHERE type = ANY($1)`, [
+      [...types],
+      this.clock.now(),
+    ]);
   }
 
   /**
@@ -63,7 +83,7 @@ export class SubscribedTypes {
       `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND again_id IS NOT NULL) AS open`,
       [types],
     );
-    return !row!.open;
+    return !row!.open && !(await this.deferred.areLeft(types));
   }
 
   private async ask(type: string, id: string): Promise<void> {
@@ -72,12 +92,16 @@ export class SubscribedTypes {
     if (!asked) await this.given(this.dataSource.manager, type, id);
   }
 
-  /** Whether there is no type whose past is still on its way. */
-  async areComplete(): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ open: boolean }[]>(
-      `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE given_at IS NULL) AS open`,
+  /**
+   * Whether each of these types has been given from the beginning, and none of its events waits for a replica that knows it.
+   * What the database blocks is a lag like others, and no reason to be unready.
+   */
+  async areComplete(types: ReadonlySet<string>): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ given: number }[]>(
+      `SELECT count(*)::int AS given FROM subscribed_types WHERE type = ANY($1) AND given_at IS NOT NULL`,
+      [[...types]],
     );
-    return !row!.open;
+    return row!.given === types.size && !(await this.deferred.areLeft(types, 'unknown'));
   }
 
   /** Replay: sets the same mark again. */
@@ -87,12 +111,22 @@ export class SubscribedTypes {
   };
 
   private async keep(tx: EntityManager, types: string[]): Promise<void> {
-    // A type that comes back in a later version is asked for again: in between it was not given.
-    await tx.query(`DELETE FROM subscribed_types WHERE NOT type = ANY($1)`, [types]);
+    // A replica of a newer release may handle them: what none has handled for so long is asked for anew when it comes back.
     await tx.query(
-      `INSERT INTO subscribed_types (type, replay_id) SELECT * FROM unnest($1::text[], $2::uuid[]) ON CONFLICT DO NOTHING`,
-      [types, types.map(() => newUuid(this.clock))],
+      `WITH retired AS (DELETE FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2)
+       DELETE FROM deferred_events WHERE NOT type = ANY($1) AND deferred_at < $2
+         AND NOT EXISTS (SELECT 1 FROM subscribed_types AS handled WHERE handled.type = deferred_events.type AND known_at >= $2)`,
+      [types, this.retiredBefore()],
     );
+    await tx.query(
+      `INSERT INTO subscribed_types (type, replay_id, known_at) SELECT type, id, $3 FROM unnest($1::text[], $2::uuid[]) AS own (type, id)
+       ON CONFLICT (type) DO UPDATE SET known_at = excluded.known_at`,
+      [types, types.map(() => newUuid(this.clock)), this.clock.now()],
+    );
+  }
+
+  private retiredBefore(): Date {
+    return this.clock.later(-RETIRED_AFTER_MS);
   }
 
   private async given(db: EntityManager, type: string, replayId: string): Promise<void> {

@@ -7,9 +7,17 @@ import type { Broker, BrokerConnection, Subscription } from './broker.js';
 import { observeBroker } from './broker-metrics.js';
 import { refusal, type ReplyEnvelope } from './commands.js';
 import { Consumer, type EventHandler } from './consumer.js';
+import { observeConsumer } from './consumer-metrics.js';
+import { DeferredEvents } from './deferred-events.js';
+import { DeferredLoop } from './deferred-loop.js';
 import type { MessagingLog } from './log.js';
 import type { HandlerExtras } from './patterns.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
+
+/** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
+const TOUCH_MS = 3_600_000;
+/** How long an event waits that another replica deferred; in one process there is none, and a crash left what there is. */
+const POLL_MS = { shared: 1_000, alone: 2_000 };
 
 /**
  * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
@@ -24,7 +32,10 @@ export class Transport extends Server implements CustomTransportStrategy {
   private readonly repeatable = new Set<string>();
   private subscriptions: Subscription[] = [];
   private unobserve: () => void = () => undefined;
+  private readonly deferred: DeferredEvents;
   private readonly subscribedTypes: SubscribedTypes | undefined;
+  private types: ReadonlySet<string> = new Set();
+  private deferredLoop: DeferredLoop | undefined;
   /** Whether it has to ask for what was before it was bound. */
   private readonly hasMissed: boolean;
 
@@ -37,13 +48,14 @@ export class Transport extends Server implements CustomTransportStrategy {
     private readonly gatherMs = 0,
   ) {
     super();
-    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock);
+    this.deferred = new DeferredEvents(dataSource, clock);
+    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock, this.deferred);
     this.hasMissed = broker.past?.isMissed ?? false;
   }
 
   /** Whether this service has been told what happened before it came; undefined where its publishers know that. */
   async knowsThePast(): Promise<boolean | undefined> {
-    return this.hasMissed ? this.subscribedTypes?.areComplete() : undefined;
+    return this.hasMissed ? this.subscribedTypes?.areComplete(this.types) : undefined;
   }
 
   /**
@@ -95,8 +107,11 @@ export class Transport extends Server implements CustomTransportStrategy {
       { byType: this.eventHandlers, repeatable: this.repeatable },
       this.clock,
       this.log,
+      this.deferred,
+      () => this.deferredLoop?.nudge(),
     );
     const { types } = consumer;
+    this.types = types;
     const subscriber = {
       name: this.service,
       types,
@@ -105,12 +120,40 @@ export class Transport extends Server implements CustomTransportStrategy {
     };
     const { subscribedTypes } = this;
     if (subscribedTypes) this.eventHandlers.set(ReplayServedV1.name, subscribedTypes.onServed);
-    if (!subscribedTypes || !this.hasMissed) return this.broker.subscribe(subscriber);
-    return this.broker.subscribe({
+    const unobserve = observeConsumer(this.dataSource, this.service);
+    const subscription = await this.broker.subscribe({
       ...subscriber,
-      formerTypes: await subscribedTypes.notAmong(types),
-      bound: () => subscribedTypes.askForThePast(types),
+      ...(subscribedTypes && this.hasMissed
+        ? {
+            formerTypes: await subscribedTypes.retired(types),
+            lost: () => subscribedTypes.loseAll(),
+            bound: () => subscribedTypes.askForThePast(types),
+          }
+        : {}),
     });
+    const loop = this.retryDeferred(consumer);
+    return {
+      close: async () => {
+        unobserve();
+        await Promise.all([subscription.close(), loop.close()]);
+      },
+    };
+  }
+
+  /** Handles what replicas of other releases keep for this one, and what the database blocked. */
+  private retryDeferred(consumer: Consumer): DeferredLoop {
+    let touchedAt = this.clock.now().getTime();
+    const step = async (): Promise<number> => {
+      const now = this.clock.now().getTime();
+      if (this.hasMissed && now - touchedAt > TOUCH_MS) {
+        await this.subscribedTypes?.touch(this.types);
+        touchedAt = now;
+      }
+      return consumer.retryDeferred();
+    };
+    this.deferredLoop = new DeferredLoop(step, this.log, this.hasMissed ? POLL_MS.shared : POLL_MS.alone);
+    this.deferredLoop.start();
+    return this.deferredLoop;
   }
 
   private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {

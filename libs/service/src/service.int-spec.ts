@@ -6,14 +6,15 @@ import {
   Get,
   HttpCode,
   Inject,
+  Injectable,
   Module,
   type OnModuleInit,
   Post,
   UseGuards,
 } from '@nestjs/common';
-import { commandType } from '@svc/contracts';
+import { commandType, eventType } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { EmbeddedBroker, MessagePattern } from '@svc/messaging';
+import { EmbeddedBroker, EventLog, MessagePattern } from '@svc/messaging';
 import { startTestService, type TestService, waitUntil } from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';
@@ -292,4 +293,30 @@ test('a service takes no message before its modules have loaded what they need f
   expect(earlier).toMatchObject({ code: 'service.not-ready' });
   expect(await broker.request(CountKeysV1.name, {}, 1_000)).toEqual({ ok: true, reply: 1 });
   await keys.stop();
+});
+
+test('what a module logs while it starts is in the partition of its month', async () => {
+  const StartedV1 = eventType<object>('started.v1');
+
+  @Injectable()
+  class LogsAtItsStart implements OnModuleInit {
+    constructor(
+      @Inject(DataSource) private readonly dataSource: DataSource,
+      @Inject(EventLog) private readonly events: EventLog,
+    ) {}
+
+    async onModuleInit(): Promise<void> {
+      const started = { type: StartedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
+      await this.dataSource.transaction((tx) => this.events.append(tx, started));
+    }
+  }
+  @Module({ providers: [LogsAtItsStart] })
+  class EarlyModule {}
+
+  const early = await startTestService({ ...orders, name: 'early', module: EarlyModule });
+  const places = await early.service.app
+    .get(DataSource)
+    .query(`SELECT tableoid::regclass::text AS place FROM event_log`);
+  expect(places).toEqual([{ place: 'event_log_2026_03' }]);
+  await early.stop();
 });

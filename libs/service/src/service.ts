@@ -8,6 +8,7 @@ import {
   Commands,
   DeadLetters,
   EmbeddedBroker,
+  ensureMonthPartitions,
   EventLog,
   messagingMigrations,
   RabbitMqBroker,
@@ -69,6 +70,8 @@ export async function startService<C extends ServiceConfig>(
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
   const dataSource = await dataSourceOf(definition, config).initialize();
+  // Before the modules start, which may log events.
+  await ensureMonthPartitions(dataSource, clock);
   const distributed = config.SVC_AMQP_URL
     ? new RabbitMqBroker({ url: config.SVC_AMQP_URL, service: definition.name, log })
     : undefined;

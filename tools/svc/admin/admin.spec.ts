@@ -62,8 +62,37 @@ describe('./svc admin', () => {
     expect(apps.length).toBeGreaterThan(1);
     for (const app of apps) {
       const list = `GET /dead-letters/${app}`;
-      expect(await asked(`dead-letters list ${app}`, { [list]: { deadLetters: [] } })).toEqual([list]);
+      expect(await asked(`dead-letters list ${app}`, { [list]: { deadLetters: [], after: null } })).toEqual([list]);
     }
+  });
+
+  it('lists the newest dead letters, or page after page all of them, and replays them all', async () => {
+    const calls: string[] = [];
+    const answers: unknown[] = [
+      { deadLetters: [{ messageId: 'a' }], after: 'next' },
+      { deadLetters: [{ messageId: 'a' }], after: 'next' },
+      { deadLetters: [{ messageId: 'b' }], after: null },
+      { replayed: 98, failed: 2, after: 'next' },
+      { replayed: 7, failed: 0, after: null },
+    ];
+    const api: Administration = {
+      call: (method, path) => Promise.resolve((calls.push(`${method} ${path}`), answers.shift())),
+    };
+    const run = (line: string): Promise<unknown> => {
+      const args = line.split(' ');
+      const command = findCommand(args);
+      return command.run(api, readInput(command, args.slice(2)));
+    };
+    expect(await run('dead-letters list identity')).toEqual([{ messageId: 'a' }]);
+    expect(await run('dead-letters list identity --all --type a.v1')).toEqual([{ messageId: 'a' }, { messageId: 'b' }]);
+    expect(await run('dead-letters replay-all identity')).toEqual({ replayed: 105, failed: 2 });
+    expect(calls).toEqual([
+      'GET /dead-letters/identity',
+      'GET /dead-letters/identity?type=a.v1',
+      'GET /dead-letters/identity?type=a.v1&after=next',
+      'POST /dead-letters/identity/replays',
+      'POST /dead-letters/identity/replays?after=next',
+    ]);
   });
 
   it('lists notifications, filtered, and the endpoints that fail', async () => {

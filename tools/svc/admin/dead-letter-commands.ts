@@ -1,4 +1,16 @@
+import type { Administration } from './administration.ts';
 import { type AdminCommand, type Input, parameter, segment, wrongInput } from './command.ts';
+
+interface Page {
+  readonly deadLetters: readonly unknown[];
+  readonly after: string | null;
+}
+
+interface Replayed {
+  readonly replayed: number;
+  readonly failed: number;
+  readonly after: string | null;
+}
 
 /** Those that consume events; each keeps its own dead letters. */
 const SERVICES = [
@@ -15,11 +27,9 @@ export const deadLetterCommands: readonly AdminCommand[] = [
   {
     name: 'dead-letters list',
     parameters: ['service'],
-    summary: 'the newest 200 messages that a service gave up on, and why',
-    run: async (api, input) => {
-      const answer = await api.call('GET', `/dead-letters/${serviceOf(input)}`);
-      return (answer as { deadLetters: unknown }).deadLetters;
-    },
+    options: { type: 'text', all: 'flag' },
+    summary: 'the newest 200 messages that a service gave up on, and why; --all for every one',
+    run: list,
   },
   {
     name: 'dead-letters replay',
@@ -27,7 +37,45 @@ export const deadLetterCommands: readonly AdminCommand[] = [
     summary: 'has one handled again, now; it is gone when that succeeds',
     run: (api, input) => api.call('POST', `/dead-letters/${serviceOf(input)}/${segment(parameter(input, 1))}/replay`),
   },
+  {
+    name: 'dead-letters replay-all',
+    parameters: ['service'],
+    options: { type: 'text' },
+    summary: 'has all of them, or all of a type, handled again; those that fail again stay',
+    run: replayAll,
+  },
 ];
+
+async function list(api: Administration, input: Input): Promise<unknown[]> {
+  const letters: unknown[] = [];
+  let after: string | null = null;
+  do {
+    const page = (await api.call('GET', pathOf(input, '', after))) as Page;
+    letters.push(...page.deadLetters);
+    ({ after } = page);
+  } while (after !== null && input.options['all'] === true);
+  return letters;
+}
+
+/** Page after page: a page that fails stays, and the next one begins behind it. */
+async function replayAll(api: Administration, input: Input): Promise<{ replayed: number; failed: number }> {
+  const sum = { replayed: 0, failed: 0 };
+  let after: string | null = null;
+  do {
+    const page = (await api.call('POST', pathOf(input, '/replays', after))) as Replayed;
+    sum.replayed += page.replayed;
+    sum.failed += page.failed;
+    ({ after } = page);
+  } while (after !== null);
+  return sum;
+}
+
+function pathOf(input: Input, what: string, after: string | null): string {
+  const query = new URLSearchParams();
+  if (typeof input.options['type'] === 'string') query.set('type', input.options['type']);
+  if (after !== null) query.set('after', after);
+  return `/dead-letters/${serviceOf(input)}${what}${query.size > 0 ? `?${query}` : ''}`;
+}
 
 function serviceOf(input: Input): string {
   const service = parameter(input, 0);

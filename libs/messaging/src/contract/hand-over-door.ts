@@ -19,12 +19,14 @@ export class HandOverDoor {
     const hold = (target: RelayTarget): RelayTarget => {
       const known = held.get(target);
       if (known) return known;
+      const separately = target.separately?.bind(target);
       const made: RelayTarget = {
         name: target.name,
         deliver: async (events) => {
           await target.deliver(events);
           await this.current?.pass();
         },
+        ...(separately ? { separately: async () => (await separately()).map(hold) } : {}),
       };
       held.set(target, made);
       return made;

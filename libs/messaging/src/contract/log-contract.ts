@@ -83,7 +83,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await expectEffects(history, ['last', 'lower position, higher transaction', 'higher position, lower transaction']);
   });
 
-  test('each month has its partition; a month without one lands in the default partition and is handed over', async () => {
+  test('each month has its partition; rows of a month without one are moved when it is made, and are handed over once', async () => {
     const history = await effectsTable(harness(), 'history');
     const log = await harness().database('processor');
     const producer = await harness().producer('processor');
@@ -97,9 +97,13 @@ export function logContract(harness: () => MessagingHarness): void {
     await note(producer, 'december');
     expect(await partitionOf('december')).toBe('event_log_default');
 
-    // The default partition's rows keep that month's partition from being made, and must not keep the relay from starting.
+    // Between a row's writing and its moving nothing changes for the relay.
     await producer.relay.start();
+    expect(await partitionOf('december')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december']);
+    await note(producer, 'december too');
+    expect(await partitionOf('december too')).toBe('event_log_2026_12');
+    await expectEffects(history, ['march', 'december', 'december too']);
     harness().clock.advance(31 * 24 * 3_600_000);
     await waitUntil('the partitions of a month that begins', DEADLINE_MS, async () =>
       (await partitions()).includes('event_log_2027_03'),

@@ -40,7 +40,7 @@ export class ProcessesHarness implements MessagingHarness {
   private readonly processes = new Set<Process>();
   private readonly door = new HandOverDoor();
   private started = 0;
-  private readonly log: MessagingLog = {
+  readonly messagingLog: MessagingLog = {
     info: (_, message) => this.logged.push({ level: 'info', message }),
     warn: (_, message) => this.logged.push({ level: 'warn', message }),
     error: (_, message) => this.logged.push({ level: 'error', message }),
@@ -58,10 +58,10 @@ export class ProcessesHarness implements MessagingHarness {
 
   async producer(service: string): Promise<Producer> {
     const { dataSource, kill } = await this.connect(service);
-    const link = await this.brokers.connect(service, this.log);
+    const link = await this.brokers.connect(service, this.messagingLog);
     const broker = this.door.before(link.broker);
     const events = new EventLog(dataSource, this.clock);
-    const relay = new Relay(dataSource, broker, this.clock, this.log, {
+    const relay = new Relay(dataSource, broker, this.clock, this.messagingLog, {
       ...RELAY_DEFAULTS,
       pollMs: 50,
       leaseMs: 400,
@@ -88,8 +88,8 @@ export class ProcessesHarness implements MessagingHarness {
 
   async consumer(service: string, { events = {}, commands = {} }: Handles): Promise<ConsumingProcess> {
     const { dataSource, kill } = await this.connect(service);
-    const link = await this.brokers.connect(service, this.log);
-    const transport = new Transport(service, link.broker, dataSource, this.clock, this.log);
+    const link = await this.brokers.connect(service, this.messagingLog);
+    const transport = new Transport(service, link.broker, dataSource, this.clock, this.messagingLog);
     for (const [type, handler] of Object.entries(events)) transport.addHandler(type, handler as never, true);
     for (const [name, answer] of Object.entries(commands)) transport.addHandler(name, answer, false);
     await promisify(transport.listen.bind(transport))();

@@ -54,23 +54,6 @@ function take(queue: string): Promise<GetMessage> {
 }
 
 describe('publishing', () => {
-  test('an event nobody is bound to is an error that is said, and is delivered once somebody binds', async () => {
-    const history = await effectsTable(harness, 'history');
-    const producer = await harness.producer('processor');
-    await expect(publishDirectly(anEvent(NotedV1, 'a', 1, { text: 'a' }))).rejects.toThrow(
-      'Nobody is bound to noted.v1',
-    );
-    await producer.relay.start();
-    await note(producer, 'a');
-    await waitUntil('the failure to be logged', DEADLINE_MS, () =>
-      Promise.resolve(harness.logged.some(({ message }) => message.startsWith('relay: hand-over failed'))),
-    );
-    expect(await producer.relay.isCaughtUp()).toBe(false);
-
-    await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    await expectEffects(history, ['a']);
-  });
-
   test('an event is persistent and says in its properties what it is and which trace it belongs to', async () => {
     await harness.producer('processor');
     await brokers.topology.declareExchanges(channel);
@@ -161,7 +144,7 @@ describe('consuming', () => {
       if (i % 20 === 10) brokers.linkOf(i % 40 === 10 ? 'history' : 'processor').network.breakConnections();
     }
     await expectEffects(history, texts);
-    expect(await consumer.deadLetters.list()).toEqual([]);
+    expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
   test('what waits in a queue and is given to nobody yet is counted', async () => {
@@ -209,11 +192,12 @@ describe('consuming', () => {
     await expectEffects(history, ['a']);
     await first.stop();
 
+    // Longer than a rollout may take.
+    harness.clock.advance(8 * 24 * 3_600_000);
     const second = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await effectsTable(harness, 'other');
-    await expect(publishDirectly(anEvent(OtherV1, 'a', 1, { text: 'a' }))).rejects.toThrow(
-      'Nobody is bound to other.v1',
-    );
+    await publishDirectly(anEvent(OtherV1, 'a', 1, { text: 'a' }));
+    expect(harness.logged).toContainEqual({ level: 'warn', message: 'broker: event has no consumer yet' });
     const other = await harness.consumer('other', { events: { [OtherV1.name]: writeEffects } });
     await producer.dataSource.transaction((tx) => producer.events.append(tx, { ...noted('missed'), type: OtherV1 }));
     await expectEffects(await harness.database('other'), ['missed']);

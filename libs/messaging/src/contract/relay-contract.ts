@@ -123,7 +123,11 @@ export function relayContract(harness: () => MessagingHarness): void {
 
     await expectEffects(quick!, texts);
     expect(await effectsIn(slow!)).toEqual([]);
-    await waitUntil('the dead letters', DEADLINE_MS, async () => (await broken.deadLetters.list()).length === 20);
+    await waitUntil(
+      'the dead letters',
+      DEADLINE_MS,
+      async () => (await broken.deadLetters.list()).deadLetters.length === 20,
+    );
     expect(await effectsIn(failing!)).toEqual([]);
     door.open();
     await expectEffects(slow!, texts);

@@ -1,6 +1,14 @@
 import { Messaging1763500000001 } from './1763500000001-messaging.js';
 import { Replays1763500000002 } from './1763500000002-replays.js';
 import { ToldAgain1763500000003 } from './1763500000003-told-again.js';
+import { DeferredEvents1763500000004 } from './1763500000004-deferred-events.js';
+import { MonthPartitions1763500000005 } from './1763500000005-month-partitions.js';
 
 /** Run before a service's own. */
-export const messagingMigrations = [Messaging1763500000001, Replays1763500000002, ToldAgain1763500000003];
+export const messagingMigrations = [
+  Messaging1763500000001,
+  Replays1763500000002,
+  ToldAgain1763500000003,
+  DeferredEvents1763500000004,
+  MonthPartitions1763500000005,
+];
