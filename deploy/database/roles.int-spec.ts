@@ -1,6 +1,7 @@
 /** Runs roles.sql as compose and a platform team do, but in a database of the test's own. Roles belong to the server. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
 import pg from 'pg';
 import { roleOf, schemaOf } from '../../tools/svc/env-files.ts';
@@ -44,6 +45,15 @@ test('each role owns its schema, and cannot read, or write in, any other', async
     } finally {
       await client.end();
     }
+  }
+});
+
+test('a session of a role that leaves a transaction open is ended by the server', async () => {
+  for (const service of SERVICES) {
+    const client = await connect(urlOf(roleOf(service), 'a-password'));
+    const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
+    await client.end();
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS / 1000}s` }]);
   }
 });
 

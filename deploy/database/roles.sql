@@ -19,6 +19,8 @@ BEGIN
       'ALTER ROLE %I WITH LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
       role, current_setting('svc.' || service || '_password'));
     EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = %I', role, current_database(), service);
+    -- An open transaction that does nothing would hold back the relays of all services.
+    EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = %L', role, '10s');
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), role);
     EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service, role);
     EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', service);

@@ -122,6 +122,9 @@ describe("PostgreSQL of the project's own", () => {
     await provision(superuserUrl, secrets);
     const urlOf = (service: (typeof SERVICES)[number]) =>
       `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
+    expect(await query(urlOf('identity'), 'SHOW idle_in_transaction_session_timeout')).toEqual([
+      { idle_in_transaction_session_timeout: '10s' },
+    ]);
     await query(urlOf('identity'), 'CREATE TABLE keys (id int)');
     expect(
       await query(

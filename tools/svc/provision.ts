@@ -37,6 +37,7 @@ function roleStatements(role: string, schema: string, password: string): string 
     ALTER ROLE ${role} WITH LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
       PASSWORD ${pg.escapeLiteral(password)};
     ALTER ROLE ${role} IN DATABASE ${DATABASE} SET search_path = ${schema};
+    ALTER ROLE ${role} SET idle_in_transaction_session_timeout = '10s';
     GRANT CONNECT ON DATABASE ${DATABASE} TO ${role};
   `;
 }

@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { adminKeyFrom, CredentialsConsumer, deadLettersOf, SiteCredentials } from '@svc/auth';
+import {
+  adminKeyFrom,
+  CredentialsConsumer,
+  CredentialsHeartbeatModule,
+  deadLettersOf,
+  SiteCredentials,
+} from '@svc/auth';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
@@ -25,6 +31,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
 @Module({
   imports: [
+    CredentialsHeartbeatModule,
     ThrottlerModule.forRootAsync({
       inject: [HostedGatewayConfig],
       useFactory: (config: HostedGatewayConfig) => [

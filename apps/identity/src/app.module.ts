@@ -9,6 +9,7 @@ import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
 import { CustomersController } from './customers/customers.controller.js';
 import { RegisterCustomer } from './customers/register-customer.js';
+import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 import { LogInCustomer } from './logins/log-in-customer.js';
 import { LogInService } from './logins/log-in-service.js';
 import { LoginLimits } from './logins/login-limits.js';
@@ -88,6 +89,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     PasswordQueue,
     CreateUser,
     RegisterCustomer,
+    SendHeartbeat,
   ],
 })
 export class IdentityModule {}

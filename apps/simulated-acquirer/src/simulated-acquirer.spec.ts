@@ -138,6 +138,33 @@ describe('a card whose owner is verified', () => {
     expect(await chargeVerified(reversed.reference)).toMatchObject({ outcome: 'declined' });
   });
 
+  test('is not charged when the key was reversed after he has confirmed', async () => {
+    const { reference, url, key } = await challenged();
+    await answer(url, 'confirm');
+    await post(`/charges/${key}/reversal`);
+    expect(await stateOf(url)).toEqual({ state: 'failed' });
+    expect(await chargeVerified(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
+  });
+
+  test('is told on the page what became of the payment', async () => {
+    const pageAfter = async (happened: (challenge: { url: string; key: string }) => Promise<unknown>) => {
+      const challenge = await challenged();
+      await happened(challenge);
+      return (await fetch(challenge.url)).text();
+    };
+    expect(await pageAfter(() => Promise.resolve())).toContain('Is this payment yours?');
+    expect(await pageAfter(({ url }) => answer(url, 'confirm'))).toContain('This payment was confirmed.');
+    expect(await pageAfter(({ url }) => answer(url, 'refuse'))).toContain('This payment was not confirmed.');
+    // An answer that comes after the reversal does not count.
+    for (const given of ['confirm', undefined])
+      expect(
+        await pageAfter(async ({ url, key }) => {
+          await post(`/charges/${key}/reversal`);
+          if (given !== undefined) await answer(url, given);
+        }),
+      ).toContain('This payment was not confirmed.');
+  });
+
   test('knows nothing of other challenges and answers', async () => {
     const { url } = await challenged();
     const unclear = await answer(url, 'perhaps');

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
@@ -15,6 +15,7 @@ import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consum
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
 
 @Module({
+  imports: [CredentialsHeartbeatModule],
   controllers: [
     SigningSecretsConsumer,
     NotificationsConsumer,

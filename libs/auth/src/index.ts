@@ -1,6 +1,7 @@
 export * from './admin-key.guard.js';
 export * from './api-key.js';
 export * from './credentials.consumer.js';
+export * from './credentials-heartbeat.module.js';
 export * from './dead-letters.controller.js';
 export * from './migrations/1763500000010-credentials.js';
 export * from './migrations/1763500000011-credential-bounds.js';

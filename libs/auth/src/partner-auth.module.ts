@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CredentialsHeartbeatModule } from './credentials-heartbeat.module.js';
 import { PartnerCredentials } from './partner-credentials.js';
 import { PartnerCredentialsConsumer } from './partner-credentials.consumer.js';
 import { PartnerTokens } from './partner-tokens.js';
@@ -9,6 +10,7 @@ import { PartnerTokens } from './partner-tokens.js';
  * offline, so that it works, and starts again, while identity is down (A2).
  */
 @Module({
+  imports: [CredentialsHeartbeatModule],
   controllers: [PartnerCredentialsConsumer],
   providers: [PartnerCredentials, PartnerTokens],
   exports: [PartnerCredentials, PartnerTokens],

@@ -16,6 +16,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { PartnerCredentials1763500000020 } from './migrations/1763500000020-partner-credentials.js';
 import { PartnerAuthModule } from './partner-auth.module.js';
+import { PartnerTokens } from './partner-tokens.js';
 import { type AuthenticatedPartner, ForPartners, Partner } from './partner.guard.js';
 
 @Controller('who')
@@ -108,6 +109,20 @@ describe('PartnerGuard', () => {
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.body).toEqual({ organisationId, mode: 'test' });
     expect((await call(await bearer(), apiKey, '/who/customers')).status).toBe(200);
+  });
+
+  it('lets a partner in with the live mode of its key and its token', async () => {
+    const { apiKey: live } = await aPartnerKey({ mode: 'live' });
+    const answer = await call(await bearer({ mode: 'live' }), live);
+    expect([answer.status, answer.body]).toEqual([200, { organisationId, mode: 'live' }]);
+  });
+
+  it('verifies no token of an unknown mode, even before the mode is compared with that of the key', async () => {
+    const tokens = test.service.app.get(PartnerTokens, { strict: false });
+    const verify = async (mode: unknown) => tokens.verify({ headers: { authorization: await bearer({ mode }) } });
+    for (const mode of ['test', 'live']) expect(await verify(mode)).toMatchObject({ mode });
+    for (const mode of [undefined, '', 'Live', ['test']])
+      await expect(verify(mode)).rejects.toMatchObject({ code: 'credentials.invalid' });
   });
 
   it('lets a customer in where the scope allows it and answers 403 where it does not', async () => {

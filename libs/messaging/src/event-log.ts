@@ -1,7 +1,13 @@
 import { context, propagation } from '@opentelemetry/api';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
-import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionCommitEvent } from 'typeorm';
+import type {
+  DataSource,
+  EntityManager,
+  EntitySubscriberInterface,
+  TransactionCommitEvent,
+  TransactionRollbackEvent,
+} from 'typeorm';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
@@ -26,6 +32,8 @@ export interface EventStatement {
 export class EventLog {
   /** Called after events of these types have been committed. */
   onCommitted: (types: readonly string[]) => void = () => undefined;
+  /** Called with the events of {@link appendAndPublish} after they have been committed. */
+  publishDirectly: (events: readonly EventEnvelope[]) => void = () => undefined;
 
   constructor(
     dataSource: DataSource,
@@ -36,11 +44,17 @@ export class EventLog {
 
   /** Throws when `tx` is no open transaction, or when an event is over {@link EVENT_BYTES_MAX}. */
   async append(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
-    if (events.length === 0) return;
-    markAppended(tx, events);
-    await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
-      this.rows(events),
-    ]);
+    await this.insert(tx, this.envelopes(events));
+  }
+
+  /**
+   * For what must not wait for the relay, such as a revocation: these events are also published directly, as soon as the
+   * transaction has committed. The relay publishes them again, under the same ids, so consumers apply them once.
+   */
+  async appendAndPublish(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
+    const envelopes = this.envelopes(events);
+    await this.insert(tx, envelopes);
+    ((tx.queryRunner!.data[DIRECT] ??= []) as EventEnvelope[]).push(...envelopes);
   }
 
   /**
@@ -52,16 +66,21 @@ export class EventLog {
     return {
       columns: COLUMNS,
       rows: RECORDSET(placeholder),
-      parameter: this.rows(events),
+      parameter: rowsOf(this.envelopes(events)),
       committed: () => this.onCommitted(events.map(({ type }) => type.name)),
     };
   }
 
-  private rows(events: readonly NewEvent[]): string {
-    const rows = events.map((event) => JSON.stringify(asRow(this.envelope(event))));
-    const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
-    if (tooLarge >= 0) throw new Error(`${events[tooLarge]!.type.name} is over ${EVENT_BYTES_MAX} bytes.`);
-    return `[${rows.join()}]`;
+  private async insert(tx: EntityManager, envelopes: readonly EventEnvelope[]): Promise<void> {
+    if (envelopes.length === 0) return;
+    markAppended(tx, envelopes);
+    await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
+      rowsOf(envelopes),
+    ]);
+  }
+
+  private envelopes(events: readonly NewEvent[]): EventEnvelope[] {
+    return events.map((event) => this.envelope(event));
   }
 
   private envelope(event: NewEvent): EventEnvelope {
@@ -86,6 +105,13 @@ const COLUMNS = '(id, type, aggregate_id, aggregate_version, occurred_at, tracep
 const RECORDSET = (placeholder: string): string =>
   `jsonb_to_recordset(${placeholder}::jsonb) AS event(id uuid, type text, aggregate_id text, aggregate_version bigint, occurred_at timestamptz, traceparent text, payload jsonb)`;
 
+function rowsOf(envelopes: readonly EventEnvelope[]): string {
+  const rows = envelopes.map((envelope) => JSON.stringify(asRow(envelope)));
+  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
+  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${EVENT_BYTES_MAX} bytes.`);
+  return `[${rows.join()}]`;
+}
+
 function asRow(envelope: EventEnvelope): Record<string, unknown> {
   return {
     id: envelope.id,
@@ -99,12 +125,13 @@ function asRow(envelope: EventEnvelope): Record<string, unknown> {
 }
 
 const APPENDED = 'svc.messaging.appended';
+const DIRECT = 'svc.messaging.direct';
 
-function markAppended(tx: EntityManager, events: readonly NewEvent[]): void {
+function markAppended(tx: EntityManager, events: readonly EventEnvelope[]): void {
   if (!tx.queryRunner?.isTransactionActive)
     throw new Error('Events are appended inside the transaction of the change they speak of.');
   const appended = (tx.queryRunner.data[APPENDED] ??= []) as string[];
-  appended.push(...events.map(({ type }) => type.name));
+  appended.push(...events.map(({ type }) => type));
 }
 
 class WakeAfterCommit implements EntitySubscriberInterface {
@@ -114,7 +141,15 @@ class WakeAfterCommit implements EntitySubscriberInterface {
     // A savepoint's release is announced like a commit; the events are visible after the outermost one only.
     const appended = queryRunner.data[APPENDED] as string[] | undefined;
     if (!appended || queryRunner.isTransactionActive) return;
+    const direct = queryRunner.data[DIRECT] as EventEnvelope[] | undefined;
     queryRunner.data[APPENDED] = undefined;
+    queryRunner.data[DIRECT] = undefined;
     this.log.onCommitted(appended);
+    if (direct) this.log.publishDirectly(direct);
+  }
+
+  /** Also of a savepoint: what it took back must not be published, so the relay alone publishes what is left. */
+  afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
+    queryRunner.data[DIRECT] = undefined;
   }
 }

@@ -4,3 +4,6 @@ export interface MessagingLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** Token by which modules that know no service are given its log. */
+export const MESSAGING_LOG = Symbol('log of messaging');

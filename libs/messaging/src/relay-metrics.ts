@@ -1,7 +1,8 @@
-import { metrics } from '@opentelemetry/api';
+import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { RelayTarget } from './broker.js';
+import type { HorizonWatch } from './horizon-watch.js';
 import { lagBehind } from './log-reader.js';
 
 /**
@@ -23,4 +24,28 @@ export function observeLag(dataSource: DataSource, targets: () => readonly Relay
   };
   meter.addBatchObservableCallback(observe, [waiting, age]);
   return () => meter.removeBatchObservableCallback(observe, [waiting, age]);
+}
+
+/**
+ * `svc.relay.held_back`: for how many seconds an older transaction has kept events of the log back; 0 while none does.
+ * `svc.relay.holder`: the same, with the application and the database of that transaction, so that there are few series; its
+ * process id is in the log. Returns how to end it.
+ */
+export function observeHeldBack(dataSource: DataSource, horizon: HorizonWatch): () => void {
+  const meter = metrics.getMeter('@svc/messaging');
+  const heldBack = meter.createObservableGauge('svc.relay.held_back', { unit: 's' });
+  const holders = meter.createObservableGauge('svc.relay.holder', { unit: 's' });
+  // A series that is no longer observed keeps its last value: those that have ended are set to 0.
+  const known = new Map<string, Attributes>();
+  const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
+    const { applicationName: service } = dataSource.options as { applicationName?: string };
+    const { seconds = 0, holder } = horizon.heldBack ?? {};
+    result.observe(heldBack, seconds, { service });
+    const { application = 'unknown', database = 'unknown' } = holder ?? {};
+    const current = `${database} ${application}`;
+    if (seconds > 0) known.set(current, { service, 'holder.application': application, 'holder.database': database });
+    for (const [name, attributes] of known) result.observe(holders, name === current ? seconds : 0, attributes);
+  };
+  meter.addBatchObservableCallback(observe, [heldBack, holders]);
+  return () => meter.removeBatchObservableCallback(observe, [heldBack, holders]);
 }

@@ -1,12 +1,13 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from './broker.js';
+import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
 import { hasType, isBehind, type LogBounds, readLog } from './log-reader.js';
 import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
 import { ensureMonthPartitions } from './month-partitions.js';
-import { observeLag } from './relay-metrics.js';
+import { observeHeldBack, observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
 import { Replays } from './replays.js';
 import { hasSeparateCursors } from './separate-cursors.js';
@@ -17,6 +18,8 @@ export interface RelaySettings extends LogBounds {
   readonly pollMs: number;
   /** After a crash another process takes over when this has passed. */
   readonly leaseMs: number;
+  /** An older transaction that keeps events back for longer than this is reported. */
+  readonly heldBackAfterMs: number;
 }
 
 export const RELAY_DEFAULTS: RelaySettings = {
@@ -24,6 +27,7 @@ export const RELAY_DEFAULTS: RelaySettings = {
   batchBytesMax: 4 * 1024 * 1024,
   pollMs: 500,
   leaseMs: 4_000,
+  heldBackAfterMs: 2_000,
 };
 
 /**
@@ -40,6 +44,7 @@ export class Relay {
   private isStopping = false;
   private unwatch: () => void = () => undefined;
   private unobserve: () => void = () => undefined;
+  private readonly horizon: HorizonWatch;
   private partitionedMonth = '';
   private readonly replays: Replays | undefined;
   private asked: Subscription | undefined;
@@ -52,6 +57,7 @@ export class Relay {
     private readonly settings: RelaySettings = RELAY_DEFAULTS,
   ) {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
+    this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
     this.replays = broker.past && new Replays(dataSource, broker.past, clock, settings, log);
   }
 
@@ -64,7 +70,9 @@ export class Relay {
     this.followTargets();
     await this.answerForThePast();
     this.unobserve();
-    this.unobserve = observeLag(this.dataSource, () => this.targets(), this.clock);
+    const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
+    const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
+    this.unobserve = () => (unobserveLag(), unobserveHeldBack());
   }
 
   /** Events of these types were committed; of any, when it is not said. */
@@ -113,6 +121,11 @@ export class Relay {
     return true;
   }
 
+  /** Whether an older transaction, of any database of the server, keeps events back for longer than is usual. */
+  get isHeldBack(): boolean {
+    return this.horizon.heldBack !== undefined;
+  }
+
   /** Those that are handed the log now. */
   private targets(): readonly RelayTarget[] {
     return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
@@ -133,7 +146,8 @@ export class Relay {
   private relayTo(target: RelayTarget, origin?: string): RelayLoop {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
     const step = (isRecovering: boolean): Promise<Step> => this.handOver(target, progress, isRecovering);
-    const loop = this.begin({ name: target.name, target, progress, step });
+    const leaseLost = (): void => void this.horizon.report(target.name, false);
+    const loop = this.begin({ name: target.name, target, progress, step, leaseLost });
     return loop;
   }
 
@@ -159,7 +173,10 @@ export class Relay {
         return this.handOver(target, progress, isRecovering);
       },
       failed: async (error) => error instanceof ConsumerRefusedError && separate(),
-      leaseLost: () => (isChecked = false),
+      leaseLost: () => {
+        isChecked = false;
+        void this.horizon.report(target.name, false);
+      },
     });
   }
 
@@ -212,7 +229,10 @@ export class Relay {
     if (this.isStopping) loop.end();
     this.loops.set(
       loop,
-      loop.run().finally(() => this.loops.delete(loop)),
+      loop.run().finally(() => {
+        this.loops.delete(loop);
+        return this.horizon.report(does.name, false);
+      }),
     );
     return loop;
   }
@@ -224,6 +244,7 @@ export class Relay {
       { after, types: target.types },
       this.settings,
     );
+    await this.horizon.report(target.name, isBlocked && events.length === 0);
     if (events.length > 0) progress.begin(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
     await progress.roomFor(isRecovering ? 1 : (target.window ?? 1));

@@ -1,6 +1,9 @@
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { newDataSource } from './data-source.js';
+
+const IDLE_IN_TRANSACTION_SESSION_TIMEOUT = '25P03';
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -44,6 +47,20 @@ test('a connection is kept after an error of its statement, and made anew when i
   expect(await pid()).not.toBe(before);
   await dataSource.query('CREATE TEMPORARY TABLE written (id int)');
 });
+
+test('a transaction that is left open is ended by the server, and the next one gets another connection', async () => {
+  const before = await pid();
+  const runner = dataSource.createQueryRunner();
+  const client = (await runner.connect()) as pg.Client;
+  const ended = new Promise((resolve) => client.once('error', resolve));
+  await runner.startTransaction();
+  await runner.query('SELECT pg_current_xact_id()');
+  const begin = performance.now();
+  expect(await ended).toMatchObject({ code: IDLE_IN_TRANSACTION_SESSION_TIMEOUT });
+  expect(performance.now() - begin).toBeLessThan(15_000);
+  await runner.release();
+  expect(await pid()).not.toBe(before);
+}, 40_000);
 
 test('plans are the same for a small table as for a large one, and nothing is compiled', async () => {
   const settings = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];

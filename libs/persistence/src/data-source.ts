@@ -40,6 +40,13 @@ const PLANNING = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
+/**
+ * After so long the server ends a session whose transaction is open and does nothing. An open transaction that has written
+ * keeps the relays of all services back. No network call belongs inside a transaction, so ours are idle for milliseconds. The
+ * roles have the same limit, for sessions that are not made here (deploy/database/roles.sql, tools/svc/provision.ts).
+ */
+export const IDLE_IN_TRANSACTION_MS = 10_000;
+
 /** A TypeORM data source for one service. Never synchronises: the schema comes from migrations alone. */
 export function newDataSource(settings: DataSourceSettings): DataSource {
   return new DataSource({
@@ -59,7 +66,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       options: PLANNING,
       // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
       statement_timeout: 15_000,
-      idle_in_transaction_session_timeout: 30_000,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
     },

@@ -1,7 +1,7 @@
 import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 
 /** Serialization failure and deadlock: the whole transaction may simply be run again. */
-const RUN_AGAIN = new Set(['40001', '40P01']);
+const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
 const RUNS_MAX = 4;
 
 /**
@@ -13,8 +13,7 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Entity
     try {
       return await dataSource.transaction(work);
     } catch (error) {
-      const state = sqlState(error);
-      if (run === RUNS_MAX || state === undefined || !RUN_AGAIN.has(state)) throw error;
+      if (run === RUNS_MAX || !RUN_AGAIN.has(sqlState(error))) throw error;
     }
   }
 }
@@ -69,11 +68,11 @@ const LOST_CONNECTION =
 /** Whether the same work may well succeed a moment later: the database is away, or it gave up on a conflict or a wait. */
 export function mayWorkLater(error: unknown): boolean {
   const state = sqlState(error);
-  return isDatabaseUnavailable(error) || (state !== undefined && (RUN_AGAIN.has(state) || TIMED_OUT.has(state)));
+  return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }
 
 /** Statement timeout or cancellation, a lock that was not to be had, and a transaction that PostgreSQL ended for its age. */
-const TIMED_OUT = new Set(['57014', '55P03', '25P03', '25P04']);
+const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
  * An error's message as it may be written down. PostgreSQL repeats the refused value in messages of class 22 ("invalid

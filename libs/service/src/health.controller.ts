@@ -13,7 +13,8 @@ export abstract class ReadinessCheck {
 /**
  * `/health/live`: the process answers. `/health/ready`: it may be given work, so its database answers and can be written. A
  * broker that is away or blocked is said and
- * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself.
+ * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself. Neither is a
+ * relay that a foreign transaction holds back (ADR 27): every service of the server would be unready at once.
  */
 @Controller('health')
 export class HealthController {
@@ -32,7 +33,7 @@ export class HealthController {
   }
 
   @Get('ready')
-  async ready(): Promise<{ status: string; broker?: string }> {
+  async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
     // The past has been heard: between processes by this service, in one process by those it speaks to. From then on a
     // delay is a lag, not a reason to be away.
@@ -40,7 +41,11 @@ export class HealthController {
     const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
     if (missing) throw notReady(missing);
     const { brokerState } = this.transport;
-    return { status: 'ok', ...(brokerState === undefined ? {} : { broker: brokerState }) };
+    return {
+      status: 'ok',
+      ...(brokerState === undefined ? {} : { broker: brokerState }),
+      ...(this.relay.isHeldBack ? { relay: 'held back' } : {}),
+    };
   }
 }
 

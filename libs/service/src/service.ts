@@ -7,9 +7,11 @@ import {
   type Broker,
   Commands,
   DeadLetters,
+  DirectPublisher,
   EmbeddedBroker,
   ensureMonthPartitions,
   EventLog,
+  MESSAGING_LOG,
   messagingMigrations,
   RabbitMqBroker,
   Relay,
@@ -79,15 +81,19 @@ export async function startService<C extends ServiceConfig>(
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
   const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.gatherMs);
+  const direct = new DirectPublisher(broker, log);
   events.onCommitted = (types) => relay.nudge(types);
+  events.publishDirectly = (envelopes) => direct.publish(envelopes);
 
   const app = await NestFactory.create<NestFastifyApplication>(
     serviceModule(definition, [
       { provide: definition.config, useValue: config },
       { provide: SERVICE_LOG, useValue: log },
+      { provide: MESSAGING_LOG, useValue: log },
       { provide: Clock, useValue: clock },
       { provide: DataSource, useValue: dataSource },
       { provide: EventLog, useValue: events },
+      { provide: DirectPublisher, useValue: direct },
       { provide: Relay, useValue: relay },
       { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
@@ -116,6 +122,7 @@ export async function startService<C extends ServiceConfig>(
       // Idle connections are closed and requests under way completed; a client that does not read holds up no shutdown.
       const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
       await app.close().finally(() => clearTimeout(lastCall));
+      await direct.close();
       await dataSource.destroy();
       await distributed?.close();
     },

@@ -85,11 +85,30 @@ test('the key of a site is of its merchant alone', async () => {
     expect(status).toBe(403);
   }
   const foreign = strangers['another merchant'].siteId;
-  const path = `/business/api/v1/merchants/${owner.merchantId}/sites/${foreign}/invoices/x`;
-  expect((await decoder.call('GET', path, { headers: { 'x-api-key': owner.merchantKey } })).status).toBe(404);
+  const path = `/business/api/v1/merchants/${owner.merchantId}/sites/${foreign}`;
+  expect(
+    (await call('PUT', { ...owner, path, headers: { 'x-api-key': owner.merchantKey } }, '/tills/T/code')).status,
+  ).toBe(404);
 });
 
 describe('a code that is scanned', () => {
+  test('of an invoice names the merchant of its site', async () => {
+    // Until the merchant itself is known, its name is the one that came with each site.
+    const first = await decoder.aMerchant({ name: 'Name of a site' });
+    const { merchantId, siteId } = first;
+    const merchants = [
+      first,
+      await decoder.aMerchant({ merchantId, name: 'Name of another site' }),
+      await decoder.aMerchant({ siteId, name: 'Name of another merchant' }),
+    ];
+    const names: unknown[] = [];
+    for (const merchant of merchants) {
+      const { code } = await decoder.createInvoice(merchant);
+      names.push((await decoder.call('GET', codePath(code), { headers: partners.test })).body.merchant.merchantName);
+    }
+    expect(names).toEqual(['Name of a site', 'Name of another site', 'Name of another merchant']);
+  });
+
   const scan = async (code: string, mode: 'test' | 'live'): Promise<string | number> => {
     const { status, body } = await decoder.call('GET', codePath(code), { headers: partners[mode] });
     return status === 200 ? (body.invoice.invoiceReference as string) : status;
@@ -127,6 +146,8 @@ describe('a code that is scanned', () => {
     ]);
     const { reference } = await decoder.createInvoice(owner);
     expect([await scan(code, 'test'), await scan(liveCode, 'live')]).toEqual([reference, elsewhere[1]!.reference]);
+    // Both modes have an open invoice at this till now.
+    expect([await scan(code, 'live'), await scan(liveCode, 'test')]).toEqual([404, 404]);
   });
 
   test('of a till shows the newest invoice, until the millisecond at which it expires or it is closed', async () => {

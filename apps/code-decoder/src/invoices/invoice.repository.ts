@@ -130,9 +130,8 @@ export class InvoiceRepository {
   async findByTillCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
       `SELECT ${COLUMNS} FROM invoices i
-        WHERE i.site_id = (SELECT site_id FROM till_codes WHERE code = $1 AND mode = $2) AND i.mode = $2
-          AND i.site_reference = (SELECT site_reference FROM till_codes WHERE code = $1 AND mode = $2)
-          AND i.closed_at IS NULL AND i.expires_at > $3
+        WHERE (i.site_id, i.site_reference) = (SELECT site_id, site_reference FROM till_codes WHERE code = $1 AND mode = $2)
+          AND i.mode = $2 AND i.closed_at IS NULL AND i.expires_at > $3
         ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
       [code, mode, this.clock.now()],
     );

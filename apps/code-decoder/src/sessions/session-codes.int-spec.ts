@@ -168,8 +168,22 @@ test('a closed invoice is nothing of a session', async () => {
   expect(await decoder.dataSource.query(`SELECT 1 FROM session_codes WHERE session_id = $1`, [reference])).toEqual([]);
 });
 
-test('a merchant that is not known yet is 503, until it is', async () => {
-  const { code, created } = aSession({ siteId: 999_999 });
+test('a session stays closed at the time that was reported first', async () => {
+  const session = aSession();
+  const first = closed(session);
+  await decoder.deliver(session.created, first);
+  await decoder.deliver({ ...closed(session), occurredAt: decoder.clock.later(1_000).toISOString() });
+  const rows = await decoder.dataSource.query<unknown[]>(`SELECT closed_at FROM session_codes WHERE session_id = $1`, [
+    session.payable.payableId,
+  ]);
+  expect(rows).toEqual([{ closed_at: new Date(first.occurredAt) }]);
+});
+
+test.each([
+  ['site', () => ({ siteId: 999_999 })],
+  ['merchant', () => ({ merchantId: 999_999 })],
+])('a %s that is not known yet is 503: nothing is taken from another site or merchant', async (_, unknown) => {
+  const { code, created } = aSession(unknown());
   await decoder.deliver(created);
   const { status, headers } = await decode(code);
   expect([status, headers['retry-after']]).toEqual([503, '1']);

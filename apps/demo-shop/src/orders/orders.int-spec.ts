@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { aPayment, CREDENTIALS, SHOP_URL, startTestShop, type TestShop } from '../../test/shop.js';
+import { ShopCredentials } from '../platform/shop-credentials.js';
+import { OrderRepository } from './order.repository.js';
 
 describe('an order', () => {
   let shop: TestShop;
@@ -101,6 +103,17 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(asked);
   });
 
+  it('that is paid begins no further session, and its success is not one of its failed tries', async () => {
+    const order = await shop.order();
+    await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
+    await shop.notify(aPayment(order));
+    const repository = shop.service.app.get(OrderRepository);
+    const paid = (await repository.find(order.orderPath.split('/')[2]!))!;
+    expect(paid.state).toBe('paid');
+    expect(await repository.beginNextSession(paid, shop.clock.later(60_000))).toEqual(paid);
+    expect(await repository.failedTriesOf(paid.orderId)).toMatchObject([{ paymentReference: '0AAAAAAAAAAAAAAAAA' }]);
+  });
+
   it('tells of a failed try and keeps its session for the next', async () => {
     const order = await shop.order();
     const asked = shop.gateway.requests.length;
@@ -153,6 +166,9 @@ describe('an order', () => {
     await writeFile(shop.credentialsFile, JSON.stringify({ merchants: [{ ...merchant, sites }] }));
     expect((await shop.post('/orders', checkout)).status).toBe(303);
     expect(shop.gateway.requests.at(-1)!.headers['x-api-key']).toBe('sk_test_replaced');
+    // A file that did not change is not read again.
+    const credentials = shop.service.app.get(ShopCredentials);
+    expect(await credentials.get()).toBe(await credentials.get());
   });
 
   it('is kept when the gateway refuses, and says that nothing was charged', async () => {

@@ -33,6 +33,12 @@ describe('pages', () => {
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
+  it('say in the title whether the order is paid', () => {
+    const titleOf = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
+    expect(titleOf(orderPage(order, [], 2))).not.toContain('is paid');
+    expect(titleOf(orderPage({ ...order, state: 'paid' }, [], undefined))).toContain('ORDER-1001 is paid');
+  });
+
   it('show what a stranger wrote as text', () => {
     const failed = {
       sessionId: 's',

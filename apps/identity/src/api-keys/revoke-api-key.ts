@@ -30,7 +30,7 @@ export class RevokeApiKey {
       const revoked = await updateKey(tx, key, { isPrimary: false, revokedAt: this.clock.now() });
       const successor = key.isPrimary ? successorOf(key, await findValidKeys(tx, owner)) : undefined;
       const promoted = successor ? [await updateKey(tx, successor, { isPrimary: true })] : [];
-      await this.events.append(
+      await this.events.appendAndPublish(
         tx,
         apiKeyChanged(revoked),
         signingKeyChanged(revoked),

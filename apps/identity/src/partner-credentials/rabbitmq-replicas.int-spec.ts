@@ -7,7 +7,7 @@ import {
   PartnerCredentials1763500000020,
 } from '@svc/auth';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from '@svc/service';
-import { DistributedServices, httpClient, waitUntil } from '@svc/testing';
+import { DistributedServices, httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
 import { identityService } from '../index.js';
 
@@ -103,6 +103,26 @@ test('a key that is revoked while four replicas serve is refused by all of them 
     for (let i = 0; i < 50; i++) expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
   }
   expect(Math.max(...took)).toBeLessThan(5_000);
+});
+
+test('so is one that is revoked while a transaction in another database holds back the relay of identity', async () => {
+  const partner = await aKnownPartner();
+  const older = await openOlderTransaction();
+  try {
+    const waiting = await partner.aKey();
+    expect((await partner.key.revoke()).status).toBe(204);
+    await waitUntil('every replica to refuse the key', 5_000, async () => {
+      const statuses = await partner.everywhere(partner.key.apiKey);
+      return statuses.size === 1 && statuses.has(401);
+    });
+    // The relay is held back all the while: a key that was made meanwhile is not known yet.
+    expect(await partner.everywhere(waiting.apiKey)).toEqual(new Set([401]));
+    await older.end();
+    await partner.isKnown(waiting.apiKey);
+    expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
+  } finally {
+    await older.end();
+  }
 });
 
 test('a key is rotated under load and no request fails', async () => {

@@ -33,7 +33,7 @@ export class RevokePartnerCredential {
       if (found.revokedAt) return;
       const change = { revokedAt: this.clock.now(), version: found.version + 1 };
       await tx.update(PartnerCredentialRow, { organisationId, credentialId }, change);
-      await this.events.append(tx, ...credentialChanged({ ...found, ...change }));
+      await this.events.appendAndPublish(tx, ...credentialChanged({ ...found, ...change }));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.revoked' : 'api-token.revoked',
         organisationId,

@@ -77,7 +77,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       const keys = await findTokenKeys(tx);
       const key = keys.find((known) => known.kid === kid);
       if (!key) throw new DomainError('resource.not-found');
-      await this.events.append(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
+      await this.events.appendAndPublish(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
       const left = keys.filter((known) => known !== key);
       const { nextSignsFrom: replacementSignsFrom } = planRotation(left, now);
       if (replacementSignsFrom) await this.make(tx, now, replacementSignsFrom);
@@ -95,7 +95,8 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
     const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };
     await insertTokenKey(tx, key);
-    await this.events.append(tx, tokenKeyChanged(key));
+    // It may sign at once, after a leak: its tokens must not be refused while the relay is held back.
+    await this.events.appendAndPublish(tx, tokenKeyChanged(key));
     return kid;
   }
 }

@@ -30,7 +30,7 @@ export class RevokeWebhookSecret {
       const change = { revokedAt: this.clock.now(), version: secret.version + 1 };
       await tx.update(WebhookSecretRow, { merchantId, siteId, secretId }, change);
       const revoked = { ...secret, ...change };
-      await this.events.append(tx, webhookSecretChanged(revoked), signingSecretChanged(revoked));
+      await this.events.appendAndPublish(tx, webhookSecretChanged(revoked), signingSecretChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: 'webhook-secret.revoked',
         merchantId,

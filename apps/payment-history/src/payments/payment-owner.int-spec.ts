@@ -59,6 +59,9 @@ describe.each(['ours', 'in the other mode', 'another'] as const)('the organisati
     for (const [customer, own] of [ofFirst, ofSecond].entries()) {
       expect(await listed(server, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(own));
       expect(await listed(apps[customer]!, '', pageSize)).toEqual(newestFirst(own));
+      expect(await listed(apps[customer]!, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
+        newestFirst(own),
+      );
       expect(await listed(apps[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
     }
     expect(await listed(server, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);

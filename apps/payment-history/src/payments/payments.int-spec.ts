@@ -190,6 +190,7 @@ test('what is no number is a 400 that names it; without payments, and past the e
 test('payments of anonymous payers are in no history', async () => {
   const payment = anAnonymousPayment();
   await history.deliver(told(payment));
+  expect(await new Commands(history.broker).request(ShowPaymentV1, { payment, version: 2 })).toEqual({ shown: true });
   expect(await history.get(`/v1/payments/${payment.paymentReference}`, ours.server)).toMatchObject({ status: 404 });
   expect(
     await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),

@@ -66,10 +66,13 @@ export class GenerationRepository {
     });
   }
 
-  /** Removes some of what is left of retired generations. False when there is nothing to remove now. */
+  /**
+   * Removes some of what is left of retired generations. False when there is nothing to remove now. Only a retired one has
+   * `retired_at` (constraint generations_retired), and it never serves again.
+   */
   async removeSome(): Promise<boolean> {
     const [retired] = await this.dataSource.query<{ generation: number }[]>(
-      `SELECT generation FROM generations WHERE state = 'retired' AND retired_at <= $1 ORDER BY generation LIMIT 1`,
+      `SELECT generation FROM generations WHERE retired_at <= $1 ORDER BY generation LIMIT 1`,
       [new Date(this.clock.now().getTime() - REMOVED_AFTER_MS)],
     );
     if (!retired) return false;
@@ -80,9 +83,7 @@ export class GenerationRepository {
       );
       if (removed > 0) return true;
     }
-    await this.dataSource.query(`DELETE FROM generations WHERE generation = $1 AND state = 'retired'`, [
-      retired.generation,
-    ]);
+    await this.dataSource.query(`DELETE FROM generations WHERE generation = $1`, [retired.generation]);
     return true;
   }
 }

@@ -18,7 +18,7 @@ export interface RebuildState {
 }
 
 /** All that the read model is made from. */
-const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
+export const TYPES = [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1];
 /** While something is being built, and else: any replica may have been told to build it. */
 const POLL_MS = { building: 500, idle: 5_000 };
 
@@ -57,12 +57,13 @@ export class RebuildHistory implements OnApplicationBootstrap, OnApplicationShut
 
   /** Begins, where nothing is being built already. */
   async execute(): Promise<RebuildState> {
-    const generation = await this.generations.begin((tx) => this.transport.missAgain(tx, TYPES));
-    if (generation !== undefined) this.log.info({ generation }, 'history: is being built anew');
+    await this.generations.begin((tx) => this.transport.missAgain(tx, TYPES));
     // In this order: what is published before it is asked for comes again, and the rest comes by itself.
     await this.transport.askForThePast();
     this.signal.nudge();
-    return this.state();
+    const state = await this.state();
+    this.log.info(state, 'history: a rebuild was requested');
+    return state;
   }
 
   async state(): Promise<RebuildState> {

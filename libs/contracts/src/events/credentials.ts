@@ -79,3 +79,9 @@ export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sea
 
 /** Published by payment-processor: what pages and SDKs encrypt card data to (P8). */
 export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');
+
+/**
+ * Published by identity every few seconds, straight to the broker and not through its log, as revocations are: a service that
+ * receives none may not receive a revocation either.
+ */
+export const CredentialsHeartbeatV1 = eventType<Record<string, never>>('credentials.heartbeat.v1');

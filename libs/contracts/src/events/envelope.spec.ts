@@ -7,6 +7,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ChargeCardV1: 'charge-card.v1',
   CheckPaymentsV1: 'check-payments.v1',
   ClosePayableV1: 'close-payable.v1',
+  CredentialsHeartbeatV1: 'credentials.heartbeat.v1',
   InvoiceCreatedV1: 'invoice.created.v1',
   MerchantChangedV1: 'merchant.changed.v1',
   OpenPayableV1: 'open-payable.v1',

@@ -3,6 +3,7 @@ import { Replays1763500000002 } from './1763500000002-replays.js';
 import { ToldAgain1763500000003 } from './1763500000003-told-again.js';
 import { DeferredEvents1763500000004 } from './1763500000004-deferred-events.js';
 import { MonthPartitions1763500000005 } from './1763500000005-month-partitions.js';
+import { Heartbeats1763500000006 } from './1763500000006-heartbeats.js';
 
 /** Run before a service's own. */
 export const messagingMigrations = [
@@ -11,4 +12,5 @@ export const messagingMigrations = [
   ToldAgain1763500000003,
   DeferredEvents1763500000004,
   MonthPartitions1763500000005,
+  Heartbeats1763500000006,
 ];

@@ -1,0 +1,39 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { CredentialsHeartbeatV1 } from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { DirectPublisher, HEARTBEAT_EVERY_MS } from '@svc/messaging';
+
+/**
+ * Sends the heartbeat by which services know that a revocation would reach them. It takes the direct way of revocations and
+ * is in no log: one that is lost is worth nothing later. Every replica sends.
+ */
+@Injectable()
+export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private isSending = false;
+
+  constructor(
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(DirectPublisher) private readonly direct: DirectPublisher,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.runOnce(), HEARTBEAT_EVERY_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Sends one now, unless the broker has not taken the last one yet. */
+  async runOnce(): Promise<void> {
+    if (this.isSending) return;
+    this.isSending = true;
+    const id = newUuid(this.clock);
+    const occurredAt = this.clock.nowISO();
+    const type = CredentialsHeartbeatV1.name;
+    await this.direct
+      .publishOnce([{ id, type, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} }])
+      .finally(() => (this.isSending = false));
+  }
+}

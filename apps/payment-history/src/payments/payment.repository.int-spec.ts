@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { type History, startHistory } from '../../test/history.js';
+import { aPayment } from '../../test/payment.js';
+import { PaymentRepository } from './payment.repository.js';
+
+let history: History;
+let repository: PaymentRepository;
+beforeAll(async () => {
+  history = await startHistory();
+  repository = history.service.app.get(PaymentRepository);
+});
+afterAll(() => history.stop());
+
+test('of several versions that come at once the newest is kept, and the same version again changes nothing', async () => {
+  const payment = aPayment(randomUUID(), 'customer');
+  const version = (number: number, merchantName = `as of ${number}`) => ({
+    payment: { ...payment, merchantName },
+    version: number,
+  });
+  const kept = () =>
+    history.dataSource.query<unknown[]>(`SELECT version, merchant_name FROM payments WHERE payment_reference = $1`, [
+      payment.paymentReference,
+    ]);
+  await repository.keep([version(2), version(4), version(3)]);
+  expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
+  await repository.keep([version(4, 'another text')]);
+  expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
+});
+
+test('rows are written in the order of their references, in each copy: two replicas never wait in a circle', async () => {
+  await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
+  const organisationId = randomUUID();
+  const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));
+  await repository.keep(payments.map((payment) => ({ payment, version: 1 })));
+  const written = await history.dataSource.query<{ generation: number; payment_reference: string }[]>(
+    `SELECT generation, payment_reference FROM payments WHERE organisation_id = $1 ORDER BY ctid`,
+    [organisationId],
+  );
+  const references = payments.map(({ paymentReference }) => paymentReference).toSorted();
+  expect(written).toEqual(
+    [1, 2].flatMap((generation) => references.map((payment_reference) => ({ generation, payment_reference }))),
+  );
+});

@@ -1,0 +1,53 @@
+import { Controller, Inject, Injectable, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { CredentialsHeartbeatV1, type EventEnvelope } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import {
+  type ConsumerContext,
+  EventPattern,
+  HeartbeatMonitor,
+  keepHeartbeats,
+  MESSAGING_LOG,
+  type MessagingLog,
+} from '@svc/messaging';
+import { DataSource } from 'typeorm';
+
+const PUBLISHER = 'identity';
+
+/** Replay: the newest heartbeat stays. */
+@Controller()
+export class CredentialsHeartbeatConsumer {
+  @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
+  keep(events: EventEnvelope<Record<string, never>>[], { tx }: ConsumerContext): Promise<void> {
+    return keepHeartbeats(tx, PUBLISHER, events);
+  }
+}
+
+@Injectable()
+export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleInit, OnModuleDestroy {
+  constructor(
+    @Inject(DataSource) dataSource: DataSource,
+    @Inject(Clock) clock: Clock,
+    @Inject(MESSAGING_LOG) log: MessagingLog,
+  ) {
+    super(PUBLISHER, dataSource, clock, log);
+  }
+
+  onModuleInit(): void {
+    this.start();
+  }
+
+  onModuleDestroy(): void {
+    this.stop();
+  }
+}
+
+/**
+ * What every service imports that keeps credentials of identity: it alarms when identity is silent, and goes on verifying
+ * with what it has (A2). A silent identity may be down, or its revocations do not get through.
+ */
+@Module({
+  controllers: [CredentialsHeartbeatConsumer],
+  providers: [CredentialsHeartbeat],
+  exports: [CredentialsHeartbeat],
+})
+export class CredentialsHeartbeatModule {}

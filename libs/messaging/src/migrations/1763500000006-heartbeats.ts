@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Replicas share a queue, so each receives only some of the heartbeats: the newest is kept for all of them. */
+export class Heartbeats1763500000006 implements MigrationInterface {
+  readonly name = 'Heartbeats1763500000006';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE heartbeats (
+        publisher text        PRIMARY KEY CONSTRAINT heartbeats_publisher CHECK (length(publisher) BETWEEN 1 AND 100),
+        sent_at   timestamptz NOT NULL
+      );
+      COMMENT ON TABLE heartbeats IS 'The newest heartbeat received of each service whose silence is an alarm.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,49 @@
+import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import type { DataSource, EntityManager } from 'typeorm';
+import { newDataSource } from './data-source.js';
+import { inTransaction } from './transaction.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await newTestDatabase();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'test', poolMax: 1 }).initialize();
+  await dataSource.query('CREATE TABLE written (run integer)');
+});
+beforeEach(() => dataSource.query('TRUNCATE written'));
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const failWith = (tx: EntityManager, sqlState: string): Promise<unknown> =>
+  tx.query(`DO $$ BEGIN RAISE EXCEPTION 'provoked' USING ERRCODE = '${sqlState}'; END $$`);
+/** Work that writes, then fails in its first `failures` runs. */
+async function runsOf(failures: number, fail: (tx: EntityManager) => Promise<unknown>) {
+  let runs = 0;
+  const outcome = await inTransaction(dataSource, async (tx) => {
+    await tx.query('INSERT INTO written VALUES ($1)', [++runs]);
+    if (runs <= failures) await fail(tx);
+    return 'done';
+  }).catch((error: unknown) => error);
+  return { runs, outcome, written: await dataSource.query<unknown[]>('SELECT run FROM written') };
+}
+
+test.each(['40001', '40P01'])('a transaction that ends with %s runs again as a whole', async (sqlState) => {
+  const { runs, outcome, written } = await runsOf(3, (tx) => failWith(tx, sqlState));
+  expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
+});
+
+test('the fourth failure in a row is the last', async () => {
+  const { runs, outcome, written } = await runsOf(4, (tx) => failWith(tx, '40001'));
+  expect([runs, outcome, written]).toEqual([4, expect.objectContaining({ code: '40001' }), []]);
+});
+
+test.each([
+  ['a violated constraint', (tx: EntityManager) => failWith(tx, '23505')],
+  ['a statement that ran too long', (tx: EntityManager) => failWith(tx, '57014')],
+  ['an error that is not of PostgreSQL', () => Promise.reject(new Error('not of PostgreSQL'))],
+])('%s is not repeated', async (_, fail) => {
+  const { runs, outcome, written } = await runsOf(1, fail);
+  expect([runs, outcome, written]).toEqual([1, expect.any(Error), []]);
+});

@@ -1,0 +1,45 @@
+/** What `/health/ready` says while a transaction in another database of the server holds back the relay. */
+import { Module } from '@nestjs/common';
+import { eventType } from '@svc/contracts';
+import { EmbeddedBroker, EventLog } from '@svc/messaging';
+import { httpClient, openOlderTransaction, startTestService, type TestService, waitUntil } from '@svc/testing';
+import { ServiceConfig, type ServiceDefinition } from './index.js';
+
+const ThingHappenedV1 = eventType<object>('thing.happened.v1');
+
+@Module({})
+class ThingsModule {}
+
+const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };
+let running: TestService;
+
+beforeAll(async () => {
+  const broker = new EmbeddedBroker();
+  const types = new Set([ThingHappenedV1.name]);
+  await broker.subscribe({ name: 'consumer', types, deliver: () => Promise.resolve() });
+  running = await startTestService(things, { broker });
+  await running.service.startRelaying();
+});
+afterAll(() => running.stop());
+
+test('it is ready, and says that the relay is held back until it is not', async () => {
+  const ready = async () => {
+    const { status, body } = await httpClient(running.service)('GET', '/health/ready');
+    return { status, body: body as { relay?: string } };
+  };
+  const relayIs = (state: string | undefined): Promise<boolean> =>
+    waitUntil(`the relay to be ${state}`, 10_000, async () => (await ready()).body.relay === state);
+  expect(await ready()).toEqual({ status: 200, body: { status: 'ok' } });
+  const older = await openOlderTransaction();
+  try {
+    const events = running.service.app.get(EventLog);
+    const event = { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
+    await running.dataSource.transaction((tx) => events.append(tx, event));
+    await relayIs('held back');
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
+  } finally {
+    await older.end();
+  }
+  await relayIs(undefined);
+  expect(await ready()).toEqual({ status: 200, body: { status: 'ok' } });
+}, 30_000);
