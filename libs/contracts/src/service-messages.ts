@@ -16,11 +16,13 @@ export const SERVICE_MESSAGES = {
   identity: {
     publishes: [
       'api-key.changed.v1',
+      'credentials.heartbeat.v1',
       'merchant.changed.v1',
       'partner-key.changed.v1',
       'signing-secret.changed.v1',
       'site.changed.v1',
       'token-key.changed.v1',
+      'webhook-secret.changed.v1',
     ],
     consumes: ['sealing-key.published.v1'],
     answers: [],
@@ -37,6 +39,7 @@ export const SERVICE_MESSAGES = {
       'payment.succeeded.v1',
     ],
     consumes: [
+      'credentials.heartbeat.v1',
       'invoice.created.v1',
       'merchant.changed.v1',
       'partner-key.changed.v1',
@@ -52,6 +55,7 @@ export const SERVICE_MESSAGES = {
     consumes: [
       'api-key.changed.v1',
       'card-key.published.v1',
+      'credentials.heartbeat.v1',
       'invoice.created.v1',
       'payable.closed.v1',
       'payment.failed.v1',
@@ -61,13 +65,14 @@ export const SERVICE_MESSAGES = {
       'payment.succeeded.v1',
       'site.changed.v1',
       'till-code.made.v1',
+      'webhook-secret.changed.v1',
     ],
     answers: [],
     requests: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1'],
   },
   'webhook-dispatcher': {
     publishes: ['sealing-key.published.v1'],
-    consumes: ['payment.failed.v1', 'payment.succeeded.v1', 'signing-secret.changed.v1'],
+    consumes: ['credentials.heartbeat.v1', 'payment.failed.v1', 'payment.succeeded.v1', 'signing-secret.changed.v1'],
     answers: [],
     requests: [],
   },
@@ -75,6 +80,7 @@ export const SERVICE_MESSAGES = {
     publishes: ['invoice.created.v1', 'till-code.made.v1'],
     consumes: [
       'api-key.changed.v1',
+      'credentials.heartbeat.v1',
       'merchant.changed.v1',
       'partner-key.changed.v1',
       'payable.closed.v1',
@@ -91,6 +97,7 @@ export const SERVICE_MESSAGES = {
   'payment-history': {
     publishes: [],
     consumes: [
+      'credentials.heartbeat.v1',
       'partner-key.changed.v1',
       'payment.failed.v1',
       'payment.needs-verification.v1',
