@@ -72,6 +72,8 @@ describe('the sealing key', () => {
     await publish(usable, 1);
     await publish({ ...usable, x: usable.y, kid: 'not on the curve' }, 2);
     expect(await sealsTo()).toBe('usable');
-    expect(await test.service.app.get(DeadLetters).list()).toMatchObject([{ type: 'sealing-key.published.v1' }]);
+    expect((await test.service.app.get(DeadLetters).list()).deadLetters).toMatchObject([
+      { type: 'sealing-key.published.v1' },
+    ]);
   });
 });

@@ -214,6 +214,8 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await producer.relay.start();
     const lock = history.createQueryRunner();
     await lock.startTransaction();
+    // The server ends a transaction of ours that is idle for long: this one is to last.
+    await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // As CREATE INDEX takes it.
     await lock.query('LOCK TABLE effects IN SHARE MODE');
     const texts = Array.from({ length: 5 }, (_, i) => `locked ${i}`);
