@@ -25,6 +25,7 @@ const NAMES: Readonly<Record<string, string>> = {
   SiteChangedV1: 'site.changed.v1',
   TillCodeMadeV1: 'till-code.made.v1',
   TokenKeyChangedV1: 'token-key.changed.v1',
+  WebhookSecretChangedV1: 'webhook-secret.changed.v1',
 };
 
 test('every event and command has the name that other versions know', () => {
