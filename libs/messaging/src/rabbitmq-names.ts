@@ -142,7 +142,8 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
   const replies = names.replyKeys(escape(service));
   const queues = [
     ...some(consumes, names.eventQueue(service), names.pastQueue(service)),
-    ...some(publishes, names.replayQueue(service)),
+    // Also of a service that publishes nothing: every relay declares it.
+    ...some([...publishes, ...consumes, ...answers, ...requests], names.replayQueue(service)),
     ...answers.map((command) => names.commandQueue(command)),
   ];
   const replyQueues = some(requests, replies);
