@@ -45,9 +45,10 @@ export class VerificationRepository {
 
   /**
    * Open verifications of partners' payments, unless the acquirer was asked about them since `notSince`: nobody may be
-   * looking at them, and their payers return to pages that are not ours.
+   * looking at them, and their payers return to pages that are not ours. `askedAt` is what others are to take as the time
+   * of the question.
    */
-  async claimPartners(notSince: Date, limit: number): Promise<OpenVerification[]> {
+  async claimPartners(notSince: Date, limit: number, askedAt = this.clock.now()): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $1
          FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
@@ -57,7 +58,7 @@ export class VerificationRepository {
         WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
           AND y.payable_id = p.payable_id
         RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
-      [this.clock.now(), notSince, limit],
+      [askedAt, notSince, limit],
     );
     return rows.map(asOpenVerification);
   }
