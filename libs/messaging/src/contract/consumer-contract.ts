@@ -87,15 +87,18 @@ export function consumerContract(harness: () => MessagingHarness): void {
   test('a message that keeps failing becomes a dead letter, and those behind it do not wait', async () => {
     const history = await effectsTable(harness(), 'history');
     const tries: string[] = [];
-    let behindAtSecondTry: string[] | undefined;
+    /** What was delivered together with the poison: over a broker what is behind it may come a moment later. */
+    let together: string[] = [];
+    let doneAtSecondTry: string[] | undefined;
     const consumer = await harness().consumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
+          if (tally(tries)['poison'] === undefined) together = events.map(({ payload }) => (payload as Note).text);
           for (const { payload } of events) {
             const { text } = payload as Note;
             tries.push(text);
             if (text !== 'poison') continue;
-            if (events.length === 1 && tally(tries)['poison'] === 3) behindAtSecondTry = await effectsIn(history);
+            if (events.length === 1 && tally(tries)['poison'] === 3) doneAtSecondTry = await effectsIn(history);
             throw new Error('cannot be read');
           }
           await writeEffects(events, context);
@@ -118,7 +121,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       failedAt: harness().clock.now(),
     });
     expect(await effectsIn(history)).toEqual(['before', 'behind']);
-    expect(behindAtSecondTry).toEqual(['before', 'behind']);
+    expect(doneAtSecondTry).toEqual(expect.arrayContaining(together.filter((text) => text !== 'poison')));
     // Once in the batch, then five times alone.
     expect(tally(tries)['poison']).toBe(6);
     await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
