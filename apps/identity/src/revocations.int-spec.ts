@@ -30,7 +30,7 @@ import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 })
 class VerifierModule {}
 
-/** Verifies every kind of credential with what it was told. */
+/** A service that verifies every kind of credential, from the events it has received. */
 const verifier: ServiceDefinition = {
   name: 'verifier',
   config: ServiceConfig,

@@ -53,7 +53,7 @@ export type ChargeOutcome =
 /** What the acquirer knows of a key. `notFound`: nothing has arrived under it so far. */
 export type AskedOutcome = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
 
-/** What the acquirer says of a key that was reversed. */
+/** The acquirer's answer to a reversal. */
 type ReversedKey =
   /** It had been charged and is given back. */
   | { readonly kind: 'reversed' }

@@ -14,7 +14,7 @@ export const PAYABLE_TRANSITIONS = {
   closed: [],
 } as const satisfies Record<PayableState, readonly PayableState[]>;
 
-/** What decides whether a payable can be had; `tries` are those begun so far. */
+/** The fields that decide whether a payable can be paid; `tries` counts those begun so far. */
 export interface PayableTerms extends Pick<
   PayableDescriptor<PayableSource>,
   'mode' | 'merchantId' | 'siteId' | 'amount' | 'currencyISOCode'
@@ -25,13 +25,13 @@ export interface PayableTerms extends Pick<
   readonly triesMax: number;
 }
 
-/** What a payment asks for: the debt as its payer saw it, and which try of it this is. */
+/** A payment's request: the debt as the payer saw it, and the number of this try. */
 export type AskedPayable = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> & { readonly try: number };
 
 export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.in-progress'>;
 
 /**
- * Why a payable cannot be had, with every reason in one place; undefined where it can. `payable` is undefined while
+ * Why a payable cannot be paid now, with every reason in one place; undefined when it can. `payable` is undefined while
  * the payable is not known here: a first try brings it along. It only says why: the statement that reserves decides.
  */
 export function refusalOf(

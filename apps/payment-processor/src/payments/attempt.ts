@@ -50,7 +50,7 @@ export function needsClaimBeforeCall(startedAt: Date, now: Date): boolean {
   return !(now.getTime() - startedAt.getTime() < CALL_BEGINS_WITHIN_MS);
 }
 
-/** What to do about an attempt without an outcome: ask the acquirer, or decide to reverse without asking. */
+/** The next step for an attempt without an outcome: ask the acquirer, or reverse without asking. */
 export function recoveryStep(state: AttemptState, ageMs: number): 'ask' | 'reverse' {
   return state === 'reversing' || ageMs >= REVERSE_AFTER_MS ? 'reverse' : 'ask';
 }
@@ -70,7 +70,7 @@ export interface AttemptEnd {
   readonly settlement: Settlement;
 }
 
-/** What follows of an answer. */
+/** The effect of an answer on an attempt. */
 export type Conclusion =
   /** The attempt and its payment end. */
   | { readonly kind: 'end'; readonly end: AttemptEnd }
@@ -87,7 +87,7 @@ const NONE: Conclusion = { kind: 'none' };
 const INCIDENT: Conclusion = { kind: 'incident', giveBack: false };
 const GIVE_BACK: Conclusion = { kind: 'incident', giveBack: true };
 
-/** What follows of an answer for an attempt in this state. Every pair has a row in the table of its test. */
+/** Decides the effect of an answer on an attempt in this state. The test has a row for every pair. */
 export function conclude(state: AttemptState, answer: AcquirerAnswer): Conclusion {
   switch (answer.kind) {
     case 'unknown':

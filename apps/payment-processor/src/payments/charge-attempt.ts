@@ -9,7 +9,7 @@ import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { amountToProcess } from './payment.js';
 import { SettleAttempt } from './settle-attempt.js';
 
-/** What is charged: a card, or the challenge that its owner has passed. */
+/** The source of the money: a card, or the challenge that its owner has passed. */
 export type ChargeSource = Pick<CardCharge, 'card' | 'payerReturnUrl'> | Pick<VerifiedCharge, 'challengeReference'>;
 
 export type ChargeResult =
@@ -22,7 +22,7 @@ export type ChargeResult =
   /** No acquirer takes payments of this mode: nothing was accepted, and nothing is charged. */
   | { readonly kind: 'modeUnavailable' };
 
-/** What is to be charged, and when. */
+/** An order to charge, with its deadline. */
 export interface ChargeOrder {
   readonly mode: Mode;
   /** A call that has not begun by then must not begin. */
