@@ -6,6 +6,7 @@ import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-afte
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
+import { VerificationQuestions1763500001005 } from './migrations/1763500001005-verification-questions.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
@@ -25,5 +26,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     PartnerPayments1763500001002,
     ForgetAfter1763500001003,
     ReversalDecisions1763500001004,
+    VerificationQuestions1763500001005,
   ],
 };

@@ -8,7 +8,7 @@ import { PaymentRepository } from '../payments/payment.repository.js';
 import { RecoverAttempts } from './recover-attempts.js';
 
 /** However many clients look at a payable, the acquirer is asked about it no more often than this. */
-export const ASK_AGAIN_AFTER_MS = 1_000;
+const ASK_AGAIN_AFTER_MS = 1_000;
 
 /** A client looks at a payable: missing outcomes are asked for now (P1), instead of at their next time. */
 @Injectable()

@@ -6,7 +6,6 @@ import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
-import { ASK_AGAIN_AFTER_MS } from './check-payments.js';
 import { PeriodicJob } from './periodic-job.js';
 
 /** No client waits for it: a payer who looks at the page is answered by {@link CheckPayments}. */
@@ -46,13 +45,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
   async runOnce(): Promise<number> {
     const expired = await this.verifications.findExpired(BATCH_MAX);
     for (const verification of expired) await this.finishVerification.execute(verification);
-    // A payer who returns a moment after this question is told the outcome: the job's question counts as too long ago for
-    // whoever looks, and for the job itself as asked now.
-    const waiting = await this.verifications.claimPartners(
-      this.clock.later(-ASK_AGAIN_MS - ASK_AGAIN_AFTER_MS),
-      BATCH_MAX,
-      this.clock.later(-ASK_AGAIN_AFTER_MS),
-    );
+    const waiting = await this.verifications.claimPartners(this.clock.later(ASK_AGAIN_MS), BATCH_MAX);
     await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
     const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
     await Promise.all(due.map((reversal) => this.reverse(reversal)));

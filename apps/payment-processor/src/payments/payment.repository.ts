@@ -212,7 +212,8 @@ const OPEN_VERIFICATION = `verification AS (
          SELECT payment_id, $17, $18, $19, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
-                expires_at = excluded.expires_at, open = true, asked_at = NULL
+                expires_at = excluded.expires_at, open = true, asked_at = NULL,
+                next_ask_at = NULL
        )`;
 
 /** Part of a statement whose `target` is the payment: writes rows of {@link PaymentRepository.transferRows} into the ledger. */

@@ -128,7 +128,7 @@ describe('verifications whose time is over', () => {
 
 describe('verifications of partners', () => {
   const claim = async (limit = 50) =>
-    paymentIds(await verifications.claimPartners(processor.clock.later(-5_000), limit));
+    paymentIds(await verifications.claimPartners(processor.clock.later(5_000), limit));
   /** Returns the payment's id. */
   async function ofPartner(): Promise<string> {
     const [partner, merchant] = [await aPartner(processor), await aMerchant(processor)];

@@ -44,21 +44,21 @@ export class VerificationRepository {
   }
 
   /**
-   * Open verifications of partners' payments, unless the acquirer was asked about them since `notSince`: nobody may be
-   * looking at them, and their payers return to pages that are not ours. `askedAt` is what others are to take as the time
-   * of the question.
+   * Open verifications of partners' payments that the job has to ask about now; their next time is `nextAskAt`. Nobody may
+   * be looking at them, and their payers return to pages that are not ours. It holds up no payer who looks: see
+   * {@link claimOpen}.
    */
-  async claimPartners(notSince: Date, limit: number, askedAt = this.clock.now()): Promise<OpenVerification[]> {
+  async claimPartners(nextAskAt: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
-      `UPDATE verifications v SET asked_at = $1
+      `UPDATE verifications v SET next_ask_at = $2
          FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
-                WHERE w.open AND (w.asked_at IS NULL OR w.asked_at <= $2) AND q.partner IS NOT NULL
-                ORDER BY w.asked_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
+                WHERE w.open AND (w.next_ask_at IS NULL OR w.next_ask_at <= $1) AND q.partner IS NOT NULL
+                ORDER BY w.next_ask_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
               payments p, payables y
         WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
           AND y.payable_id = p.payable_id
         RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
-      [askedAt, notSince, limit],
+      [this.clock.now(), nextAskAt, limit],
     );
     return rows.map(asOpenVerification);
   }

@@ -1,0 +1,24 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The job's own questions about a verification get a time of their own, as those about attempts have: before, a question of
+ * the job kept a payer who returned a second later from being told the outcome.
+ */
+export class VerificationQuestions1763500001005 implements MigrationInterface {
+  readonly name = 'VerificationQuestions1763500001005';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE verifications ADD COLUMN next_ask_at timestamptz;
+      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last asked about it because somebody looked.';
+      COMMENT ON COLUMN verifications.next_ask_at IS 'When the job asks about it again; NULL: now.';
+      DROP INDEX verifications_waiting;
+      CREATE INDEX verifications_waiting ON verifications (next_ask_at NULLS FIRST) WHERE open;
+      COMMENT ON INDEX verifications_waiting IS 'Nobody may be looking at the payment of a partner, so whether its payer has returned is asked for.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}
