@@ -6,6 +6,7 @@ import { MerchantRow } from './merchants/merchant.row.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
 import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
+import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-amount.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
@@ -28,5 +29,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     NoWebhookUrl1763500000120,
     PublishWebhookSecrets1763500000130,
     LoginSuccesses1763500000131,
+    MinimumAmount1763500000132,
   ],
 };

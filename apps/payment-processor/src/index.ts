@@ -3,6 +3,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
+import { MinimumAmount1763500001006 } from './migrations/1763500001006-minimum-amount.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
@@ -27,5 +28,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     ForgetAfter1763500001003,
     ReversalDecisions1763500001004,
     VerificationQuestions1763500001005,
+    MinimumAmount1763500001006,
   ],
 };

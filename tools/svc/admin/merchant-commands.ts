@@ -43,6 +43,16 @@ export const merchantCommands: readonly AdminCommand[] = [
     run: (api, input) => api.call('PATCH', merchantPath(parameter(input, 0)), { name: parameter(input, 1) }),
   },
   {
+    name: 'merchants minimum',
+    parameters: ['merchantId', 'cents'],
+    summary: 'the least a payer may pay of a larger invoice where amount.editable; 100 unless it is set',
+    run: (api, input) => {
+      const cents = parameter(input, 1);
+      if (!/^\d{1,12}$/.test(cents)) throw wrongInput(`"${cents}" is no whole number of cents`);
+      return api.call('PATCH', merchantPath(parameter(input, 0)), { minimumAmount: Number(cents) });
+    },
+  },
+  {
     name: 'features set',
     parameters: ['merchantId', 'feature=value…'],
     summary: 'for example tip.enabled=true orderReference.label=Table',

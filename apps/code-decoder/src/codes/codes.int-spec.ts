@@ -23,6 +23,7 @@ const featuresAre = (features: MerchantFeatures, version: number) =>
       merchantId: merchant.merchantId,
       name: 'Karoo Books & Co',
       features,
+      minimumAmount: 500,
       grants: [],
     }),
   );

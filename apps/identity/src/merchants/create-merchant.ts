@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DEFAULT_MINIMUM_AMOUNT } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
@@ -20,7 +21,8 @@ export class CreateMerchant {
 
   execute(author: ChangeAuthor, name: string): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
-      const made = { name, createdAt: this.clock.now(), features: {}, grants: [], version: 1 };
+      const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [] };
+      const made = { ...settings, createdAt: this.clock.now(), version: 1 };
       const { identifiers } = await tx.insert(MerchantRow, made);
       const { merchantId } = identifiers[0] as { merchantId: number };
       const merchant = { merchantId, ...made };

@@ -14,6 +14,8 @@ export interface MerchantView {
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
+  /** Cents; only administrators see it. */
+  readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
 }
 
@@ -58,6 +60,7 @@ export class ListMerchants {
   }
 }
 
-export function showMerchant({ merchantId, name, createdAt, features, grants }: Merchant): MerchantView {
-  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, grants };
+export function showMerchant({ createdAt, ...merchant }: Merchant): MerchantView {
+  const { merchantId, name, features, minimumAmount, grants } = merchant;
+  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, minimumAmount, grants };
 }

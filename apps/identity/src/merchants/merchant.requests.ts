@@ -1,5 +1,11 @@
 import 'reflect-metadata';
-import { IsText, MAX_IDENTIFIER_LENGTH, type MerchantFeatures, type MerchantGrant } from '@svc/contracts';
+import {
+  IsAmountInCents,
+  IsText,
+  MAX_IDENTIFIER_LENGTH,
+  type MerchantFeatures,
+  type MerchantGrant,
+} from '@svc/contracts';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import { IfPresent } from '../if-present.js';
@@ -75,6 +81,11 @@ export class ChangeMerchantRequest {
   @IfPresent()
   @Member(FeaturesRequest)
   features?: FeaturesRequest;
+
+  /** Cents: the least a payer may pay of a larger invoice where `amount.editable` (P6). */
+  @IfPresent()
+  @IsAmountInCents()
+  minimumAmount?: number;
 
   /** Replaces the whole list (P6); at most 100, one for each organisation. */
   @IfPresent()

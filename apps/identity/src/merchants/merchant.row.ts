@@ -16,6 +16,9 @@ export class MerchantRow {
   @Column({ type: 'jsonb' })
   features: MerchantFeatures;
 
+  @Column({ type: 'bigint', name: 'minimum_amount' })
+  minimumAmount: number;
+
   @Column({ type: 'jsonb' })
   grants: MerchantGrant[];
 

@@ -1,7 +1,7 @@
 import { DomainError } from '@svc/kernel';
 import { merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
 
-const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, grants: [] };
+const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [] };
 const grant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
   vouchers,
@@ -63,11 +63,12 @@ describe('settings as they are kept', () => {
 test('other services get the whole merchant and its version', () => {
   const features = { tip: { enabled: true } };
   const grants = [grant('a', true, true)];
-  const merchant = { merchantId: 1001, name: 'Merchant', features, grants, createdAt: new Date(0), version: 3 };
+  const settings = { name: 'Merchant', features, minimumAmount: 500, grants };
+  const merchant = { merchantId: 1001, ...settings, createdAt: new Date(0), version: 3 };
   expect(merchantChanged(merchant)).toStrictEqual({
     type: { name: 'merchant.changed.v1' },
     aggregateId: '1001',
     aggregateVersion: 3,
-    payload: { merchantId: 1001, name: 'Merchant', features, grants },
+    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, grants },
   });
 });

@@ -6,6 +6,8 @@ import type { NewEvent } from '@svc/messaging';
 export interface MerchantSettings {
   readonly name: string;
   readonly features: MerchantFeatures;
+  /** Cents: the least a payer may pay of a larger invoice where `amount.editable` (P6). */
+  readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
 }
 
@@ -16,7 +18,7 @@ export interface Merchant extends MerchantSettings {
 }
 
 /** Settings as they are kept: members in one order, none that says nothing. Refuses two grants for one partner. */
-export function settleMerchant({ name, features, grants }: MerchantSettings): MerchantSettings {
+export function settleMerchant({ name, features, minimumAmount, grants }: MerchantSettings): MerchantSettings {
   const settled = grants
     .map(({ organisationId, vouchers, externalPayments }) => ({
       organisationId: organisationId.toLowerCase(),
@@ -26,7 +28,7 @@ export function settleMerchant({ name, features, grants }: MerchantSettings): Me
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
   if (new Set(settled.map(({ organisationId }) => organisationId)).size < settled.length)
     throw invalidField('grants', 'grants must name each organisation once');
-  return { name, features: settleFeatures(features), grants: settled };
+  return { name, features: settleFeatures(features), minimumAmount, grants: settled };
 }
 
 function settleFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
@@ -51,11 +53,12 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
 }
 
 /** What other services are told of a merchant. */
-export function merchantChanged({ merchantId, name, features, grants, version }: Merchant): NewEvent<MerchantChanged> {
+export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
+  const { merchantId, name, features, minimumAmount, grants, version } = merchant;
   return {
     type: MerchantChangedV1,
     aggregateId: String(merchantId),
     aggregateVersion: version,
-    payload: { merchantId, name, features, grants },
+    payload: { merchantId, name, features, minimumAmount, grants },
   };
 }

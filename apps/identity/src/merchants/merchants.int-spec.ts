@@ -22,6 +22,7 @@ describe('merchants', () => {
       name: 'Karoo Roastery',
       createdUTCDate: '2026-03-01T10:00:00.000Z',
       features: {},
+      minimumAmount: 100,
       grants: [],
     });
     expect(await admin('GET', `${MERCHANTS}/1001`)).toMatchObject({
@@ -176,13 +177,28 @@ describe('merchants', () => {
       expect(answer.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
-      const merchant = { merchantId, name: 'Merchant' };
+      const merchant = { merchantId, name: 'Merchant', minimumAmount: 100 };
       expect(await told(merchantId)).toEqual([
         { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
         { ...merchant, features, grants, aggregateVersion: 2 },
-        { merchantId, name: 'Other', features: { tip: {} }, grants, aggregateVersion: 3 },
+        { ...merchant, name: 'Other', features: { tip: {} }, grants, aggregateVersion: 3 },
       ]);
       expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ features: { tip: {} }, grants });
+    });
+
+    it('the minimum is 100 cents until it is set; a change is published, shown and in the audit log', async () => {
+      const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const path = `${MERCHANTS}/${created.merchantId}`;
+      expect(created.minimumAmount).toBe(100);
+      expect((await admin('PATCH', path, { minimumAmount: 500 })).body.minimumAmount).toBe(500);
+      await admin('PATCH', path, { features: { amount: { editable: true } } });
+      expect((await admin('GET', path)).body.minimumAmount).toBe(500);
+      expect((await told(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([100, 500, 500]);
+      const [entry] = await test.dataSource.query(
+        `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 1 LIMIT 1`,
+        [created.merchantId],
+      );
+      expect(entry).toEqual({ before: { minimumAmount: 100 }, after: { minimumAmount: 500 } });
     });
 
     it('keep no grant that allows nothing', async () => {
@@ -197,6 +213,11 @@ describe('merchants', () => {
       ['features.amount', { features: { amount: true } }],
       ['features.amount.editable', { features: { amount: { editable: 'yes' } } }],
       ['features.orderReference.label', { features: { orderReference: { label: 'x'.repeat(101) } } }],
+      ['minimumAmount', { minimumAmount: null }],
+      ['minimumAmount', { minimumAmount: 0 }],
+      ['minimumAmount', { minimumAmount: 1.5 }],
+      ['minimumAmount', { minimumAmount: '500' }],
+      ['minimumAmount', { minimumAmount: 100_000_000_001 }],
       ['features.tip.enabled', { features: { tip: { enabled: null } } }],
       ['grants', { grants: {} }],
       ['grants', { grants: ['x'] }],

@@ -17,6 +17,8 @@ export class MerchantsConsumer {
       await upsertIfNewer(tx, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
+        // Of a release that does not know the minimum: the one that is kept stays.
+        ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
         grants: JSON.stringify(payload.grants),
       });
     }

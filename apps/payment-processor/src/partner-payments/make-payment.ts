@@ -105,7 +105,8 @@ export class MakePayment {
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
-      checkTerms(partner, request, { amount: payable.amount, features, grants: merchant.grants });
+      const { minimumAmount, grants } = merchant;
+      checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
       const terms = { ...payable, expiresAt: new Date(payable.expiresAt), state: found.state, tries: found.tries };
       const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);

@@ -53,6 +53,8 @@ export interface PayableToPay {
 export interface KnownMerchant {
   readonly name: string;
   readonly features: MerchantFeatures;
+  /** Cents: the least that may be paid of a larger debt where its amount may be edited. */
+  readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
 
@@ -132,18 +134,19 @@ export class PartnerPaymentRepository {
     const [row] = await this.dataSource.query<PayableRow[]>(
       `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
               y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
-              y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features, m.grants
+              y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features,
+              m.minimum_amount AS "minimumAmount", m.grants
          FROM payables y LEFT JOIN known_merchants m ON m.merchant_id = y.merchant_id
          LEFT JOIN known_sites s ON s.site_id = y.site_id
         WHERE y.mode = $1 AND ${condition}`,
       [mode, wanted],
     );
     if (!row) return undefined;
-    const { state, version, tries, siteReference, name, features, grants, ...payable } = row;
+    const { state, version, tries, siteReference, name, features, minimumAmount, grants, ...payable } = row;
     return {
       payable: { ...payable, expiresAt: row.expiresAt.toISOString() },
       ...{ state, version, tries },
-      merchant: name === null ? undefined : { name, features: features ?? {}, grants: grants ?? [] },
+      merchant: name === null ? undefined : { name, features, minimumAmount, grants },
       siteReference: payable.source.kind === 'session' ? (siteReference ?? undefined) : payable.source.siteReference,
     };
   }
@@ -251,16 +254,13 @@ const OPEN_ATTEMPT = `attempt AS (
          SELECT $18, $2, $16, 'started', $3, 0, $19 FROM payable
        ), `;
 
-interface PayableRow extends Omit<PayableDescriptor<PayableSource>, 'expiresAt'> {
+type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;
   state: PayableState;
   version: number;
   tries: number;
   siteReference: string | null;
-  name: string | null;
-  features: MerchantFeatures | null;
-  grants: MerchantGrant[] | null;
-}
+} & (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
 /** What {@link asSnapshot} gives back of it. */
 function storedPartnerOf(payment: AnyPaymentSnapshot): object {

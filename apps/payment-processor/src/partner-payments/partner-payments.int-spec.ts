@@ -225,6 +225,28 @@ test('the amount where it may be edited, and a tip where one may be given', asyn
   expect(body).toMatchObject({ invoicedAmount: 12345, tipAmount: 500, processedAmount: 10_500, status: 'success' });
 });
 
+test.each([
+  ['the default', undefined, 99, 100],
+  ['what the merchant set', 5_000, 4_999, 5_000],
+  ['the invoice where it owes less', 20_000, 12_344, 12_345],
+])('an edited amount below the minimum closes no invoice: %s', async (_, minimumAmount, below, least) => {
+  const features = { amount: { editable: true } };
+  merchant = await aMerchant(processor, { features, ...(minimumAmount ? { minimumAmount } : {}) });
+  const invoice = await anInvoice();
+  const { status, body } = await partner.pay(invoice, { amount: below });
+  expect([status, body.errors]).toEqual([422, [{ errorReference: '22', message: expect.not.stringMatching(/\d/) }]]);
+  expect(await countOf(invoice)).toBe(0);
+  expect(await partner.pay(invoice, { amount: least })).toMatchObject({ status: 201, body: { status: 'success' } });
+});
+
+test('the minimum stays when a release that does not know it changes the merchant', async () => {
+  const { merchantId } = await aMerchant(processor, { minimumAmount: 5_000 });
+  merchant = await aMerchant(processor, { merchantId, features: { amount: { editable: true } } });
+  const invoice = await anInvoice();
+  expect((await partner.pay(invoice, { amount: 4_999 })).status).toBe(422);
+  expect((await partner.pay(invoice, { amount: 5_000 })).status).toBe(201);
+});
+
 describe('customers and organisations', () => {
   test('a customer pays as itself, and for nobody else', async () => {
     const customer = await partner.customer();

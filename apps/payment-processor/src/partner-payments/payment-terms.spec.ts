@@ -105,8 +105,8 @@ describe('a request', () => {
 
 describe('the terms of a merchant', () => {
   const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
-  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = []) =>
-    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, grants }));
+  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = [], minimumAmount = 1) =>
+    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
   const vouchers = { vouchers: [voucher(1)] };
   const external = { paymentMethod: EXTERNAL };
 
@@ -136,6 +136,18 @@ describe('the terms of a merchant', () => {
     expect(check({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
     expect(check({ amount: 101 }, { amount: { editable: true } })).toBeUndefined();
     expect(check({ amount: 100 }, { amount: { editable: true } })).toBeUndefined();
+  });
+
+  it.each([
+    [50, 49, 'payable.mismatch'],
+    [50, 50, undefined],
+    [50, 101, undefined],
+    // What is owed is less than the minimum: it is paid as it stands, and not with less.
+    [500, 99, 'payable.mismatch'],
+    [500, 100, undefined],
+    [500, 101, undefined],
+  ])('with a minimum of %d and 100 owed: %d', (minimumAmount, amount, refusal) => {
+    expect(check({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(refusal);
   });
 
   const noTips = { field: 'tipAmount', message: 'This merchant does not take tips' };

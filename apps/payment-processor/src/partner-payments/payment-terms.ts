@@ -24,6 +24,8 @@ export interface Owed {
   /** Cents. */
   readonly amount: number;
   readonly features: MerchantFeatures;
+  /** Cents. */
+  readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
 
@@ -66,6 +68,8 @@ export function checkTerms({ organisationId }: Payer, request: MakePaymentReques
       message: 'This merchant has not granted that to your organisation.',
     });
   if (request.amount !== owed.amount && features.amount?.editable !== true) throw new DomainError('payable.mismatch');
+  // Any payment closes the invoice as paid; one that owes less than the minimum is still paid as it stands.
+  if (request.amount < Math.min(owed.amount, owed.minimumAmount)) throw new DomainError('payable.mismatch');
 
   const problems: FieldProblem[] = [];
   const refuse = (field: string, message: string): void => void problems.push({ field, message });

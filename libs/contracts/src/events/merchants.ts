@@ -31,11 +31,19 @@ export interface MerchantGrant {
   externalPayments: boolean;
 }
 
+/** Cents: the minimum of a merchant that has not set one. */
+export const DEFAULT_MINIMUM_AMOUNT = 100;
+
 /** A merchant, whole. Published by identity. */
 export interface MerchantChanged {
   merchantId: number;
   name: string;
   features: MerchantFeatures;
+  /**
+   * Cents: the least a payer may pay of a larger invoice where `amount.editable`. No feature, because decoding shows those
+   * to every partner. Absent from events of releases that did not know it.
+   */
+  minimumAmount?: number;
   /** At most 100, one for each organisation. */
   grants: MerchantGrant[];
 }

@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Events of before say nothing of it: their merchants have the default that identity gave them too. */
+export class MinimumAmount1763500001006 implements MigrationInterface {
+  readonly name = 'MinimumAmount1763500001006';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE known_merchants ADD COLUMN minimum_amount bigint NOT NULL DEFAULT 100
+        CONSTRAINT known_merchants_minimum_amount CHECK (minimum_amount BETWEEN 1 AND 100000000000);
+      COMMENT ON COLUMN known_merchants.minimum_amount IS 'Cents: the least a payer may pay of a larger invoice where amount.editable (P6).';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}
