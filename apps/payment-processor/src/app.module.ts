@@ -3,6 +3,8 @@ import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
+import { CardKeysController } from './card-data/card-keys.controller.js';
+import { RotateCardKey } from './card-data/rotate-card-key.js';
 import { CardRepository } from './cards/card.repository.js';
 import { CardsController } from './cards/cards.controller.js';
 import { DeleteCard } from './cards/delete-card.js';
@@ -37,6 +39,7 @@ import { VerificationRepository } from './verifications/verification.repository.
   controllers: [
     PartnerPaymentsController,
     CardsController,
+    CardKeysController,
     ReturnedPayersController,
     PayablesConsumer,
     HostedPaymentsConsumer,
@@ -63,6 +66,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     PaymentRepository,
     RecoverAttempts,
     ReversalRepository,
+    RotateCardKey,
     SettleAttempt,
     StoreCard,
     VerificationRepository,

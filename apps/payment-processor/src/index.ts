@@ -2,6 +2,7 @@ import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 }
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
+import { CardKeyRotation1763500001007 } from './migrations/1763500001007-card-key-rotation.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { MinimumAmount1763500001006 } from './migrations/1763500001006-minimum-amount.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
@@ -29,5 +30,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     ReversalDecisions1763500001004,
     VerificationQuestions1763500001005,
     MinimumAmount1763500001006,
+    CardKeyRotation1763500001007,
   ],
 };

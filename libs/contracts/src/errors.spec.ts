@@ -46,6 +46,7 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['acquirer.outcome-unknown', '31', 503, false],
   ['live-mode.unavailable', '40', 403, false],
   ['webhook.no-signing-key', '40', 422, false],
+  ['card-key.not-in-use', '40', 400, false],
   ['request.invalid', '40', 400, false],
   ['request.too-large', '40', 413, false],
   ['request.unsupported-media-type', '40', 415, false],

@@ -131,6 +131,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'No webhook could be signed: an API key or a webhook secret is missing.',
   },
+  'card-key.not-in-use': {
+    errorReference: '40',
+    httpStatus: 400,
+    retryable: false,
+    message:
+      'The card was encrypted to a key that is not in use. Fetch the encryption key again, or reload the page, and try again.',
+  },
   'request.invalid': { errorReference: '40', httpStatus: 400, retryable: false, message: 'The request is not valid.' },
   'request.too-large': {
     errorReference: '40',

@@ -35,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/organisations', app: 'identity' },
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder', 'payment-history'].map(

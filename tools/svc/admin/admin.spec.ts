@@ -32,6 +32,8 @@ describe('./svc admin', () => {
     ['webhooks list --unsigned --merchant 1001', 'GET /notifications?merchantId=1001&unsigned=true'],
     ['merchants minimum 1001 500', 'PATCH /merchants/1001 {"minimumAmount":500}'],
     ['token-keys rotate', 'POST /token-keys'],
+    ['card-keys rotate', 'POST /card-keys'],
+    ['card-keys list', 'GET /card-keys'],
     ['audit-log read --after 100', 'GET /audit-log?after=100'],
     [`webhooks show ${ORGANISATION}`, `GET /notifications/${ORGANISATION}`],
     [`webhooks replay ${ORGANISATION}`, `POST /notifications/${ORGANISATION}/replay`],

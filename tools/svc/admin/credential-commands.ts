@@ -1,6 +1,6 @@
 import { type AdminCommand, modeOf, ownerPath, parameter, segment, sitePath } from './command.ts';
 
-/** API keys of partners, merchants and sites; secrets of webhooks; the keys that sign identity tokens. */
+/** API keys of partners, merchants and sites; secrets of webhooks; the keys that sign identity tokens and those for card data. */
 export const credentialCommands: readonly AdminCommand[] = [
   {
     name: 'keys create',
@@ -64,6 +64,18 @@ export const credentialCommands: readonly AdminCommand[] = [
     parameters: ['kid'],
     summary: 'for one that leaked: nothing it signed is accepted any more',
     run: (api, input) => api.call('DELETE', `/token-keys/${segment(parameter(input, 0))}`),
+  },
+  {
+    name: 'card-keys list',
+    parameters: [],
+    summary: 'the keys that card data is encrypted to, the newest first',
+    run: async (api) => ((await api.call('GET', '/card-keys')) as { cardKeys: unknown }).cardKeys,
+  },
+  {
+    name: 'card-keys rotate',
+    parameters: [],
+    summary: 'a new one, at once; cards to the older one open for 24 hours more',
+    run: (api) => api.call('POST', '/card-keys'),
   },
   {
     name: 'audit-log read',

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { adminActorOf } from '@svc/auth';
 
 /** Who made a change, and in which request: for the audit log (A10). */
 export interface ChangeAuthor {
@@ -12,9 +12,5 @@ export interface ChangeAuthor {
 /** Parameter decorator. Only behind AdminKeyGuard, which has checked the header by then. */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
   const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
-  return { actor: `admin:${fingerprint(String(request.headers['x-admin-key']))}`, requestId: request.id };
+  return { actor: adminActorOf(String(request.headers['x-admin-key'])), requestId: request.id };
 });
-
-function fingerprint(adminKey: string): string {
-  return createHash('sha256').update(adminKey).digest('hex').slice(0, 16);
-}

@@ -2,29 +2,40 @@ import { type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
 import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
-import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
+import { type CardKey, MAX_OPENING_CARD_KEYS, opensCards } from './card-key.js';
 import { checkOpenedCard } from './opened-card.js';
 
 /** Longest encrypted card that is looked at; a real one has about 700 characters. */
 const ENCRYPTED_CARD_LENGTH_MAX = 4096;
 
+/** What versions of the published key are numbered under. */
+export const CARD_KEY_AGGREGATE = 'card-key';
+
+interface OpenedKey extends Pick<CardKey, 'replacedAt'> {
+  readonly privateKey: KeyObject;
+}
+
 /** The key pairs that card data is encrypted to, and the only place that opens it (P8). */
 @Injectable()
 export class CardKeys implements OnModuleInit {
-  private readonly opened = new Map<string, KeyObject>();
+  /** For a second, so that every replica notices a rotation. */
+  private readonly opened: KeptForASecond<OpenedKey>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
-  ) {}
+  ) {
+    this.opened = new KeptForASecond(clock, MAX_OPENING_CARD_KEYS);
+  }
 
   /** There is always a current key pair, and everybody has been told of it. Two replicas at once make one. */
   async onModuleInit(): Promise<void> {
@@ -39,7 +50,7 @@ export class CardKeys implements OnModuleInit {
       if (made.length > 0) {
         await this.events.append(tx, {
           type: CardKeyPublishedV1,
-          aggregateId: 'card-key',
+          aggregateId: CARD_KEY_AGGREGATE,
           aggregateVersion: 1,
           payload: { publicJwk },
         });
@@ -56,7 +67,10 @@ export class CardKeys implements OnModuleInit {
     return row.publicJwk;
   }
 
-  /** Opens a card for this session and try. Throws `request.invalid` for anything that is not exactly that. */
+  /**
+   * Opens a card for this session and try. Throws `request.invalid` for anything that is not exactly that, and
+   * `card-key.not-in-use` when it was encrypted to a key that is unknown or retired.
+   */
   async openCard(
     encryptedCard: string,
     expected: { sessionId: string; try: number },
@@ -83,16 +97,20 @@ export class CardKeys implements OnModuleInit {
   }
 
   private async privateKey(kid: string): Promise<KeyObject> {
-    const kept = this.opened.get(kid);
-    if (kept) return kept;
-    const [row] = await this.dataSource.query<{ sealed_private_key: string }[]>(
-      `SELECT sealed_private_key FROM card_keys WHERE kid = $1`,
+    const opened = await this.opened.find(kid, () => this.openKey(kid));
+    if (!opened || !opensCards(opened, this.clock.now())) throw new DomainError('card-key.not-in-use');
+    return opened.privateKey;
+  }
+
+  private async openKey(kid: string): Promise<OpenedKey | undefined> {
+    const [row] = await this.dataSource.query<{ sealed: string; replacedAt: Date | null }[]>(
+      `SELECT sealed_private_key AS sealed, replaced_at AS "replacedAt" FROM card_keys
+        WHERE kid = $1 AND sealed_private_key IS NOT NULL`,
       [kid],
     );
-    if (!row) throw unreadable();
-    const key = openPrivateKey(kid, row.sealed_private_key, this.config.SVC_SEALING_KEY);
-    this.opened.set(kid, key);
-    return key;
+    if (!row) return undefined;
+    const privateKey = openPrivateKey(kid, row.sealed, this.config.SVC_SEALING_KEY);
+    return { privateKey, replacedAt: row.replacedAt };
   }
 }
 

@@ -29,7 +29,10 @@ export class CardsController {
     return this.deleteCard.execute(partner, token);
   }
 
-  /** What `encryptedCard` is encrypted to (P8): a public JWK on P-256. It may change; cards to an older one still open. */
+  /**
+   * What `encryptedCard` is encrypted to (P8): a public JWK on P-256. After a rotation cards that were encrypted to the
+   * older one open for 24 hours; then `card-key.not-in-use` (400): fetch it again.
+   */
   @Get('encryption-key')
   @Header('cache-control', 'private, max-age=60')
   encryptionKey(): Promise<PublicKeyJwk> {

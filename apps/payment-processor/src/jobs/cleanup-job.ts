@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { RotateCardKey } from '../card-data/rotate-card-key.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
@@ -16,7 +17,8 @@ const ASK_AGAIN_MS = 5_000;
 
 /**
  * Ends what no client asks about: verifications that were abandoned (P1, 15 min) or whose payer has returned to a
- * partner's own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it.
+ * partner's own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it. Erases card
+ * keys that are retired (P8).
  */
 @Injectable()
 export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -26,6 +28,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
     @Inject(FinishVerification) private readonly finishVerification: FinishVerification,
     @Inject(ReversalRepository) private readonly reversals: ReversalRepository,
+    @Inject(RotateCardKey) private readonly rotateCardKey: RotateCardKey,
     @Inject(Acquirer) private readonly acquirer: Acquirer,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
@@ -49,6 +52,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
     const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
     await Promise.all(due.map((reversal) => this.reverse(reversal)));
+    await this.rotateCardKey.eraseRetired();
     return Math.max(expired.length, waiting.length, due.length);
   }
 

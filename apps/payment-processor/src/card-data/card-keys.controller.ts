@@ -1,0 +1,23 @@
+import { Controller, Get, Headers, Inject, Post, UseGuards } from '@nestjs/common';
+import { adminActorOf, AdminKeyGuard } from '@svc/auth';
+import type { CardKeyView } from './card-key.js';
+import { RotateCardKey } from './rotate-card-key.js';
+
+/** Keys that card data is encrypted to (P8), for administrators. Needs `x-admin-key`. */
+@Controller('admin/v1/card-keys')
+@UseGuards(AdminKeyGuard)
+export class CardKeysController {
+  constructor(@Inject(RotateCardKey) private readonly rotateCardKey: RotateCardKey) {}
+
+  /** The newest 100, retired ones too. */
+  @Get()
+  async list(): Promise<{ cardKeys: CardKeyView[] }> {
+    return { cardKeys: await this.rotateCardKey.list() };
+  }
+
+  /** 201 with the new key, which is handed out at once; 409 when another rotation is being made, or ten keys open cards. */
+  @Post()
+  rotate(@Headers('x-admin-key') adminKey: string): Promise<CardKeyView> {
+    return this.rotateCardKey.execute(adminActorOf(adminKey));
+  }
+}
