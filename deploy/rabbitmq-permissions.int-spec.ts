@@ -247,6 +247,42 @@ describe('a service has no authority over what is not its own', () => {
     await expectNothingOf(forged);
   });
 
+  test('a dead letter is replayed where its sender owns its type, and a forged one is refused', async () => {
+    const sendAs = (service: MessagingService, event: EventEnvelope, userId: string | undefined) => {
+      // As the broker would write them; whoever publishes can.
+      const headers = { 'x-first-death-exchange': names.events, 'x-first-death-reason': 'delivery_limit' };
+      const properties = { persistent: true, headers, ...(userId === undefined ? {} : { userId }) };
+      return replyCode(service, async (channel) => {
+        channel.publish(names.deadLetters, 'payment-processor', Buffer.from(JSON.stringify(event)), properties);
+        await channel.waitForConfirms();
+      });
+    };
+    await asAdministrator((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
+    const [own, forged] = [anEvent('token-key.changed.v1'), anEvent('token-key.changed.v1')];
+    expect(await sendAs('hosted-gateway', forged, undefined)).toBe(200);
+    expect(await sendAs('hosted-gateway', forged, 'svc-hosted-gateway')).toBe(200);
+    expect(await sendAs('hosted-gateway', forged, 'svc-identity')).toBe(406);
+    expect(await sendAs('identity', own, 'svc-identity')).toBe(200);
+    const { deadLetters } = brokers.get('payment-processor')!;
+    expect(await deadLetters.replay()).toEqual({ replayed: 1, refused: 2 });
+    await expectReceived('payment-processor', [own.id]);
+    await expectNothingOf(forged);
+    await asAdministrator((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
+  });
+
+  test('an event that is published says who sent it', async () => {
+    const event = anEvent(SessionCreatedV1.name);
+    const queue = await asAdministrator(async (channel) => {
+      const { queue: own } = await channel.assertQueue('', { autoDelete: false, exclusive: false, durable: true });
+      await channel.bindQueue(own, names.events, event.type);
+      return own;
+    });
+    await brokers.get('hosted-gateway')!.targets()[0]!.deliver([event]);
+    const message = await asAdministrator((channel) => channel.get(queue, { noAck: true }));
+    expect(message && message.properties.userId).toBe('svc-hosted-gateway');
+    await asAdministrator((channel) => channel.deleteQueue(queue));
+  });
+
   test.each(MESSAGING_SERVICES)(
     '%s reads, fills, purges, binds and deletes no queue of another, and no exchange',
     async (service) => {

@@ -1,5 +1,11 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
-import { type DeadLetterPage, DeadLetters, type ReplayedPage } from '@svc/messaging';
+import {
+  type BrokerDeadLetterSummary,
+  type BrokerReplay,
+  type DeadLetterPage,
+  DeadLetters,
+  type ReplayedPage,
+} from '@svc/messaging';
 import { AdminKeyGuard } from './admin-key.guard.js';
 
 /**
@@ -16,6 +22,19 @@ export function deadLettersOf(service: string): Type {
     @Get()
     list(@Query('type') type?: string, @Query('after') after?: string): Promise<DeadLetterPage> {
       return this.deadLetters.list({ type, after });
+    }
+
+    /** Those that RabbitMQ keeps: count and oldest. None where the services are one process. */
+    @Get('broker')
+    async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
+      return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
+    }
+
+    /** Hands up to 1 000 of them to the handlers; go on while `replayed` is not 0. Those that are refused stay. 503 while RabbitMQ is away. */
+    @Post('broker/replays')
+    @HttpCode(200)
+    async replayFromBroker(): Promise<BrokerReplay> {
+      return (await this.deadLetters.inBroker?.replay()) ?? { replayed: 0, refused: 0 };
     }
 
     /** Replays a page of 100; go on with `after` while it is not null. Those that fail again stay. */

@@ -1,6 +1,6 @@
 import { Controller, Module } from '@nestjs/common';
 import { type EventEnvelope, eventType } from '@svc/contracts';
-import { EventPattern } from '@svc/messaging';
+import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
 import { ServiceConfig, type ServiceDefinition } from '@svc/service';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
 import { ADMIN_KEY } from './admin-key.guard.js';
@@ -82,6 +82,31 @@ test('administrators have all of them, or all of a type, handled again at once',
   expect((await admin('GET', '/admin/v1/dead-letters/things?after=nonsense')).status).toBe(400);
 });
 
+test('where there is no RabbitMQ it gave up on nothing', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const broker = '/admin/v1/dead-letters/things/broker';
+  expect(await admin('GET', broker)).toMatchObject({ status: 200, body: { count: 0, countMax: 0, oldest: null } });
+  expect(await admin('POST', `${broker}/replays`)).toMatchObject({ status: 200, body: { replayed: 0, refused: 0 } });
+});
+
+test('administrators see what RabbitMQ gave up on, and replay it', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const oldest = { messageId: 'm', type: 'a.v1', reason: 'delivery_limit', deadLetteredAt: new Date(0) };
+  const inBroker: BrokerDeadLetters = {
+    count: () => Promise.resolve(2),
+    summary: () => Promise.resolve({ count: 2, countMax: 9, oldest }),
+    replay: () => Promise.resolve({ replayed: 1, refused: 1 }),
+  };
+  Object.assign(running.service.app.get(DeadLetters), { inBroker });
+  const broker = '/admin/v1/dead-letters/things/broker';
+  expect((await admin('GET', broker)).body).toEqual({
+    count: 2,
+    countMax: 9,
+    oldest: { ...oldest, deadLetteredAt: '1970-01-01T00:00:00.000Z' },
+  });
+  expect((await admin('POST', `${broker}/replays`)).body).toEqual({ replayed: 1, refused: 1 });
+});
+
 test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
   'others are told nothing: %j',
   async (headers) => {
@@ -89,5 +114,7 @@ test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration 
     expect((await other('GET', '/admin/v1/dead-letters/things')).status).toBe(401);
     expect((await other('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(401);
     expect((await other('POST', '/admin/v1/dead-letters/things/replays')).status).toBe(401);
+    expect((await other('GET', '/admin/v1/dead-letters/things/broker')).status).toBe(401);
+    expect((await other('POST', '/admin/v1/dead-letters/things/broker/replays')).status).toBe(401);
   },
 );

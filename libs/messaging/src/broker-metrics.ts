@@ -2,19 +2,22 @@ import { metrics } from '@opentelemetry/api';
 import type { BrokerConnection } from './broker.js';
 
 /**
- * Reports whether the broker can be spoken to, and how much waits in the queues that this process reads:
- * `svc.broker.connected` (1 or 0) and `svc.broker.waiting`. Asked only when a collector is. Returns how to end it.
+ * Reports whether the broker can be spoken to, how much waits in the queues that this process reads, and how many of its
+ * messages the broker gave up on: `svc.broker.connected` (1 or 0), `svc.broker.waiting` and `svc.broker.dead_letters`. Asked only when a collector is. Returns how to end it.
  */
 export function observeBroker(connection: BrokerConnection, service: string): () => void {
   const meter = metrics.getMeter('@svc/messaging');
   const connected = meter.createObservableGauge('svc.broker.connected');
   const waiting = meter.createObservableGauge('svc.broker.waiting', { unit: '{message}' });
+  const deadLetters = meter.createObservableGauge('svc.broker.dead_letters', { unit: '{message}' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     result.observe(connected, connection.state === 'up' ? 1 : 0, { service });
     // A broker that is away says nothing, which the gauge above has said.
     const queues = await connection.waiting().catch(() => new Map<string, number>());
     for (const [queue, count] of queues) result.observe(waiting, count, { service, queue });
+    const dead = await connection.deadLetters().catch(() => undefined);
+    if (dead !== undefined) result.observe(deadLetters, dead, { service });
   };
-  meter.addBatchObservableCallback(observe, [connected, waiting]);
-  return () => meter.removeBatchObservableCallback(observe, [connected, waiting]);
+  meter.addBatchObservableCallback(observe, [connected, waiting, deadLetters]);
+  return () => meter.removeBatchObservableCallback(observe, [connected, waiting, deadLetters]);
 }

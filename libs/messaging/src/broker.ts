@@ -17,6 +17,8 @@ export interface Broker {
   request(command: string, payload: unknown, timeoutMs: number): Promise<unknown>;
   /** Only where the broker is a server of its own: whether it can be spoken to. */
   readonly connection?: BrokerConnection;
+  /** Only where the broker keeps dead letters of its own. */
+  readonly deadLetters?: BrokerDeadLetters;
   /** How a service is told of the past: one that binds late, or builds what it keeps anew. */
   readonly past?: Past;
 }
@@ -26,6 +28,40 @@ export interface BrokerConnection {
   readonly state: 'up' | 'away' | 'blocked';
   /** Messages that wait in the queues this process reads, by queue; rejects when the broker does not say in time. */
   waiting(): Promise<ReadonlyMap<string, number>>;
+  /** Messages of this service that the broker gave up on; rejects as {@link waiting} does. */
+  deadLetters(): Promise<number>;
+}
+
+/** Messages of this service that the broker gave up on, because no delivery of them was ever acknowledged. */
+export interface BrokerDeadLetters {
+  count(): Promise<number>;
+  summary(): Promise<BrokerDeadLetterSummary>;
+  /**
+   * Hands up to 1 000 of them to the consumer. A message is removed after its commit. Replay: the consumer's inbox undoes
+   * what comes twice.
+   */
+  replay(): Promise<BrokerReplay>;
+}
+
+export interface BrokerDeadLetterSummary {
+  readonly count: number;
+  /** Beyond it the broker drops the oldest. */
+  readonly countMax: number;
+  readonly oldest: BrokerDeadLetter | null;
+}
+
+export interface BrokerDeadLetter {
+  readonly messageId: string | null;
+  readonly type: string | null;
+  /** As RabbitMQ names it: `delivery_limit`, `rejected`. */
+  readonly reason: string | null;
+  readonly deadLetteredAt: Date | null;
+}
+
+export interface BrokerReplay {
+  readonly replayed: number;
+  /** Unreadable, or not from the service that publishes the type. They stay. */
+  readonly refused: number;
 }
 
 /** A service asks whoever published a type for all there ever was of it. */

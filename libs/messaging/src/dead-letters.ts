@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
+import type { BrokerDeadLetters } from './broker.js';
 import type { EventHandler } from './consumer.js';
 import { failureCause } from './failure-cause.js';
 
@@ -41,6 +42,8 @@ export class DeadLetters {
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: ReadonlyMap<string, EventHandler>,
+    /** Those that the broker keeps, which never reached a handler; undefined where there is none outside this process. */
+    readonly inBroker?: BrokerDeadLetters,
   ) {}
 
   /** A page of 200, newest first. Without what they carry: that can be large, and is other people's data. */

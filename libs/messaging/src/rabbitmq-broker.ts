@@ -15,6 +15,7 @@ import {
 import type { MessagingLog } from './log.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
+import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import {
   BrokerAway,
   eventMessage,
@@ -67,6 +68,7 @@ export class RabbitMqBroker implements Broker {
   private readonly consuming: RabbitMqConnection;
   private readonly publisher: RabbitMqPublisher;
   private readonly requests: RabbitMqRequests;
+  readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments = new Map<Attachment, Attaching>();
   private readonly openedAt = Date.now();
   /** Types that others know, by a binding, to have been published by this service. */
@@ -127,7 +129,9 @@ export class RabbitMqBroker implements Broker {
         for (const attachment of this.attachments.keys()) await this.attach(attachment, model);
       },
     });
-    this.publisher = new RabbitMqPublisher(this.publishing, this.topology);
+    const user = userOf(url);
+    this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user);
+    this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
     this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
     this.publishing.open();
     this.consuming.open();
@@ -148,6 +152,7 @@ export class RabbitMqBroker implements Broker {
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
+    this.deadLetters.readBy({ service: name, handle: reading.handle });
     // First: the past is asked for when the events are bound, and has to find its queue.
     const past = await this.consume({
       ...reading,
@@ -195,6 +200,8 @@ export class RabbitMqBroker implements Broker {
         const known = await withDeadline(asked, WAITING_MS_MAX, () => new BrokerAway('It does not say what waits.'));
         return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
       },
+      deadLetters: () =>
+        withDeadline(this.deadLetters.count(), WAITING_MS_MAX, () => new BrokerAway('It does not count dead letters.')),
     };
   }
 
@@ -312,6 +319,12 @@ export class RabbitMqBroker implements Broker {
       properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
     };
   }
+}
+
+/** As amqplib reads it. */
+function userOf(url: string): string {
+  const { username } = new URL(url);
+  return username === '' ? 'guest' : decodeURIComponent(username);
 }
 
 /** An event in form only: a consumer skips it. */

@@ -1,7 +1,7 @@
-import type { ConsumeMessage } from 'amqplib';
+import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { type AnyPaymentSnapshot, type EventEnvelope } from '@svc/contracts';
 import { isUuid } from '@svc/kernel';
-import type { ReplayRequest } from './broker.js';
+import type { BrokerDeadLetter, ReplayRequest } from './broker.js';
 import type { EventOrigin, RabbitMqNames } from './rabbitmq-names.js';
 import { ReplayServedV1 } from './subscribed-types.js';
 
@@ -33,7 +33,8 @@ export function originOf(payload: unknown): EventOrigin | undefined {
   return { source: source.kind, payer: partner ? 'partner' : 'page' };
 }
 
-function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
+/** Throws when the message is no event. */
+export function asEnvelope({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope {
   const event = JSON.parse(content.toString()) as Partial<EventEnvelope> | null;
   const { id, type, aggregateId, aggregateVersion, occurredAt } = event ?? {};
   const valid =
@@ -44,6 +45,24 @@ function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
     !Number.isNaN(Date.parse(String(occurredAt)));
   if (!valid) throw new Error('The message is no event.');
   return event as EventEnvelope;
+}
+
+/** For administrators: without what it carries, which can be large, and is other people's data. */
+export function asDeadLetter({ properties }: GetMessage): BrokerDeadLetter {
+  const headers = (properties.headers ?? {}) as Record<string, unknown>;
+  const [death] = (Array.isArray(headers['x-death']) ? headers['x-death'] : []) as { time?: { value?: unknown } }[];
+  // Seconds, as AMQP has them.
+  const seconds = Number(death?.time?.value);
+  return {
+    messageId: asText(properties.messageId),
+    type: asText(properties.type),
+    reason: asText(headers['x-first-death-reason']),
+    deadLetteredAt: Number.isSafeInteger(seconds) ? new Date(seconds * 1_000) : null,
+  };
+}
+
+function asText(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, 100) : null;
 }
 
 export function asReplayRequest({ content }: ConsumeMessage): ReplayRequest {

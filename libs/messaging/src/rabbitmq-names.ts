@@ -8,8 +8,14 @@ import { createHash } from 'node:crypto';
 /** Type of a message without an effect, by which a publisher finds the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
 const SLOTS = 256;
-const DEAD_LETTERS_MAX = 100_000;
-export const DEAD_LETTERS_ARGUMENTS = { 'x-queue-type': 'quorum', 'x-max-length': DEAD_LETTERS_MAX } as const;
+/** Beyond it the oldest are dropped. */
+export const DEAD_LETTERS_MAX = 100_000;
+export const DEAD_LETTERS_ARGUMENTS = {
+  'x-queue-type': 'quorum',
+  'x-max-length': DEAD_LETTERS_MAX,
+  // RabbitMQ 4 would drop a dead letter after 20 replays that failed; before it no number means no limit.
+  'x-delivery-limit': 1_000_000,
+} as const;
 
 /** What the routing key of a payment says beside its type, so that a consumer can bind to a part of the payments. */
 export interface EventOrigin {

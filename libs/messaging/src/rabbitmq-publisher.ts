@@ -37,6 +37,8 @@ export class RabbitMqPublisher {
   constructor(
     private readonly connection: RabbitMqConnection,
     private readonly topology: Topology,
+    /** The user of the connection: the broker refuses another, so a reader knows who sent a message. */
+    private readonly userId: string,
   ) {}
 
   async setUp(model: ChannelModel): Promise<void> {
@@ -71,7 +73,7 @@ export class RabbitMqPublisher {
         else if (error.message === NACKED) resolve('refused');
         else reject(new BrokerAway('A message was not confirmed.', { cause: error }));
       };
-      channel.publish(exchange, routingKey, content, { ...properties, mandatory: true }, settle);
+      channel.publish(exchange, routingKey, content, { ...properties, userId: this.userId, mandatory: true }, settle);
     });
   }
 

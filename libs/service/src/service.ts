@@ -97,7 +97,10 @@ export async function startService<C extends ServiceConfig>(
       { provide: Relay, useValue: relay },
       { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
-      { provide: DeadLetters, useValue: new DeadLetters(dataSource, transport.eventHandlers) },
+      {
+        provide: DeadLetters,
+        useValue: new DeadLetters(dataSource, transport.eventHandlers, distributed?.deadLetters),
+      },
       { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
       { provide: APP_PIPE, useClass: RequestValidation },
     ]),

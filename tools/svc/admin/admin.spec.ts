@@ -69,6 +69,32 @@ describe('./svc admin', () => {
     }
   });
 
+  it('shows how many messages RabbitMQ gave up on, and replays page after page while any is of use', async () => {
+    const calls: string[] = [];
+    const answers: unknown[] = [
+      { count: 7, countMax: 9, oldest: { type: 'a.v1' } },
+      { count: 0, countMax: 9, oldest: null },
+      { replayed: 1_000, refused: 1 },
+      { replayed: 5, refused: 2 },
+      { replayed: 0, refused: 2 },
+    ];
+    const administration: Administration = {
+      call: async (method, path) => (calls.push(`${method} ${path}`), answers.shift()),
+    };
+    const run = async (name: string): Promise<unknown> => {
+      const command = findCommand(['dead-letters', name]);
+      return command.run(administration, readInput(command, ['code-decoder']));
+    };
+    expect(await run('broker')).toEqual({ count: 7, countMax: 9, type: 'a.v1' });
+    expect(await run('broker')).toEqual({ count: 0, countMax: 9 });
+    expect(await run('broker-replay')).toEqual({ replayed: 1_005, refused: 2 });
+    const [summary, replays] = [
+      'GET /dead-letters/code-decoder/broker',
+      'POST /dead-letters/code-decoder/broker/replays',
+    ];
+    expect(calls).toEqual([summary, summary, replays, replays, replays]);
+  });
+
   it('lists the newest dead letters, or page after page all of them, and replays them all', async () => {
     const calls: string[] = [];
     const answers: unknown[] = [

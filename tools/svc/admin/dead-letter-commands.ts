@@ -12,6 +12,12 @@ interface Replayed {
   readonly after: string | null;
 }
 
+interface InBroker {
+  readonly count: number;
+  readonly countMax: number;
+  readonly oldest: object | null;
+}
+
 /** Those that consume events; each keeps its own dead letters. */
 const SERVICES = [
   'identity',
@@ -44,6 +50,21 @@ export const deadLetterCommands: readonly AdminCommand[] = [
     summary: 'has all of them, or all of a type, handled again; those that fail again stay',
     run: replayAll,
   },
+  {
+    name: 'dead-letters broker',
+    parameters: ['service'],
+    summary: 'how many messages RabbitMQ itself gave up on, and the oldest',
+    run: async (api, input) => {
+      const { count, countMax, oldest } = (await api.call('GET', pathOf(input, '/broker', null))) as InBroker;
+      return { count, countMax, ...oldest };
+    },
+  },
+  {
+    name: 'dead-letters broker-replay',
+    parameters: ['service'],
+    summary: 'has all of those handled; those that are refused stay',
+    run: replayFromBroker,
+  },
 ];
 
 async function list(api: Administration, input: Input): Promise<unknown[]> {
@@ -67,6 +88,17 @@ async function replayAll(api: Administration, input: Input): Promise<{ replayed:
     sum.failed += page.failed;
     ({ after } = page);
   } while (after !== null);
+  return sum;
+}
+
+/** Page after page, for as long as any of them is of use. */
+async function replayFromBroker(api: Administration, input: Input): Promise<{ replayed: number; refused: number }> {
+  const sum = { replayed: 0, refused: 0 };
+  for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
+    page = (await api.call('POST', pathOf(input, '/broker/replays', null))) as typeof page;
+    sum.replayed += page.replayed;
+    sum.refused = page.refused;
+  }
   return sum;
 }
 

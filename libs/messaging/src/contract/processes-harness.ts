@@ -95,7 +95,7 @@ export class ProcessesHarness implements MessagingHarness {
     await promisify(transport.listen.bind(transport))();
     return this.running({
       dataSource,
-      deadLetters: new DeadLetters(dataSource, transport.eventHandlers),
+      deadLetters: new DeadLetters(dataSource, transport.eventHandlers, link.broker.deadLetters),
       knowsThePast: () => transport.knowsThePast(),
       stop: async () => {
         await transport.close();
