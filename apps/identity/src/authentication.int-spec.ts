@@ -13,8 +13,6 @@ import { ADMIN_KEY, aPartner, clientOf, logIn, startIdentity, type TestPartner }
 // The Authentication endpoints against the one list of what they are (test/authentication-rows.ts).
 
 // Each password costs 40 ms of a processor, more on a busy machine.
-jest.setTimeout(60_000);
-
 const PASSWORD = 'correct horse battery';
 const SHAPES: Record<string, RegExp> = {
   text: /^/,
