@@ -157,6 +157,6 @@ export function formatEnvFile(variables: Variables): string {
 
 /** What a program of ours is started with: the caller's environment without settings meant for ./svc itself. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => name === 'SVC_PATIENCE' || !name.startsWith('SVC_'));
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(own), ...variables };
 }
