@@ -86,12 +86,13 @@ test('a process that dies half-way through a replay loses nothing, and nothing h
   });
   for (const text of textsOf(250)) deadLetter(JSON.stringify(aNote(text)));
   await countIs(250);
-  const replay = deadLetters().replay();
-  const failed = expect(replay).rejects.toThrow();
+  const replay = deadLetters()
+    .replay()
+    .catch(() => 'failed');
   await door.reached;
   const crashed = dying.crash();
   door.open();
-  await failed;
+  expect(await replay).toBe('failed');
   await crashed;
   expect(await effectsIn(effects)).toHaveLength(25);
 
@@ -133,7 +134,10 @@ test('while the database of the consumer is away a replay fails, and the dead le
   for (const text of textsOf(3)) deadLetter(JSON.stringify(aNote(text)));
   await countIs(3);
   const giveBack = await harness.takeDatabaseAway('history');
-  await expect(deadLetters().replay()).rejects.toThrow();
+  const replay = deadLetters()
+    .replay()
+    .catch(() => 'failed');
+  expect(await replay).toBe('failed');
   await countIs(3);
   await giveBack();
   await waitUntil('the database to be back', DEADLINE_MS, async () => {
