@@ -67,10 +67,14 @@ function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
   return event as EventEnvelope;
 }
 
-export function asReplayRequest({ content }: ConsumeMessage): ReplayRequest {
+/**
+ * Throws where it names no service, or another type than its routing key: the broker would refuse the replay and close the
+ * channel that publishes events and answers, each time it is tried.
+ */
+export function asReplayRequest({ content, fields }: ConsumeMessage, names: RabbitMqNames): ReplayRequest {
   const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
   const { id, service, type } = request ?? {};
-  if (!isUuid(id) || typeof service !== 'string' || typeof type !== 'string')
+  if (!isUuid(id) || typeof service !== 'string' || !names.isServiceName(service) || type !== fields.routingKey)
     throw new Error('The message is no request for the past.');
   return { id, service, type };
 }
