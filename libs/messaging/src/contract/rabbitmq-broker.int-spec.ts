@@ -68,6 +68,7 @@ describe('publishing', () => {
       timestamp: 1772359200,
       deliveryMode: 2,
       contentType: 'application/json',
+      userId: decodeURIComponent(new URL(rabbitMqUrl()).username) || 'guest',
       headers: { traceparent },
     });
   });
