@@ -7,6 +7,7 @@ import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
 import { VerificationQuestions1763500001005 } from './migrations/1763500001005-verification-questions.js';
+import { MerchantOfPayment1763500001006 } from './migrations/1763500001006-merchant-of-payment.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
@@ -27,5 +28,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     ForgetAfter1763500001003,
     ReversalDecisions1763500001004,
     VerificationQuestions1763500001005,
+    MerchantOfPayment1763500001006,
   ],
 };

@@ -31,7 +31,8 @@ export class PaymentRepository {
 
   /**
    * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
-   * need not be known yet: the payment may have overtaken `session.created`.
+   * need not be known yet: the payment may have overtaken `session.created`. Payment and event have the merchant's name and
+   * the site's reference as they are now.
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -44,7 +45,7 @@ export class PaymentRepository {
     const event = this.events.statement('$18', [
       { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
     ]);
-    const [row] = await this.dataSource.query<{ version: number }[]>(
+    const [row] = await this.dataSource.query<AcceptedRow[]>(
       `WITH payable AS (
          INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                                     state, holder, tries, version, created_at, modified_at)
@@ -56,10 +57,14 @@ export class PaymentRepository {
             AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING payable_id, version
+       ), merchant AS (
+         SELECT (SELECT name FROM known_merchants WHERE merchant_id = $3) AS name,
+                (SELECT site_reference FROM known_sites WHERE merchant_id = $3 AND site_id = $4) AS site_reference
        ), payment AS (
          INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
-                               method_label, errors, accepted_at, modified_at, version)
-         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1 FROM payable
+                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference)
+         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1, merchant.name, merchant.site_reference
+           FROM payable, merchant
        ), attempt AS (
          INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
          SELECT $16, $10, $17, 'started', $11, 0, $19 FROM payable
@@ -67,9 +72,10 @@ export class PaymentRepository {
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
                 jsonb_set(event.payload, '{payable,version}', to_jsonb(payable.version))
-           FROM payable, ${event.rows}
+                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant.name, 'siteReference', merchant.site_reference))
+           FROM payable, merchant, ${event.rows}
        )
-       SELECT version FROM payable`,
+       SELECT version, name AS "merchantName", site_reference AS "siteReference" FROM payable, merchant`,
       [
         payable.payableId,
         payable.mode,
@@ -94,7 +100,12 @@ export class PaymentRepository {
     );
     if (!row) return undefined;
     event.committed();
-    const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
+    const accepted = {
+      ...payment,
+      ...(row.merchantName === null ? {} : { merchantName: row.merchantName }),
+      ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
+      payable: { ...payment.payable, version: row.version },
+    };
     const { triesMax } = payable;
     const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
@@ -199,6 +210,12 @@ export class PaymentRepository {
     );
     return rows.map(asSnapshot);
   }
+}
+
+interface AcceptedRow {
+  readonly version: number;
+  readonly merchantName: string | null;
+  readonly siteReference: string | null;
 }
 
 const EVENT_OF = {
