@@ -10,8 +10,6 @@ import type { Platform } from './platform.js';
 import { newInvoice, till } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 let platform: Platform;
 let partner: PartnerHeaders;
 

@@ -43,4 +43,4 @@ it('says of each guard whether a test fails without it, also of what is evaluate
     `order.state === 'open', always true: survived`,
     `order.state === 'open', always false: killed`,
   ]);
-}, 120_000);
+});

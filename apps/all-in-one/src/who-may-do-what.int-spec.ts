@@ -20,8 +20,6 @@ import {
 
 import { callerOf, COLUMNS, type MadePayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
 
-jest.setTimeout(180_000);
-
 let api: MainApi;
 let two: TwoPartners;
 let objects: Objects;

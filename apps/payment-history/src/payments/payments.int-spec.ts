@@ -6,8 +6,6 @@ import { anAnonymousPayment, aPayment, told } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 let ours: Organisation;
 let customer: string;

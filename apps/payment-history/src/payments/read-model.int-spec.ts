@@ -4,8 +4,6 @@ import { anEvent, aPayment, told } from '@svc/testing';
 import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 beforeAll(async () => (history = await startHistory()));
 afterAll(() => history.stop());

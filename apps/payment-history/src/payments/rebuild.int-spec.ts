@@ -5,8 +5,6 @@ import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
 import { anOrganisation } from '../../test/organisation.js';
 import { readModel } from '../../test/read-model.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 let processor: TestService;
 beforeAll(async () => {
