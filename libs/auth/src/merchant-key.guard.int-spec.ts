@@ -22,31 +22,31 @@ class BusinessApiModule {}
 
 const [MERCHANT, OTHER_MERCHANT, SITE, OTHER_SITE] = [1001, 1002, 5001, 5002];
 
-let test: TestService;
+let service: TestService;
 beforeAll(async () => {
-  test = await startTestService({
+  service = await startTestService({
     ...{ name: 'business-api', config: ServiceConfig, module: BusinessApiModule },
     migrations: [Credentials1763500000010],
   });
-  await test.deliver(
+  await service.deliver(
     anEvent(SiteChangedV1, String(SITE), 1, {
       ...{ merchantId: MERCHANT, siteId: SITE, merchantName: 'Karoo Books', siteReference: 'WEB', name: 'Shop' },
       ...{ requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
     }),
   );
 });
-afterAll(() => test.stop());
+afterAll(() => service.stop());
 
 async function aKey(siteId?: number, { merchantId = MERCHANT, mode = 'test' as Mode, revoked = false } = {}) {
   const kind = siteId === undefined ? ('merchant' as const) : ('site' as const);
   const apiKey = newApiKey(kind, mode);
   const owner = { merchantId, ...(siteId === undefined ? {} : { siteId }) };
   const key = { keyId: randomUUID(), kind, mode, ...owner, hash: hashApiKey(apiKey), revoked };
-  await test.deliver(anEvent(ApiKeyChangedV1, key.keyId, 1, key));
+  await service.deliver(anEvent(ApiKeyChangedV1, key.keyId, 1, key));
   return { ...key, apiKey };
 }
 async function who(path: string, headers: Record<string, string>) {
-  const answer = await test.service.app.inject({ method: 'GET', url: `/merchants/${path}who`, headers });
+  const answer = await service.service.app.inject({ method: 'GET', url: `/merchants/${path}who`, headers });
   return answer.statusCode === 200 ? (JSON.parse(answer.body) as AuthenticatedMerchant) : answer.statusCode;
 }
 const withKey = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
