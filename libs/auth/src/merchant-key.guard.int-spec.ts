@@ -37,7 +37,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function aKey(siteId?: number, { merchantId = MERCHANT, mode = 'test' as Mode, revoked = false } = {}) {
+interface KeyOptions {
+  readonly merchantId?: number;
+  readonly mode?: Mode;
+  readonly revoked?: boolean;
+}
+
+async function aKey(siteId?: number, { merchantId = MERCHANT, mode = 'test', revoked = false }: KeyOptions = {}) {
   const kind = siteId === undefined ? ('merchant' as const) : ('site' as const);
   const apiKey = newApiKey(kind, mode);
   const owner = { merchantId, ...(siteId === undefined ? {} : { siteId }) };

@@ -124,7 +124,7 @@ describe('who may see a payment of site 1 (A7)', () => {
     for (const owner of [...pathsOf(ours), '/x', '/x/sites/y'])
       for (const lookUp of lookUps)
         for (const headers of [{}, { 'x-api-key': `${ours.keys.merchant}x` }, { authorization: 'Bearer x' }]) {
-          const { status, text } = await retrieval.get(`${owner}${lookUp}`, headers as Record<string, string>);
+          const { status, text } = await retrieval.get(`${owner}${lookUp}`, headers);
           expect([status, text]).toEqual([401, '']);
         }
   });
@@ -181,7 +181,7 @@ describe('input (M3)', () => {
       string,
       string,
     ];
-    const expected = [newest, ...others.slice(0, 2).toSorted().reverse(), others[2]!];
+    const expected = [newest, ...others.slice(0, 2).toSorted().reverse(), others[2]];
     const [merchant, first, second] = pathsOf(ours);
     const lookUp = `/payments?externalReference=${encodeURIComponent('Order 1/é')}`;
     expect(await references(`${merchant}${lookUp}`, ours.keys.merchant)).toEqual(expected);

@@ -1,5 +1,5 @@
 import type { AnyPaymentSnapshot, PayableSource } from '../events/payments.js';
-import { paymentNotificationOf } from './payment-notification.js';
+import { paymentNotificationOf } from './merchant-payments.js';
 
 const SESSION: PayableSource = {
   kind: 'session',
