@@ -1,5 +1,6 @@
 /** Which of the due notifications a claim takes first, and that it passes over no endpoint. */
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { type Claim, claimNotifications } from './claim-notifications.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -99,6 +100,12 @@ describe('where there is room for one', () => {
   });
 });
 
+test('what becomes due a millisecond later is left, also beside what is due', async () => {
+  const now = await due(7, 'a:443', 0);
+  await due(7, 'a:443', -1);
+  expect(await claimed()).toEqual([now]);
+});
+
 test('a half-open circuit lets one probe through, and one that is not due at all lets none', async () => {
   const probe = await due(7, 'a:443', 2);
   await due(7, 'a:443', 1);
@@ -106,6 +113,54 @@ test('a half-open circuit lets one probe through, and one that is not due at all
   await openCircuit(7, 'a:443', 0);
   await openCircuit(7, 'b:443', 0);
   expect(await claimed()).toEqual([probe]);
+});
+
+describe('a probe', () => {
+  const untilOf = (merchantId: number, endpoint: string): Promise<unknown> =>
+    dispatcher.test.dataSource.query(`SELECT open_until FROM circuits WHERE merchant_id = $1 AND endpoint = $2`, [
+      merchantId,
+      endpoint,
+    ]);
+
+  test('is marked in the circuit of its own endpoint and merchant', async () => {
+    await due(7, 'a:443', 1);
+    const others = [
+      [7, 'b:443'],
+      [8, 'a:443'],
+    ] as const;
+    await openCircuit(7, 'a:443', 0);
+    for (const [merchantId, endpoint] of others) await openCircuit(merchantId, endpoint, 0);
+    expect(await claimed()).toHaveLength(1);
+    expect(await untilOf(7, 'a:443')).toEqual([{ open_until: dispatcher.clock.later(30 * SECOND) }]);
+    for (const [merchantId, endpoint] of others)
+      expect(await untilOf(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
+  });
+
+  test('is not claimed where another worker has marked one since the claim began', async () => {
+    const { dataSource } = dispatcher.test;
+    await due(7, 'a:443', 1);
+    await openCircuit(7, 'a:443', 0);
+    // The claim has its snapshot by then, and has looked at nothing.
+    await dataSource.query(`
+      CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
+      CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
+    const holder = dataSource.createQueryRunner();
+    await holder.query(`SELECT pg_advisory_lock(1)`);
+    const claiming = claimed();
+    await waitUntil('the claim to wait', 5_000, async () => {
+      const rows = await dataSource.query<unknown[]>(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return rows.length > 0;
+    });
+    await dataSource.query(`UPDATE circuits SET open_until = $1`, [dispatcher.clock.later(30 * SECOND)]);
+    await holder.query(`SELECT pg_advisory_unlock(1)`);
+    await holder.release();
+    expect(await claiming).toEqual([]);
+    await dataSource.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
+  });
 });
 
 describe('the age of the oldest due notification', () => {
