@@ -17,8 +17,6 @@ import { startBroker as startOrFind } from '../tools/svc/broker.ts';
 import { MESSAGING_SERVICES, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
 
 const DEADLINE_MS = 60_000;
-jest.setTimeout(180_000);
-
 const names = new RabbitMqNames();
 const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, randomUUID()])) as Record<
   MessagingService,

@@ -38,7 +38,7 @@ beforeAll(async () => {
       expect(said).toMatch(new RegExp(`^${name}: \\d+\\.\\d MB\\n$`));
     }
   }
-}, 400_000);
+});
 
 afterAll(() => {
   for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });

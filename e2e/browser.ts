@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 
@@ -62,7 +62,7 @@ export function payButton(page: Page): ReturnType<Page['getByRole']> {
 
 /** Waits for a heading, over any reloads in between. */
 export async function seesHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
-  await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs });
+  await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs * PATIENCE });
 }
 
 /** Waits until the tab is at an address, over redirects and reloads. */

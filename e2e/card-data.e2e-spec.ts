@@ -8,8 +8,6 @@ import { aSessionRequest, clientOf } from './merchant.js';
 import { fillIn, press } from './payer.js';
 import { Platform } from './platform.js';
 
-jest.setTimeout(300_000);
-
 /** Never paid with, so that finding it can only be our doing. */
 const PLANTED = '5105105105105100';
 /** Paid with: approved, declined for each reason, verified by the bank, and charged with a lost answer. */

@@ -9,8 +9,6 @@ import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 import { newInvoice, till } from './till.js';
 
-jest.setTimeout(300_000);
-
 let platform: Platform;
 let partner: PartnerHeaders;
 

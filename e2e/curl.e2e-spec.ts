@@ -6,8 +6,6 @@ import { fillIn, press } from './payer.js';
 import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

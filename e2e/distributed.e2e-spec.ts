@@ -13,8 +13,6 @@ import { Platform } from './platform.js';
 import { anInvoice, newInvoice, till } from './till.js';
 import { TraceCollector } from './trace-collector.js';
 
-jest.setTimeout(300_000);
-
 let collector: TraceCollector;
 let platform: Platform;
 let endpoint: MerchantEndpoint;

@@ -3,8 +3,6 @@ import { waitUntil } from '@svc/testing';
 import type { Supervised } from '../tools/svc/processes.ts';
 import { FaultDrill } from './fault-drill.js';
 
-jest.setTimeout(300_000);
-
 describe('a fault', () => {
   let drill: FaultDrill;
 

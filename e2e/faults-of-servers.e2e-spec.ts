@@ -7,8 +7,6 @@ import { FaultDrill } from './fault-drill.js';
 import type { Pressed, PressOfPay } from './payer.js';
 import { blockedConnections, rabbitmqctl } from './rabbitmqctl.js';
 
-jest.setTimeout(300_000);
-
 /** Tried while the broker is away or takes nothing. */
 const MEANWHILE = 4;
 const BROKER_GONE_MS = 30_000;

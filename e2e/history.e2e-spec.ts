@@ -6,8 +6,6 @@ import type { Platform } from './platform.js';
 import { newInvoice } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 let platform: Platform;
 let partner: PartnerHeaders;
 

@@ -11,8 +11,6 @@ import { fillIn, press, pressAgain, type PressOfPay } from './payer.js';
 import { Platform } from './platform.js';
 import type { Interruption } from './repeated-posts.js';
 
-jest.setTimeout(300_000);
-
 /** The bank charges at once and answers this late, so that the process dies in between; below its time limit of 8 s. */
 const LATENCY_MS = 7_000;
 const DIED_BEFORE_THE_ANSWER = 30;

@@ -11,10 +11,9 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, type Page, devices } from 'playwright-core';
+import { PATIENCE } from '@svc/testing';
 import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
 import { Platform } from './platform.js';
-
-jest.setTimeout(300_000);
 
 /** Started with the first test, and again in other ways on the same data. */
 let platform: Platform | undefined;
@@ -62,7 +61,7 @@ describe.each([
   };
   const seesOrderPaid = async (): Promise<void> => {
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
-    await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+    await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
   /** The status of an answer to who trusts the certificate (or nobody), or why there is none. */
   const asked = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {

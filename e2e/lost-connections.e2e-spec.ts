@@ -10,8 +10,6 @@ import { PageStates } from './page-states.js';
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */
 const ANSWER_LOST = '4000 0000 0000 4087';

@@ -1,6 +1,6 @@
 /** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. In both ways to run. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import {
   complaintsOf,
   fillCard,
@@ -13,8 +13,6 @@ import {
 } from './browser.js';
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
-
-jest.setTimeout(300_000);
 
 /** The bank takes its time: the page can be reloaded meanwhile. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
@@ -75,7 +73,7 @@ describe.each([
     });
   const orderState = (): Promise<string | null> => page.locator('#order-state').getAttribute('data-state');
   const seesOrderPaid = (): Promise<void> =>
-    page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+    page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   const chargesOf = (paymentReference: string): number =>
     platform.charges().filter((line) => line.paymentReference === paymentReference && line.outcome === 'approved')
       .length;
@@ -152,12 +150,12 @@ describe.each([
     await fillCard(page, '4000 0000 0000 0002');
     await payButton(page).click();
     await seesHeading(page, 'Pay by card', 30_000);
-    await page.getByText('Your bank declined the payment').waitFor({ state: 'visible', timeout: 30_000 });
+    await page.getByText('Your bank declined the payment').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
     await page.getByText('4 of 5 tries left.').waitFor({ state: 'visible' });
     await screenshot(page, 'declined-1-payment-page');
 
     await page.getByRole('link', { name: 'Back to store' }).click();
-    await page.locator('.failed-tries').waitFor({ state: 'visible', timeout: 30_000 });
+    await page.locator('.failed-tries').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
     expect(await orderState()).toBe('awaiting-payment');
     await screenshot(page, 'declined-2-order');
     await goToPayment();

@@ -5,8 +5,6 @@ import { fillIn, press } from './payer.js';
 import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 describe('on-boarding', () => {
   let platform: Platform;
   beforeAll(async () => {

@@ -10,8 +10,6 @@ import { type Platform, ROOT, run } from './platform.js';
 import { newInvoice } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 let platform: Platform;
 beforeAll(async () => {
   platform = await sharedPlatform('embedded');

@@ -1,5 +1,5 @@
 /** The demo partner's server, logged in as partners do. */
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Platform } from './platform.js';
 
 /** What it sends with every call. */
@@ -56,7 +56,7 @@ export async function callApi<T>(
     method,
     headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(30_000 * PATIENCE),
   });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
@@ -86,7 +86,7 @@ export async function decode(
   headers: PartnerHeaders,
 ): Promise<{ status: number; headers: Headers; body: DecodedBody | undefined }> {
   const url = `${platform.demo.apiUrl}/v1/codes/${Buffer.from(code).toString('base64')}`;
-  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(20_000) });
+  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(20_000 * PATIENCE) });
   const text = await answer.text();
   return {
     status: answer.status,

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PartnerClient } from '@svc/sdk';
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import {
   axeFindings,
   complaintsOf,
@@ -23,8 +23,6 @@ import { decode, logIn } from './partner.js';
 import type { Platform } from './platform.js';
 import { readQr } from './qr-scanner.js';
 import { sharedPlatform } from './shared-platform.js';
-
-jest.setTimeout(300_000);
 
 const PAID = 'Payment successful';
 /** Within so long the other pages say what has happened. */
@@ -96,7 +94,7 @@ describe('paying by QR', () => {
   }
   const seesOrderPaid = async (desktop: Page): Promise<void> => {
     await isAt(desktop, 'the shop', (url) => url.origin === platform.demo.shopUrl);
-    await desktop.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 });
+    await desktop.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
 
   /** @param pay returns after how many milliseconds the last page said so */

@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import { type Lock, takeLock } from '../tools/svc/lock.ts';
 import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
@@ -125,6 +125,7 @@ export class Platform {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
     return {
       ...Object.fromEntries(own),
+      SVC_PATIENCE: String(PATIENCE),
       SVC_DATA_DIR: this.dataDir,
       SVC_PORT_BASE: String(this.portBase),
       ...this.settings,

@@ -15,8 +15,6 @@ import { Platform } from './platform.js';
 import type { Interruption } from './repeated-posts.js';
 import { failuresOf, SteadyLoad } from './steady-load.js';
 
-jest.setTimeout(300_000);
-
 const PAYERS = 8;
 /** Of the merchant's server, until it acknowledges. */
 const MERCHANT_MS = 200;

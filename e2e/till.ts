@@ -1,5 +1,6 @@
 /** A till that makes invoices and shows their codes. */
 import { randomUUID } from 'node:crypto';
+import { PATIENCE } from '@svc/testing';
 import type { Platform } from './platform.js';
 
 /** A call of the first demo site's till; the answer as it came. */
@@ -15,7 +16,7 @@ export function till(
     method,
     headers: { 'x-api-key': apiKey, accept, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(25_000),
+    signal: AbortSignal.timeout(25_000 * PATIENCE),
   });
 }
 

@@ -1,11 +1,10 @@
 /** One person, two tabs, Pay pressed in both at the same moment: the money moves once, and both tabs say so. */
 import type { Browser, BrowserContext } from 'playwright-core';
+import { PATIENCE } from '@svc/testing';
 import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
 import { clientOf } from './merchant.js';
 import type { Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
-
-jest.setTimeout(300_000);
 
 /** While the bank takes its time for the payment of one tab, that of the other arrives. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
@@ -50,7 +49,9 @@ describe('two tabs', () => {
     const shop = platform.demo.shopUrl;
     await Promise.all(tabs.map((tab) => isAt(tab, 'the shop, in both tabs', (url) => url.origin === shop, 60_000)));
     await Promise.all(
-      tabs.map((tab) => tab.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 })),
+      tabs.map((tab) =>
+        tab.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE }),
+      ),
     );
     await screenshot(second, 'two-tabs-second');
     const references = await Promise.all(tabs.map((tab) => tab.locator('#payment-reference').innerText()));

@@ -8,8 +8,6 @@ import { fillIn, press } from './payer.js';
 import type { MerchantSite, Platform } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
-jest.setTimeout(300_000);
-
 interface NotificationRow {
   readonly id: string;
   readonly state: string;

@@ -11,8 +11,6 @@ import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './pa
 import { Platform } from './platform.js';
 import { newInvoice } from './till.js';
 
-jest.setTimeout(300_000);
-
 const AWAY = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Of each phase; every third is for a hosted session, whose merchant is to hear of it. */
 const ROUNDS = 45;

@@ -14,7 +14,7 @@ const ORDER = { orderId: 'order-1001', amount: 12_345 };
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '--build', join(ROOT, 'libs/sdk')]);
-}, 60_000);
+});
 
 const notification = (change: Record<string, unknown> = {}): string =>
   JSON.stringify({
@@ -72,7 +72,7 @@ describe.each(['plain-node.ts', 'express.ts', 'fastify.ts'])('the receiver %s', 
       server.on('exit', () => failed(new Error(`It ended:\n${output}`)));
     });
     url = `http://127.0.0.1:${port}/webhooks/payments`;
-  }, 20_000);
+  });
   afterAll(async () => {
     server.kill();
     await once(server, 'close');

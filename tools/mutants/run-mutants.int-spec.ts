@@ -55,4 +55,4 @@ it('says of each guard whether a test fails without it, also of what is evaluate
   expect(survivors).toHaveLength(3);
   // It is asked about what is not reached, and fails: that costs no verdict.
   expect(unfit).toEqual([expect.stringContaining('no-test.timed.ts')]);
-}, 120_000);
+});

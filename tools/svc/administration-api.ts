@@ -1,3 +1,4 @@
+import { PATIENCE } from './patience.ts';
 import { SvcError } from './svc-error.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -52,9 +53,9 @@ export interface ListedOrganisation {
   readonly name: string;
 }
 
-const REQUEST_MILLISECONDS = 10_000;
+const REQUEST_MILLISECONDS = 10_000 * PATIENCE;
 /** A service may still wait for what another one sends it right after the start: 503 until then. */
-const NOT_READY_SECONDS = 30;
+const NOT_READY_SECONDS = 30 * PATIENCE;
 
 /** Lists come in pages; a local platform with more pages than this is not one that needs a demo. */
 const PAGES = 200;

@@ -47,6 +47,8 @@ settings, from the environment
                   with SVC_AMQP_URL: its management API with an administrator's login, http://user:password@host:15672.
                   ./svc then makes a user for each service; without it all services share the login of SVC_AMQP_URL
   SVC_ADMIN_URL   the administration API of another platform, for admin, with SVC_ADMIN_KEY
+  SVC_PATIENCE    how many times longer than usual to wait for what starts, 1 to 20 (1; 5 where CI is set), for a slow
+                  or busy machine
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 

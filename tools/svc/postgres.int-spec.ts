@@ -16,8 +16,6 @@ const root = join(import.meta.dirname, '..', '..');
 const secrets = completeSecrets(undefined, countingSecrets());
 
 // Durable servers are made, killed and recovered here: a busy disk takes its time.
-jest.setTimeout(60_000);
-
 describe("PostgreSQL of the project's own", () => {
   let folder: string;
   let plan: PostgresPlan;

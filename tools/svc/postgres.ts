@@ -20,6 +20,7 @@ import {
 import { join } from 'node:path';
 import pg from 'pg';
 import { openLog, readFrom } from './files.ts';
+import { PATIENCE } from './patience.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgres, hasStalePidFile, stopPostgres } from './postgres-process.ts';
@@ -49,7 +50,7 @@ export interface StartedPostgres {
 }
 
 /** Crash recovery replays the log since the last checkpoint: seconds on a laptop, a minute on a slow disk. */
-const START_SECONDS = 120;
+const START_SECONDS = 120 * PATIENCE;
 /** Backends of a killed server end by themselves within moments, and until then no other may start. */
 const ORPHANS_SECONDS = 10;
 

@@ -17,8 +17,6 @@ import type { RabbitMqPlan } from './rabbitmq.ts';
 import type { Secrets } from './secrets.ts';
 import { findFreePort } from './taken-ports.ts';
 
-jest.setTimeout(60_000);
-
 describe("RabbitMQ of the project's own", () => {
   let folder: string;
   let plan: RabbitMqPlan;

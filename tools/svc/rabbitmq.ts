@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { tryLogin } from './amqp-login.ts';
 import { OWNER_ONLY, openLog, readFrom, writeAtomically } from './files.ts';
+import { PATIENCE } from './patience.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
 import { asOwnProcess, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
@@ -40,9 +41,9 @@ export const ADMINISTRATOR = 'svc';
 const DEFINITIONS = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
 /** Four seconds on two idle cores; a busy machine, or queues to recover, take longer. */
-const START_SECONDS = 120;
+const START_SECONDS = 120 * PATIENCE;
 /** The first start of a container pulls its image, which `docker run` has waited for by then. */
-const CONTAINER_START_SECONDS = 120;
+const CONTAINER_START_SECONDS = 120 * PATIENCE;
 
 /** Starts the broker, or finds the one that already runs on that directory. */
 export async function startRabbitMq(

@@ -1,6 +1,7 @@
 /** `./svc restart [app]`: asks the supervisor of a distributed platform, and waits until it has done it. */
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
+import { PATIENCE } from './patience.ts';
 import { SUPERVISED } from './processes.ts';
 import type { Supervised } from './processes.ts';
 import { findServices } from './services.ts';
@@ -23,7 +24,7 @@ export interface RestartOutcome {
 }
 
 /** Draining, starting and becoming ready, of one process. */
-const SECONDS_FOR_ONE = 100;
+const SECONDS_FOR_ONE = 100 * PATIENCE;
 
 /** Without a name: every service, one after the other. The front and the acquirer have to be named. */
 export async function restart(settings: Settings, name: string | undefined): Promise<void> {

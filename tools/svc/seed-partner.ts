@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { PartnerAdministrationApi } from './administration-api.ts';
+import { PATIENCE } from './patience.ts';
 import { SvcError } from './svc-error.ts';
 
 export interface DemoPartner {
@@ -84,7 +85,7 @@ async function seedCustomer(
   return { ...wanted, userId, customerReference, email, password };
 }
 
-const REQUEST_MILLISECONDS = 10_000;
+const REQUEST_MILLISECONDS = 10_000 * PATIENCE;
 
 export function createPartnerApi(url: string): PartnerApi {
   return {

@@ -9,6 +9,7 @@ import { environmentFor } from './env-files.ts';
 import type { Variables } from './env-files.ts';
 import { OWNER_ONLY, openLog, readFrom, readJson, writeAtomically } from './files.ts';
 import { formatLogLine } from './log-lines.ts';
+import { PATIENCE } from './patience.ts';
 import { stopLeftBehind } from './processes.ts';
 import { findIdentity, isAlive } from './process-identity.ts';
 import { runProgram } from './run-program.ts';
@@ -34,7 +35,11 @@ export interface RunningServices {
 export type Mode = 'embedded' | 'rabbitmq' | 'distributed';
 
 /** Six processes on a busy machine take their time to load. */
-const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, rabbitmq: 60, distributed: 120 };
+const READY_SECONDS: Readonly<Record<Mode, number>> = {
+  embedded: 60 * PATIENCE,
+  rabbitmq: 60 * PATIENCE,
+  distributed: 120 * PATIENCE,
+};
 /** What the services may take to finish requests, messages and notifications at hand. */
 const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, rabbitmq: 15, distributed: 50 };
 

@@ -7,8 +7,6 @@ import { SupervisedApp } from './supervised-app.ts';
 import { findFreePort } from './taken-ports.ts';
 import { waitUntil } from './wait-until.ts';
 
-jest.setTimeout(30_000);
-
 /** As small as an app can be: says when it is ready, and ends when it is told to. */
 const PROGRAM = `
 require('node:http').createServer((request, response) => {

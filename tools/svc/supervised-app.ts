@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
+import { PATIENCE } from './patience.ts';
 import { findIdentity } from './process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
 import { waitUntil } from './wait-until.ts';
@@ -23,7 +24,7 @@ export interface SupervisedAppPlan {
 }
 
 const DRAIN_SECONDS = 15;
-const READY_SECONDS = 60;
+const READY_SECONDS = 60 * PATIENCE;
 const FIRST_PAUSE_MILLISECONDS = 500;
 const PAUSE_MILLISECONDS_MAX = 5000;
 /** A process that has lived this long has started well: what ends it then is another matter. */

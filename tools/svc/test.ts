@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ensureChromium } from './chromium.ts';
 import { environmentFor } from './env-files.ts';
 import { takeLock } from './lock.ts';
+import { PATIENCE } from './patience.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from './postgres-oldest.ts';
 import { prepare } from './prepare.ts';
 import { watchProcessors } from './processor-time.ts';
@@ -40,9 +41,9 @@ interface JestRun {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A run that takes this long hangs. */
-const LONGEST_RUN_SECONDS = 1200;
-const EXIT_SECONDS = 20;
+/** A run that takes this long hangs; a pipeline of 90 minutes still hears of it. */
+const LONGEST_RUN_SECONDS = 4000;
+const EXIT_SECONDS = 20 * PATIENCE;
 const WORKERS = availableParallelism();
 /** Options of Jest's that say how many workers there are. */
 const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
@@ -190,7 +191,7 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, SVC_TEST_REPORT: report }),
+    env: environmentFor({ ...env, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

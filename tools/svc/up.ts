@@ -9,6 +9,7 @@ import { takeLock } from './lock.ts';
 import { formatLogLine } from './log-lines.ts';
 import { followLog } from './logs.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
+import { PATIENCE } from './patience.ts';
 import { prepare } from './prepare.ts';
 import { SUPERVISED } from './processes.ts';
 import { findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
@@ -144,11 +145,8 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
-    const { pid } = await startServices(settings, isDistributed ? {} : variablesOf(settings, secrets)['all-in-one'], {
-      startedAt: new Date(),
-      mode,
-      ownsBroker,
-    });
+    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
+    const { pid } = await startServices(settings, variables, { startedAt: new Date(), mode, ownsBroker });
     return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));

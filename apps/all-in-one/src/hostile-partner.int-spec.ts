@@ -8,8 +8,6 @@ import { encryptCard } from '../test/encrypt-card.js';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
 import { aCard, type Invoice, TwoPartners } from '../test/two-partners.js';
 
-jest.setTimeout(180_000);
-
 let api: MainApi;
 let two: TwoPartners;
 let invoice: Invoice;

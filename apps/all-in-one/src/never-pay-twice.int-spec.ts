@@ -8,8 +8,6 @@ import { waitUntil } from '@svc/testing';
 import { type BankAndPlatform, type PageSeen, startBankAndPlatform } from '../test/bank-and-platform.js';
 import { type Fault, FAULTS } from '../test/unreliable-acquirer.js';
 
-jest.setTimeout(120_000);
-
 const PAYERS = ['reloads', 'has a second tab', 'leaves'] as const;
 type Payer = (typeof PAYERS)[number];
 const FORGETS: Fault = 'approves what it said it never would';

@@ -16,8 +16,6 @@ import { HOSTED_ROWS, type HostedObjects, type HostedRow, type Owner, OWNERS } f
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
 import { expectDocumented, tableOf } from '../test/table.js';
 
-jest.setTimeout(180_000);
-
 let api: MainApi;
 let two: TwoMerchants;
 let objects: HostedObjects;

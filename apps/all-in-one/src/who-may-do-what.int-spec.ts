@@ -9,8 +9,6 @@ import { expectDocumented, tableOf } from '../test/table.js';
 import { CUSTOMERS, type Invoice, KEYS, type Partner, SERVERS, TOKENS, TwoPartners } from '../test/two-partners.js';
 import { callerOf, COLUMNS, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
 
-jest.setTimeout(180_000);
-
 let api: MainApi;
 let two: TwoPartners;
 let objects: Objects;

@@ -6,8 +6,6 @@ import { anEvent, DistributedServices, isReady, standInFor, statusOf, tell, wait
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 
-jest.setTimeout(60_000);
-
 const identity = standInFor('identity');
 
 let services: DistributedServices;

@@ -171,7 +171,7 @@ describe('the front', () => {
       errors: [{ message: expect.any(String) }],
     });
     expect(await admin!.json()).toMatchObject({ status: 503, title: expect.any(String) });
-  }, 20_000);
+  });
 
   it('repeats a GET that broke off once, and a POST never', async () => {
     const url = await frontOf('gateway');

@@ -10,8 +10,6 @@ import { paymentHistoryService } from './index.js';
 
 // A rollout of this service, forward and back: the release as it is, and the same with one more event type.
 
-jest.setTimeout(90_000);
-
 const AddedV1 = eventType<{ nr: number }>('added.v1');
 
 @Controller()
@@ -39,7 +37,7 @@ beforeAll(async () => {
   older = await services.start(paymentHistoryService, env);
   await older.app.get(DataSource).query(`CREATE TABLE added (nr int NOT NULL)`);
   paying = await services.start(processor, await services.environment(processor));
-}, 90_000);
+});
 afterAll(() => services.close());
 
 let published = 0;

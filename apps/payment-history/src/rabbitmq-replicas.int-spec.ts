@@ -18,8 +18,6 @@ import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import type { RebuildState } from './rebuild/rebuild-history.js';
 
-jest.setTimeout(90_000);
-
 const identity = standInFor('identity');
 const processor = standInFor('payment-processor');
 const SETTINGS = { SVC_ADMIN_KEY: ADMIN_KEY };
@@ -50,7 +48,7 @@ beforeAll(async () => {
   for (let i = 0; i < PAYMENTS; i += 100) await pay(...payments.slice(i, i + 100));
   const [last] = payments.slice(-1);
   await waitUntil('the first to know them', 20_000, () => isReadable(first, last!));
-}, 90_000);
+});
 afterAll(() => services.close());
 
 const aPaymentOfOurs = (minute: number): PartnerPayment =>

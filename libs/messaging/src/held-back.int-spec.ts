@@ -108,7 +108,7 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   expect(about('no longer held back')).toHaveLength(1);
   expect(await gauges.read('svc.relay.held_back')).toEqual([{ value: 0, attributes: { service } }]);
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: 0, attributes }]);
-}, 30_000);
+});
 
 test('a role without pg_read_all_stats sees who holds it, and neither state nor begin', async () => {
   const role = `watcher_${older.pid}`;

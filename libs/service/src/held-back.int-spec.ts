@@ -42,4 +42,4 @@ test('it is ready, and says that the relay is held back until it is not', async 
   }
   await relayIs(undefined);
   expect(await ready()).toEqual({ status: 200, body: { status: 'ok' } });
-}, 30_000);
+});

@@ -7,8 +7,6 @@ import { type RunningService, ServiceConfig, type ServiceDefinition } from './in
 
 // Services as they run in processes of their own: each knows its environment and nothing of the others.
 
-jest.setTimeout(60_000);
-
 const GreetedV1 = eventType<{ name: string }>('greeted.v1');
 const GreetV1 = commandType<{ name: string }, { greeting: string }>('greet.v1');
 
@@ -82,7 +80,7 @@ beforeAll(async () => {
   services = await DistributedServices.start();
   greeterEnv = await services.environment(greeter);
   book = await services.start(guestbook, await services.environment(guestbook));
-}, 90_000);
+});
 afterAll(() => services.close());
 
 async function get(service: RunningService, url: string): Promise<{ status: number; body: unknown }> {

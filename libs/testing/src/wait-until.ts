@@ -1,13 +1,19 @@
+/** How many times longer than a quiet machine needs the tests wait; `./svc test` says it. */
+export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
+
 /**
  * Waits for something that happens in another process, where no clock of ours can be moved. The deadline is
  * mandatory, and the last state seen is in the error.
+ *
+ * @param deadlineMs on a quiet machine; multiplied by {@link PATIENCE}
  */
 export async function waitUntil<T>(
   what: string,
   deadlineMs: number,
   probe: () => Promise<T | undefined | false>,
 ): Promise<T> {
-  const until = Date.now() + deadlineMs;
+  const patientMs = deadlineMs * PATIENCE;
+  const until = Date.now() + patientMs;
   let last: unknown;
   while (Date.now() < until) {
     try {
@@ -19,5 +25,5 @@ export async function waitUntil<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`Waited ${deadlineMs} ms for ${what}; last: ${String(last)}`, { cause: last });
+  throw new Error(`Waited ${patientMs} ms for ${what}; last: ${String(last)}`, { cause: last });
 }

@@ -4,8 +4,6 @@ import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js
 import { aPartner, codePath } from '../../test/partner.js';
 
 // Hundreds of requests each: a machine with other work to do takes longer than Jest's five seconds.
-jest.setTimeout(60_000);
-
 let decoder: Decoder;
 let merchant: Merchant;
 let partner: Record<string, string>;

@@ -5,8 +5,6 @@ import { adminOf, aPartner, clientOf, logIn, startIdentity, type TestPartner } f
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 // Each password costs 40 ms of a processor; a hundred are a few seconds, more on a busy machine.
-jest.setTimeout(60_000);
-
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
 const PASSWORD = 'correct horse battery';
 

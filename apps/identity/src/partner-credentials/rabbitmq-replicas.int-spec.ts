@@ -13,8 +13,6 @@ import { identityService } from '../index.js';
 
 // identity and four replicas of a service of the main API. What the replicas know of keys is what they were told.
 
-jest.setTimeout(120_000);
-
 @Controller('v1/who')
 @ForPartners('payments:read')
 class WhoController {
@@ -50,7 +48,7 @@ beforeAll(async () => {
   // Last: an event that nobody is bound to would wait.
   const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
   identity = await services.start(identityService, await services.environment(identityService, settings));
-}, 90_000);
+});
 afterAll(() => services.close());
 
 const admin = (...call: Parameters<ReturnType<typeof httpClient>>) =>

@@ -6,8 +6,6 @@ import type { PaymentOwner } from './payment-owner.js';
 import { pageStatement, PaymentPages } from './payment-pages.js';
 import { PaymentRepository } from './payment.repository.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 let pages: PaymentPages;
 let repository: PaymentRepository;

@@ -6,8 +6,6 @@ import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 import { anAnonymousPayment, aPayment, told } from '../../test/payment.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 let ours: Organisation;
 let customer: string;

@@ -5,8 +5,6 @@ import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
 import { aPayment, told } from '../../test/payment.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 beforeAll(async () => (history = await startHistory()));
 afterAll(() => history.stop());

@@ -8,8 +8,6 @@ import { readModel } from '../../test/read-model.js';
 import { GenerationRepository } from './generation.repository.js';
 import { RebuildHistory, type RebuildState } from './rebuild-history.js';
 
-jest.setTimeout(60_000);
-
 let history: History;
 let processor: TestService;
 beforeAll(async () => {

@@ -105,7 +105,7 @@ test('a thousand repeats at once: one charge, one payment, and the waiting ones 
   expect(await countOf(invoice)).toBe(1);
   // What the first one and the jobs in the background need; a connection for each that waits would be a thousand.
   expect(acquired).toBeLessThan(100);
-}, 60_000);
+});
 
 test('two replicas and the same reference: one payment, the second sees what the first made', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
@@ -216,7 +216,7 @@ test('the page, a phone and a partner, two hundred times: one charge each', asyn
     );
   }
   gates.stop();
-}, 120_000);
+});
 
 async function paymentsOf(payable: { payableId: string }): Promise<unknown> {
   return processor.dataSource.query(

@@ -10,8 +10,6 @@ import { Acquirer } from '../acquirers/acquirer.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
-jest.setTimeout(240_000);
-
 /** A process that stops at each of its gates until it is let go on, or dies there. */
 class Stepped {
   private gate: { open: () => void; die: (error: Error) => void } | undefined;

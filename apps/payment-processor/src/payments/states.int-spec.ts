@@ -9,8 +9,6 @@ import { ATTEMPT_TRANSITIONS, type AttemptState } from './attempt.js';
 import { PAYMENT_TRANSITIONS } from './payment.js';
 
 // Some hundred round trips a run, on a machine that may be busy.
-jest.setTimeout(30_000);
-
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();

@@ -9,7 +9,6 @@ import { relayContract } from './relay-contract.js';
  * with services and databases of its own.
  */
 export function messagingContract(name: string, makeHarness: () => MessagingHarness): void {
-  jest.setTimeout(60_000);
   describe(`messaging, ${name}`, () => {
     let current: MessagingHarness;
     const harness = (): MessagingHarness => current;

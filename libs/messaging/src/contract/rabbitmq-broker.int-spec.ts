@@ -20,8 +20,6 @@ import { rabbitMqUrl } from './rabbitmq-url.js';
 
 // What only a broker between the processes can get wrong; what becomes of events on either is in the contract.
 
-jest.setTimeout(60_000);
-
 const OtherV1 = eventType<Note>('other.v1');
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;

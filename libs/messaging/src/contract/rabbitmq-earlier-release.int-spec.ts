@@ -11,8 +11,6 @@ import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
 const DEADLINE_MS = 60_000;
-jest.setTimeout(120_000);
-
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as MessagingLog;
 const paid = 'payment.succeeded.v1';
 let brokers: RabbitMqBrokers;

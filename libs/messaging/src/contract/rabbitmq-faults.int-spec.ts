@@ -11,8 +11,6 @@ import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 
 // A broker that dies, is away or takes nothing: what was committed arrives once, whatever it was doing.
 
-jest.setTimeout(180_000);
-
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;

@@ -16,8 +16,6 @@ import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 
 // The trouble of one consumer costs the others nothing: no event, no time, and no duplicates.
 
-jest.setTimeout(120_000);
-
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;

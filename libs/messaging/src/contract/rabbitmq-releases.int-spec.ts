@@ -21,8 +21,6 @@ import { rabbitMqUrl } from './rabbitmq-url.js';
 
 // Two releases of a service side by side, as during each rollout: the newer one handles one type of events more.
 
-jest.setTimeout(60_000);
-
 const AddedV1 = eventType<Note>('added.v1');
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;

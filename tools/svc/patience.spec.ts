@@ -1,0 +1,20 @@
+import { readPatience } from './patience.ts';
+
+describe('readPatience', () => {
+  it.each([
+    [{}, 1],
+    [{ CI: '1' }, 5],
+    [{ CI: '1', SVC_PATIENCE: '2' }, 2],
+    [{ SVC_PATIENCE: '' }, 1],
+    [{ SVC_PATIENCE: '1.5' }, 1.5],
+    [{ SVC_PATIENCE: '20' }, 20],
+  ])('of %j is %d', (env, expected) => {
+    expect(readPatience(env)).toBe(expected);
+  });
+
+  it.each(['0', '0.9', '20.1', '-1', 'long', 'NaN', 'Infinity'])('refuses %s', (value) => {
+    expect(() => readPatience({ SVC_PATIENCE: value })).toThrow(
+      `SVC_PATIENCE must be a number from 1 to 20, not "${value}"`,
+    );
+  });
+});
