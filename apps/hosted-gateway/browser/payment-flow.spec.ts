@@ -55,7 +55,10 @@ describe('afterPost', () => {
   it('leaves for the bank only to be verified', () => {
     const redirectUrl = 'https://bank.example/c/1';
     expect(afterPost({ ...answered(200, 'succeeded'), redirectUrl } as PostOutcome)).toEqual({ do: 'reload' });
-    expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostOutcome)).toEqual({ do: 'poll', sent: 'yes' });
+    expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostOutcome)).toEqual({
+      do: 'poll',
+      sent: 'yes',
+    });
   });
 
   it('never gives the form back unless the server refused the payment', () => {
