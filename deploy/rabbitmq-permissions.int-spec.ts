@@ -11,7 +11,7 @@ import {
 import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
-import { RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
+import { PROBE, RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
 import { tryLogin } from '../tools/svc/amqp-login.ts';
 import { startBroker as startOrFind } from '../tools/svc/broker.ts';
 import { MESSAGING_SERVICES, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
@@ -32,6 +32,8 @@ let administrator: ChannelModel;
 const brokers = new Map<MessagingService, RabbitMqBroker>();
 const received = new Map<MessagingService, EventEnvelope[]>();
 const warnings: unknown[] = [];
+/** Command and payload of the requests that were answered. */
+const answered: [command: string, payload: unknown][] = [];
 
 beforeAll(async () => {
   const guest = { name: 'guest', password: 'guest' };
@@ -62,7 +64,11 @@ async function startBroker(service: MessagingService): Promise<void> {
     const formerTypes = new Set(['no-longer.handled.v1']);
     await broker.subscribe({ name: service, types: new Set(consumes), formerTypes, deliver });
   }
-  for (const command of answers) await broker.respond(command, (payload) => Promise.resolve({ service, payload }));
+  for (const command of answers)
+    await broker.respond(command, (payload) => {
+      answered.push([command, payload]);
+      return Promise.resolve({ service, payload });
+    });
   const accept = (): Promise<void> => Promise.resolve();
   // As every relay does, also of a service that publishes nothing.
   await broker.past.answer(accept, () => Promise.resolve(publishes.length > 0));
@@ -105,6 +111,24 @@ const publish =
   (exchange: string, key: string, event: EventEnvelope, headers?: { CC: string[] }) =>
   async (channel: ConfirmChannel) => {
     channel.publish(exchange, key, Buffer.from(JSON.stringify(event)), headers ?? {});
+    await channel.waitForConfirms();
+  };
+
+/**
+ * As {@link publish}, but through a queue of the service's own: its dead-letter exchange sends the message on under any key,
+ * and the broker checks the permission for none. Probes are what a service may both publish and bind to.
+ */
+const deadLetter =
+  (service: MessagingService, exchange: string, key: string, content: object) => async (channel: ConfirmChannel) => {
+    const { queue } = await channel.assertQueue(names.replyQueue(service, randomUUID()), {
+      expires: DEADLINE_MS,
+      messageTtl: 0,
+      deadLetterExchange: exchange,
+      deadLetterRoutingKey: key,
+    });
+    const probe = names.addressed(PROBE, names.slotOf(service));
+    await channel.bindQueue(queue, names.events, probe);
+    channel.publish(names.events, probe, Buffer.from(JSON.stringify(content)));
     await channel.waitForConfirms();
   };
 
@@ -243,6 +267,39 @@ describe('a service has no authority over what is not its own', () => {
     );
     expect(JSON.parse(dead.content.toString())).toMatchObject({ id: forged.id });
     await expectNothingOf(forged);
+  });
+
+  test.each(['hosted-gateway', 'code-decoder'] as const)(
+    'an event that a queue of the %s dead-letters among the events is a dead letter',
+    async (service) => {
+      const forged = anEvent('payment.succeeded.v1');
+      expect(await replyCode(service, deadLetter(service, names.events, forged.type, forged))).toBe(200);
+      const dead = await asAdministrator((channel) =>
+        waitUntil('a dead letter', DEADLINE_MS, () =>
+          channel.get(names.deadLetterQueue('webhook-dispatcher'), { noAck: true }),
+        ),
+      );
+      expect(JSON.parse(dead.content.toString())).toMatchObject({ id: forged.id });
+      await expectNothingOf(forged);
+    },
+  );
+
+  test('a command that is sent beside one of its own, or dead-lettered, is not answered', async () => {
+    const command = 'charge-card.v1';
+    const [beside, deadLettered] = [anEvent(command), anEvent(command)];
+    // RabbitMQ before 3.13 looks at the first routing key alone.
+    const alsoAs = { CC: [command] };
+    const isTaken =
+      (await replyCode('code-decoder', publish(names.commands, 'open-payable.v1', beside, alsoAs))) === 200;
+    expect(await replyCode('code-decoder', deadLetter('code-decoder', names.commands, command, deadLettered))).toBe(
+      200,
+    );
+    const isRefusal = (warning: unknown): boolean => JSON.stringify(warning).includes(`"command":"${command}"`);
+    await waitUntil('the refusals', DEADLINE_MS, () =>
+      Promise.resolve(warnings.filter(isRefusal).length >= (isTaken ? 2 : 1)),
+    );
+    expect(answered).not.toContainEqual([command, expect.objectContaining({ id: beside.id })]);
+    expect(answered).not.toContainEqual([command, expect.objectContaining({ id: deadLettered.id })]);
   });
 
   test.each(MESSAGING_SERVICES)(

@@ -269,6 +269,35 @@ describe('a failure that may be the database’s', () => {
     expect(await letters(71)).toEqual([]);
   });
 
+  test('a lock is waited for briefly, and what it blocked is tried again within seconds, however long it lasts', async () => {
+    const waits: string[] = [];
+    const consumer = consumerOf({
+      'awaited.v1': async (events, { tx }) => {
+        const [{ lock_timeout: wait }] = await tx.query<[{ lock_timeout: string }]>('SHOW lock_timeout');
+        waits.push(wait);
+        await tx.query('INSERT INTO awaited SELECT FROM generate_series(1, $1::int)', [events.length]);
+      },
+    });
+    await dataSource.query('CREATE TABLE awaited ()');
+    const lock = dataSource.createQueryRunner();
+    await lock.startTransaction();
+    await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await lock.query('LOCK TABLE awaited IN SHARE MODE');
+    await consumer.deliver([event(111, 'awaited.v1')]);
+    // Neither waits for the statement timeout: meanwhile the transaction would hold back every relay of the server.
+    expect(waits.splice(0)).toEqual(['2s', '2s']);
+    for (let i = 0; i < 10; i++) {
+      clock.advance(2_000);
+      expect(await consumer.retryDeferred()).toBe(0);
+    }
+    expect(waits.splice(0)).toEqual(Array.from({ length: 10 }, () => '250ms'));
+    await lock.commitTransaction();
+    await lock.release();
+    clock.advance(2_000);
+    expect(await consumer.retryDeferred()).toBe(1);
+    expect(await deferred()).toBe(0);
+  });
+
   test('a message that is blocked for a day is a dead letter', async () => {
     const consumer = consumerOf({ 'alone.v1': timeOut });
     await consumer.deliver([event(81, 'alone.v1')]);

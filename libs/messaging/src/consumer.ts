@@ -39,6 +39,12 @@ const DELIVERIES_MAX = RETRY_PAUSES_MS.length + 1;
 const BLOCKED_IN_A_ROW_MAX = 2;
 /** After so long a message that the database blocks is a dead letter all the same: a lock of a day is no lock. */
 const BLOCKED_MS_MAX = 24 * 3_600_000;
+/**
+ * Longest wait for a lock. The transaction has written to the inbox by then, so while it waits it holds back the relays of
+ * all services on the server. A deferred message waits for less: it is tried again and again.
+ */
+const LOCK_WAIT_MS = 2_000;
+const DEFERRED_LOCK_WAIT_MS = 250;
 /** The deliveries of a deferred message beside the tries that are counted. */
 const FIRST_AND_THIS = 2;
 
@@ -104,7 +110,7 @@ export class Consumer {
   private async retry(event: DeferredEvent): Promise<boolean> {
     const { envelope, deferredAt, triedAt, tries } = event;
     try {
-      await this.handle([envelope]);
+      await this.handle([envelope], DEFERRED_LOCK_WAIT_MS);
     } catch (error) {
       if (error instanceof DatabaseAway) throw error;
       const cause = failureCause(error);
@@ -114,7 +120,7 @@ export class Consumer {
       if (cause !== 'message' && (ownFaults >= DELIVERIES_MAX || isTooLong))
         await this.bury(envelope, error, tries + FIRST_AND_THIS);
       else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
-        await this.deferred.keepBlocked(event, ownFaults);
+        await this.deferred.keepBlocked(event, ownFaults, cause === 'timeout');
         this.onBlocked();
         return false;
       }
@@ -198,10 +204,12 @@ export class Consumer {
     this.log.warn({ err: error, type }, 'consumer: the database blocks events of this type, so they are deferred');
   }
 
-  private async handle(events: readonly EventEnvelope[]): Promise<void> {
+  private async handle(events: readonly EventEnvelope[], lockWaitMs = LOCK_WAIT_MS): Promise<void> {
     const { repeatable } = this.handlers;
     await inTraceOf(events, () =>
-      events.every(({ type }) => repeatable.has(type)) ? this.repeat(events) : this.handleInTransaction(events),
+      events.every(({ type }) => repeatable.has(type))
+        ? this.repeat(events)
+        : this.handleInTransaction(events, lockWaitMs),
     );
     const now = this.clock.now().getTime();
     for (const { type } of events) {
@@ -221,12 +229,12 @@ export class Consumer {
     }
   }
 
-  private async handleInTransaction(events: readonly EventEnvelope[]): Promise<void> {
+  private async handleInTransaction(events: readonly EventEnvelope[], lockWaitMs: number): Promise<void> {
     let begun = false;
     try {
       await inTransaction(this.dataSource, async (tx) => {
         begun = true;
-        const fresh = await this.mark(tx, events);
+        const fresh = await this.mark(tx, events, lockWaitMs);
         // delete: an event that is in the batch twice is handled once.
         for (const run of runsOfOneType(events.filter((event) => fresh.delete(event.id)))) {
           await this.handlers.byType.get(run[0]!.type)!(run, { tx });
@@ -238,11 +246,17 @@ export class Consumer {
     }
   }
 
-  private async mark(tx: EntityManager, events: readonly EventEnvelope[]): Promise<Set<string>> {
+  /** Also bounds the waits for locks of the rest of the transaction, without a round trip of its own. */
+  private async mark(
+    tx: EntityManager,
+    events: readonly EventEnvelope[],
+    lockWaitMs = LOCK_WAIT_MS,
+  ): Promise<Set<string>> {
     const rows = await tx.query<{ message_id: string }[]>(
-      `INSERT INTO inbox (message_id, occurred_at) SELECT * FROM unnest($1::uuid[], $2::timestamptz[])
+      `INSERT INTO inbox (message_id, occurred_at)
+       SELECT given.* FROM set_config('lock_timeout', $3, true), unnest($1::uuid[], $2::timestamptz[]) AS given
        ON CONFLICT DO NOTHING RETURNING message_id`,
-      [events.map((event) => event.id), events.map((event) => event.occurredAt)],
+      [events.map((event) => event.id), events.map((event) => event.occurredAt), String(lockWaitMs)],
     );
     return new Set(rows.map((row) => row.message_id));
   }

@@ -17,7 +17,10 @@ export interface DeferredEvent {
 /** Events of a type handled at once. */
 const BATCH_MAX = 100;
 const FIRST_PAUSE_MS = 1_000;
-const PAUSE_MS_MAX = 60_000;
+/** Each try takes as long as the statement timeout. */
+const PAUSE_AFTER_TIMEOUT_MS_MAX = 60_000;
+/** A try ends soon, and what waits may be a revocation: it is due shortly after the lock ends. */
+const PAUSE_AFTER_LOCK_MS_MAX = 2_000;
 
 /**
  * Events that cannot be handled now and are no dead letters: they stay in the service's database, and those behind them go
@@ -69,9 +72,10 @@ export class DeferredEvents {
     );
   }
 
-  /** It was tried and is still blocked. */
-  async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number): Promise<void> {
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), PAUSE_MS_MAX);
+  /** It was tried and is still blocked: by a lock, or its statement timed out. */
+  async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number, isTimeout: boolean): Promise<void> {
+    const maxMs = isTimeout ? PAUSE_AFTER_TIMEOUT_MS_MAX : PAUSE_AFTER_LOCK_MS_MAX;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), maxMs);
     await this.dataSource.query(
       `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,
       [envelope.id, ownFaults, this.clock.now(), this.clock.later(pauseMs)],

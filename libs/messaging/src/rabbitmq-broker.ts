@@ -92,18 +92,20 @@ export class RabbitMqBroker implements Broker {
     answer: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
-        parse: asReplayRequest,
+        parse: (message) => asReplayRequest(message, this.topology),
         handle: async (requests) => {
           for (const request of requests) await accept(request);
         },
       }),
-    deliver: (service, events) =>
-      this.isRouted(
-        events.map((event) => {
-          const key = this.topology.pastKey(service, replayedType(event));
-          return eventMessage(this.topology.past, key, event);
-        }),
-      ),
+    deliver: async (service, events) => {
+      // Requested of a release that accepted any name.
+      if (!this.topology.isServiceName(service)) return false;
+      const messages = events.map((event) => {
+        const key = this.topology.pastKey(service, replayedType(event));
+        return eventMessage(this.topology.past, key, event);
+      });
+      return this.isRouted(messages);
+    },
   };
 
   constructor(private readonly settings: RabbitMqSettings) {

@@ -17,8 +17,29 @@ export function asEvent(message: ConsumeMessage, service: string, names: RabbitM
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
     (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
     (exchange === '' && routingKey === names.pastQueue(service));
+  if (isDeadLettered(message)) throw new Error(`${event.type.slice(0, 100)} was dead-lettered here, not published.`);
   if (!isGranted) throw new Error(`The message says ${event.type.slice(0, 100)}, its routing key does not.`);
   return event;
+}
+
+/**
+ * Whether the broker was asked for this command: `CC` adds queues to a message, and RabbitMQ before 3.13 checks the first
+ * routing key alone. Through the default exchange come requests of releases before ADR 26.
+ */
+export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
+  const { exchange, routingKey } = message.fields;
+  const isGranted =
+    (exchange === names.commands && routingKey === command) ||
+    (exchange === '' && routingKey === names.commandQueue(command));
+  return isGranted && !isDeadLettered(message);
+}
+
+/**
+ * Whether a queue's dead-letter exchange sent the message. The broker checks routing keys when a message is published, not
+ * then, and a service chooses exchange and key where it declares a queue of its own. The broker always adds this header.
+ */
+function isDeadLettered({ properties }: ConsumeMessage): boolean {
+  return properties.headers?.['x-death'] !== undefined;
 }
 
 /** The type whose replay an event belongs to. */
@@ -46,10 +67,14 @@ function asEnvelope({ content }: ConsumeMessage): EventEnvelope {
   return event as EventEnvelope;
 }
 
-export function asReplayRequest({ content }: ConsumeMessage): ReplayRequest {
+/**
+ * Throws where it names no service, or another type than its routing key: the broker would refuse the replay and close the
+ * channel that publishes events and answers, each time it is tried.
+ */
+export function asReplayRequest({ content, fields }: ConsumeMessage, names: RabbitMqNames): ReplayRequest {
   const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
   const { id, service, type } = request ?? {};
-  if (!isUuid(id) || typeof service !== 'string' || typeof type !== 'string')
+  if (!isUuid(id) || typeof service !== 'string' || !names.isServiceName(service) || type !== fields.routingKey)
     throw new Error('The message is no request for the past.');
   return { id, service, type };
 }

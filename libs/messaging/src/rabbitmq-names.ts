@@ -8,6 +8,9 @@ import { createHash } from 'node:crypto';
 /** Type of a message without an effect, by which a publisher finds the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
 const SLOTS = 256;
+/** As regular expression, in permissions too. */
+const SERVICE_NAME = '[a-z-]+';
+const SERVICE_NAME_LENGTH_MAX = 64;
 const DEAD_LETTERS_MAX = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = { 'x-queue-type': 'quorum', 'x-max-length': DEAD_LETTERS_MAX } as const;
 
@@ -51,6 +54,10 @@ export class RabbitMqNames {
     ]);
   }
 
+  /** One that publishers may send replays to, and answers: to another name the broker refuses it, and closes the channel. */
+  isServiceName(name: string): boolean {
+    return name.length <= SERVICE_NAME_LENGTH_MAX && new RegExp(`^${SERVICE_NAME}$`).test(name);
+  }
   eventQueue(service: string): string {
     return `${this.namespace}.${service}.events`;
   }
@@ -72,7 +79,7 @@ export class RabbitMqNames {
   }
   /** A responder sends nothing to another address: the broker would close its channel. */
   isReplyQueue(name: string): boolean {
-    return new RegExp(this.replyKeys('[a-z-]+')).test(name);
+    return new RegExp(this.replyKeys(SERVICE_NAME)).test(name);
   }
 
   /**
@@ -175,14 +182,14 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
       { exchange: names.events, write: publishedKeys(publishes), read: boundKeys(consumes, names.slotOf(service)) },
       {
         exchange: names.past,
-        write: publishes.length > 0 ? `^[a-z-]+\\.${group(publishes)}$` : NONE,
+        write: publishes.length > 0 ? `^${SERVICE_NAME}\\.${group(publishes)}$` : NONE,
         read: consumes.length > 0 ? `^${escape(service)}\\.#$` : NONE,
       },
       { exchange: names.commands, write: anyOf(requests), read: anyOf(answers) },
       {
         exchange: names.replies,
         // The id of a reply queue is known only to the process that reads it and to those it sent a request.
-        write: answers.length > 0 ? names.replyKeys('[a-z-]+') : NONE,
+        write: answers.length > 0 ? names.replyKeys(SERVICE_NAME) : NONE,
         read: anyOf([], replyQueues),
       },
     ],

@@ -6,6 +6,7 @@ import type { Responder, Subscription } from './broker.js';
 import type { MessagingLog } from './log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Attachment } from './rabbitmq-consumer.js';
+import { isRequestOf } from './rabbitmq-messages.js';
 import type { Topology } from './rabbitmq-topology.js';
 
 /** How releases before ADR 26 name where their answers go, which can be sent there through the default exchange alone. */
@@ -226,6 +227,8 @@ export class RabbitMqResponder implements Attachment, Subscription {
   private async handle(channel: Channel, message: ConsumeMessage): Promise<void> {
     const { replyTo, correlationId } = message.properties as { replyTo?: string; correlationId?: string };
     try {
+      if (!isRequestOf(this.command, message, this.topology))
+        throw new Error(`The message was published for ${message.fields.routingKey.slice(0, 100)}.`);
       const asker = propagation.extract(context.active(), message.properties.headers ?? {});
       const reply = await context.with(asker, () => this.answer(fromJson(message.content)));
       this.reply(String(replyTo), String(correlationId), asJson(reply));
