@@ -16,8 +16,8 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/payment-processor/src/payments/charge-card',
   'apps/payment-processor/src/partner-payments/partner-payments',
   'apps/webhook-dispatcher/src/delivery/delivery',
-  'apps/payment-history/src/rebuild/rebuild-history',
-  'apps/payment-history/src/payments/{payments,payment-pages}',
+  'apps/payment-history/src/payments/{payments,payment-pages,rebuild}',
+  'apps/merchant-retrieval/src/payments/{partitions,read-model}',
   'apps/code-decoder/src/invoices/invoices',
   'apps/demo-shop/src/orders/orders',
 ];

@@ -130,6 +130,16 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     connectsTo: ['postgresql', 'rabbitmq'],
   },
   {
+    name: 'merchant-retrieval',
+    part: 'platform',
+    schema: 'merchant_retrieval',
+    variables: production,
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    replicas: { min: 2, max: 10 },
+    resources: { cpuMillis: 100, memoryMi: 256 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+  },
+  {
     name: 'demo-shop',
     part: 'demo',
     schema: 'demo_shop',

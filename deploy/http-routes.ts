@@ -1,6 +1,6 @@
 /** The route table (libs/contracts/src/routes.ts) as Gateway API routes, and as the front of docker/compose.yaml. */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
-import { bySpecificity, type Host, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
+import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
 
 /** The administration API is attached to a Gateway of its own, which is not on the internet. */
@@ -22,15 +22,21 @@ export function httpRouteOf(host: Host): IHTTPRoute {
       parentRefs: [{ name: GATEWAY[host] }],
       hostnames: [HOSTNAMES[host]],
       rules: appsOf(host).map(([app, routes]) => ({
-        // Of several matches the longest prefix counts, then the one with a method, in a Gateway as in the table.
+        // Of several matches the longest prefix counts, then the one with a method, in a Gateway as in the table. An
+        // expression has no place in that order, and overlaps with none (routes.spec.ts).
         matches: routes.map(({ path, method }) => ({
-          path: { type: 'PathPrefix', value: path },
+          path: pathMatchOf(path),
           ...(method === undefined ? {} : { method }),
         })),
         backendRefs: [{ name: app, port: PORT }],
       })),
     },
   };
+}
+
+function pathMatchOf(path: string): { type: 'PathPrefix' | 'RegularExpression'; value: string } {
+  const pattern = patternOf(path);
+  return pattern === undefined ? { type: 'PathPrefix', value: path } : { type: 'RegularExpression', value: pattern };
 }
 
 function appsOf(host: Host): [string, Route[]][] {
@@ -45,7 +51,8 @@ export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, sho
 const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
 function matcherOf(name: string, path: string, method: Route['method']): string {
-  const paths = `path ${path} ${path}/*`;
+  const pattern = patternOf(path);
+  const paths = pattern === undefined ? `path ${path} ${path}/*` : `path_regexp ${pattern}`;
   return method === undefined ? `\t@${name} ${paths}\n` : `\t@${name} {\n\t\tmethod ${method}\n\t\t${paths}\n\t}\n`;
 }
 

@@ -1,9 +1,13 @@
-/** A partner's customer pays an invoice, and the payment is in the history when the answer is there; every service a process. */
+/**
+ * A partner's customer pays an invoice: the payment is in the history when the answer is there, and its merchant finds it a
+ * moment later. Every service is a process of its own.
+ */
 import { randomUUID } from 'node:crypto';
-import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
+import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
+import { waitUntil } from '@svc/testing';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './partner.js';
 import type { Platform } from './platform.js';
-import { newInvoice } from './till.js';
+import { newInvoice, till } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
 let platform: Platform;
@@ -91,4 +95,35 @@ test('thirty payments, each read back by its reference and at the top of both hi
     '4242424242424242',
   );
   expect((await call<PaymentHistory>('GET', '/v1/payments?pageSize=1', partner)).body?.payments).toEqual([later.body]);
+});
+
+test('the merchant finds a partner’s payment by its invoice, its own reference and its id, also after a rebuild', async () => {
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  const externalReference = randomUUID();
+  const { reference: invoice } = await newInvoice(platform, { amount: 700, externalReference });
+  const { body: item } = await pay(invoice, 700, randomUUID(), '4242424242424242');
+  const lookUps = [
+    `/invoices/${invoice}/payments`,
+    `/payments?externalReference=${externalReference}`,
+    `/payments/${item!.paymentReference}`,
+  ];
+  const find = async (path: string): Promise<PaymentNotification[]> =>
+    (await (await till(platform, 'GET', path, 'application/json')).json()) as PaymentNotification[];
+  await waitUntil('the merchant to find it', 5_000, async () => (await find(lookUps[0]!)).length > 0);
+  const expected = [
+    {
+      ...{ paymentReference: item!.paymentReference, invoiceReference: invoice, siteReference: 'TILL-1', siteId },
+      ...{ invoiceExternalReference: externalReference, invoicedAmount: 700, tenderedAmount: 700, status: 1 },
+      customer: { firstName: 'Thandi', lastName: 'Nkosi' },
+    },
+  ];
+  for (const lookUp of lookUps) expect(await find(lookUp)).toMatchObject(expected);
+
+  const rebuilt = await platform.svc('admin', 'retrieval', 'rebuild', '--print', 'serving');
+  expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
+  const ofMerchant = `/business/api/v1/merchants/${merchant.merchantId}${lookUps[2]}`;
+  const answer = await fetch(`${platform.demo.apiUrl}${ofMerchant}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([200, expected]);
 });

@@ -30,6 +30,10 @@ it('does what the README says with curl, word for word, again and again', async 
     const { paymentReference, reference } = repeated as { paymentReference: string; reference: string };
     expect(single).toMatchObject({ reference, paymentReference, status: 1, paymentMethodLabel: '**** 4242' });
     expect(history).toMatchObject({ payments: [{ paymentReference, status: 'success' }] });
+    const retrieved = output.split('\n').filter((line) => line.startsWith('['));
+    expect(retrieved.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      [{ paymentReference, status: 1, tenderedAmount: 8_950, siteReference: 'TILL-1' }],
+    ]);
     const charged = platform.charges().filter((charge) => charge.paymentReference === paymentReference);
     expect(charged.map(({ outcome, amount }) => [outcome, amount])).toEqual([['approved', 8_950]]);
   }

@@ -103,6 +103,7 @@ export class SteadyLoad {
       'webhook-dispatcher': ask('notifications'),
       'code-decoder': ask('dead-letters/code-decoder'),
       'payment-history': ask('dead-letters/payment-history'),
+      'merchant-retrieval': ask('dead-letters/merchant-retrieval'),
       'demo-shop': () => this.send('open the shop', shopUrl, { status: 200 }),
     };
     return Object.values(looks);

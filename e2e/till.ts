@@ -6,7 +6,7 @@ import type { Platform } from './platform.js';
 /** A call of the first demo site's till; the answer as it came. */
 export function till(
   platform: Platform,
-  method: 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   accept: string,
   body?: object,

@@ -6,6 +6,7 @@ import { CodeDecoderConfig } from '../../apps/code-decoder/src/config.js';
 import { DemoShopConfig } from '../../apps/demo-shop/src/config.js';
 import { HostedGatewayConfig } from '../../apps/hosted-gateway/src/config.js';
 import { IdentityConfig } from '../../apps/identity/src/config.js';
+import { MerchantRetrievalConfig } from '../../apps/merchant-retrieval/src/config.js';
 import { PaymentHistoryConfig } from '../../apps/payment-history/src/config.js';
 import { PaymentProcessorConfig } from '../../apps/payment-processor/src/config.js';
 import { SimulatedAcquirerConfig } from '../../apps/simulated-acquirer/src/config.js';
@@ -27,6 +28,7 @@ const CONFIGS: Readonly<Record<string, new () => object>> = {
   'demo-shop': DemoShopConfig,
   'hosted-gateway': HostedGatewayConfig,
   identity: IdentityConfig,
+  'merchant-retrieval': MerchantRetrievalConfig,
   'payment-history': PaymentHistoryConfig,
   'payment-processor': PaymentProcessorConfig,
   'simulated-acquirer': SimulatedAcquirerConfig,

@@ -6,6 +6,7 @@ import type { ServiceMessages } from '@svc/contracts';
 import { CodeDecoderModule } from '../../apps/code-decoder/src/app.module.js';
 import { HostedGatewayModule } from '../../apps/hosted-gateway/src/app.module.js';
 import { IdentityModule } from '../../apps/identity/src/app.module.js';
+import { MerchantRetrievalModule } from '../../apps/merchant-retrieval/src/app.module.js';
 import { PaymentHistoryModule } from '../../apps/payment-history/src/app.module.js';
 import { PaymentProcessorModule } from '../../apps/payment-processor/src/app.module.js';
 import { WebhookDispatcherModule } from '../../apps/webhook-dispatcher/src/app.module.js';
@@ -15,6 +16,7 @@ const MODULES: Readonly<Record<string, object>> = {
   'code-decoder': CodeDecoderModule,
   'hosted-gateway': HostedGatewayModule,
   identity: IdentityModule,
+  'merchant-retrieval': MerchantRetrievalModule,
   'payment-history': PaymentHistoryModule,
   'payment-processor': PaymentProcessorModule,
   'webhook-dispatcher': WebhookDispatcherModule,

@@ -11,7 +11,7 @@ DECLARE
 BEGIN
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   REVOKE ALL ON SCHEMA public FROM PUBLIC;
-  FOREACH service IN ARRAY ARRAY['identity', 'payment_processor', 'hosted_gateway', 'webhook_dispatcher', 'demo_shop', 'code_decoder', 'payment_history']
+  FOREACH service IN ARRAY ARRAY['identity', 'payment_processor', 'hosted_gateway', 'webhook_dispatcher', 'demo_shop', 'code_decoder', 'payment_history', 'merchant_retrieval']
   LOOP
     role := 'svc_' || service;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN EXECUTE format('CREATE ROLE %I', role); END IF;

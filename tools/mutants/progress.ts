@@ -1,3 +1,4 @@
+import { describeMutant } from './report.ts';
 import type { Progress } from './run-mutants.ts';
 
 const SAY_EVERY_MS = 10_000;
@@ -16,6 +17,8 @@ export function createProgress(name: string): Progress {
       say(`${done} of ${all} spec files run without a mutant`, done === all);
       if (done === all) from = performance.now();
     },
+    survived: (mutant) => console.log(`  survived: ${describeMutant(mutant)}`),
+    unfit: (reason) => console.log(`  not asked: ${reason}`),
     judged(done, all, survived) {
       const seconds = (performance.now() - from) / 1000;
       const left = done === 0 ? '' : `, ${duration((seconds / done) * (all - done))} left`;

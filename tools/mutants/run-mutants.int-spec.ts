@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBaselineCache } from './baseline-cache.ts';
 import { mutantsOf } from './catalogue.ts';
+import type { Mutant } from './catalogue.ts';
 import { newLane } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 import { runMutants } from './run-mutants.ts';
@@ -23,10 +24,17 @@ afterEach(() => {
 
 it('says of each guard whether a test fails without it, also of what is evaluated once or changes what comes after', async () => {
   const known = mutantsOf(root, `${FOLDER}/order.ts`);
-  const specs = [`${FOLDER}/order.spec.ts`];
+  const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
   const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
-  const silent = { recorded: () => undefined, judged: () => undefined };
-  const verdicts = await runMutants({ mutants: known, known, specs }, lanes, openBaselineCache(root, folder), silent);
+  const survivors: Mutant[] = [];
+  const unfit: string[] = [];
+  const progress = {
+    recorded: () => undefined,
+    judged: () => undefined,
+    survived: (mutant: Mutant) => survivors.push(mutant),
+    unfit: (reason: string) => unfit.push(reason),
+  };
+  const verdicts = await runMutants({ mutants: known, known, specs }, lanes, openBaselineCache(root, folder), progress);
 
   expect(known.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
     'order.merchantId === merchantId, always true: killed',
@@ -43,4 +51,8 @@ it('says of each guard whether a test fails without it, also of what is evaluate
     `order.state === 'open', always true: survived`,
     `order.state === 'open', always false: killed`,
   ]);
+  expect(new Set(survivors)).toEqual(new Set(known.filter((mutant) => verdicts.get(mutant)?.is === 'survived')));
+  expect(survivors).toHaveLength(3);
+  // It is asked about what is not reached, and fails: that costs no verdict.
+  expect(unfit).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });

@@ -15,6 +15,10 @@ import { needsOf } from '../svc/test.ts';
 export interface Progress {
   /** Said now and then; `done` of `all` are judged. */
   judged(done: number, all: number, survived: number): void;
+  /** Said at once: a long run may be ended before its report. */
+  survived(mutant: Mutant): void;
+  /** Specs of the last resort that fail without a mutant: what only they could judge stays not reached. */
+  unfit(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
 }
 
@@ -45,7 +49,12 @@ export async function runMutants(
   const rest = specs.filter(isLastResort);
   if (unreached.length === 0 || rest.length === 0) return verdicts;
   if (needsOf(rest).broker === 'started') await startBroker();
-  const last = await record(rest, known, lanes, cache, progress);
+  const last = await record(rest, known, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
+    // A busy machine is enough for that, and must not cost the verdicts of all the others.
+    if (!(error instanceof SvcError)) throw error;
+    progress.unfit(error.message);
+    return [];
+  });
   for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
   return verdicts;
 }
@@ -99,6 +108,7 @@ async function judge(
   const bench = new Judge(mutants, specs);
   const controls = new Map<string, boolean>();
   const idle: (() => void)[] = [];
+  const said = new Set<Mutant>();
   let running = 0;
   const work = async (lane: Lane): Promise<void> => {
     for (;;) {
@@ -111,8 +121,10 @@ async function judge(
       running++;
       await runWork(lane, bench, next, controls);
       running--;
-      const survived = [...bench.verdicts.values()].filter(({ is }) => is === 'survived').length;
-      progress.judged(bench.verdicts.size, mutants.length, survived);
+      const survived = [...bench.verdicts].filter(([, { is }]) => is === 'survived').map(([mutant]) => mutant);
+      for (const mutant of survived) if (!said.has(mutant)) progress.survived(mutant);
+      for (const mutant of survived) said.add(mutant);
+      progress.judged(bench.verdicts.size, mutants.length, survived.length);
       idle.splice(0).forEach((wake) => wake());
     }
   };

@@ -75,6 +75,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...addresses['code-decoder'],
     },
     'payment-history': { ...service('payment-history'), ...admin },
+    'merchant-retrieval': { ...service('merchant-retrieval'), ...admin },
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),

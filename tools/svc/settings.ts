@@ -11,6 +11,7 @@ export const SERVICES = [
   'demo-shop',
   'code-decoder',
   'payment-history',
+  'merchant-retrieval',
 ] as const;
 export type Service = (typeof SERVICES)[number];
 
@@ -50,6 +51,7 @@ export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', 
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
   'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
+  'merchant-retrieval': ['SVC_RETRIEVAL_'],
 };
 
 const HOST = '127.0.0.1';

@@ -5,6 +5,7 @@ import { codeDecoderService } from '@svc/code-decoder';
 import { demoShopService } from '@svc/demo-shop';
 import { hostedGatewayService } from '@svc/hosted-gateway';
 import { identityService } from '@svc/identity';
+import { merchantRetrievalService } from '@svc/merchant-retrieval';
 import { paymentHistoryService } from '@svc/payment-history';
 import { paymentProcessorService } from '@svc/payment-processor';
 import { ConfigError, type ServiceDefinition } from '@svc/service';
@@ -18,6 +19,7 @@ export const SERVICES = [
   hostedGatewayService,
   codeDecoderService,
   paymentHistoryService,
+  merchantRetrievalService,
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 

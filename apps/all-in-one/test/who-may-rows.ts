@@ -28,11 +28,17 @@ export const COLUMNS: Readonly<Record<Needs, readonly string[]>> = {
   nobody: [],
 };
 
+/** A payment, and with what it was made, but for its customer. */
+export interface MadePayment {
+  readonly paymentReference: string;
+  readonly externalReference: string;
+  readonly request: { readonly invoiceReference: string };
+}
+
 /** What there is before anybody asks. */
 export interface Objects {
   readonly two: TwoPartners;
-  /** With what each was made with, but for its customer. */
-  readonly payments: ReadonlyMap<Partner, { readonly paymentReference: string; readonly request: object }>;
+  readonly payments: ReadonlyMap<Partner, MadePayment>;
   readonly invoices: Readonly<Record<'test' | 'live', Invoice>>;
   readonly cards: ReadonlyMap<Partner, string>;
 }
@@ -232,7 +238,8 @@ const AUTHENTICATING: readonly Row[] = [
   { ...LOGIN, object: 'with what is A’s live', answers: '401 401 200', call: loggingIn('A live') },
 ];
 
-const SITE = '/business/api/v1/merchants/:merchantId/sites/:siteId';
+const MERCHANT = '/business/api/v1/merchants/:merchantId';
+const SITE = `${MERCHANT}/sites/:siteId`;
 const MERCHANTS_OWN: readonly Row[] = [
   merchant(`POST ${SITE}/invoices`, 'at site 1', '201 201 403 403 201', ({ two }) =>
     post(`${two.sitePath}/invoices`, {
@@ -256,6 +263,25 @@ const MERCHANTS_OWN: readonly Row[] = [
   ),
 ];
 
+/** What finds a payment: its invoice, the merchant's reference of that, its own. */
+const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: MadePayment) => string])[] = [
+  ['/invoices/:invoiceId/payments', ({ request }) => `/invoices/${request.invoiceReference}/payments`],
+  ['/payments', ({ externalReference }) => `/payments?externalReference=${externalReference}`],
+  ['/payments/:svcId', ({ paymentReference }) => `/payments/${paymentReference}`],
+];
+const RETRIEVAL: readonly Row[] = [MERCHANT, SITE].flatMap((owner) =>
+  LOOK_UPS.flatMap(([endpoint, pathOf]) =>
+    (['test', 'live'] as const).map((mode) => {
+      const site2 = owner === SITE ? '403' : '200:0';
+      const answers = mode === 'test' ? `200:1 200:1 ${site2} 403 200:0` : `200:0 200:0 ${site2} 403 200:1`;
+      return merchant(`GET ${owner}${endpoint}`, `a ${mode} payment at site 1`, answers, ({ two, payments }) => {
+        const path = owner === SITE ? two.sitePath : two.sitePath.replace(/\/sites\/.*/, '');
+        return get(`${path}${pathOf(payments.get(mode === 'live' ? 'A live' : 'A’s 1')!)}`);
+      });
+    }),
+  ),
+);
+
 const OPEN: readonly Row[] = [
   open('GET /v1/verifications/:paymentReference', 'a payment of A’s 1', ({ payments }) =>
     get(`/v1/verifications/${payments.get('A’s 1')!.paymentReference}`),
@@ -273,6 +299,7 @@ export const ROWS: readonly Row[] = [
   ...PAYING,
   ...AUTHENTICATING,
   ...MERCHANTS_OWN,
+  ...RETRIEVAL,
   ...OPEN,
 ];
 

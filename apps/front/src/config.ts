@@ -56,6 +56,9 @@ export class FrontConfig extends TlsListenerConfig {
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_PAYMENT_HISTORY: string;
 
+  @IsUrl(UPSTREAM)
+  SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
+
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

@@ -47,6 +47,7 @@ test('every app of the route table has an upstream to configure', () => {
     SVC_UPSTREAM_DEMO_SHOP: 'http://127.0.0.1:5',
     SVC_UPSTREAM_CODE_DECODER: 'http://127.0.0.1:6',
     SVC_UPSTREAM_PAYMENT_HISTORY: 'http://127.0.0.1:7',
+    SVC_UPSTREAM_MERCHANT_RETRIEVAL: 'http://127.0.0.1:8',
   });
   const upstreams = upstreamsOf(config);
   expect(upstreams.get('identity')).toBe('http://127.0.0.1:1');

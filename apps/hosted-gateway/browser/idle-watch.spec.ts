@@ -1,4 +1,4 @@
-import { IdleWatch, TRY_AGAIN_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import { IdleWatch, LOOK_AFTER_EXPIRY_MS, LOOK_AHEAD_MS_MAX, TRY_AGAIN_MS, WATCH_AFTER_MS } from './idle-watch.js';
 import type { SessionState } from './payment-flow.js';
 
 beforeEach(() => jest.useFakeTimers());
@@ -88,5 +88,19 @@ describe('IdleWatch', () => {
     streams[0]!.breakOff(false);
     await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS);
     expect([streams.length, open(), page.asked]).toEqual([1, 1, 0]);
+  });
+
+  it.each([
+    ['after it has expired', 60_000, 60_000 + LOOK_AFTER_EXPIRY_MS, 1],
+    ['not before', 60_000, 60_000 + LOOK_AFTER_EXPIRY_MS - 1, 0],
+    ['a millisecond before it is too late', 1 - LOOK_AFTER_EXPIRY_MS, 1, 1],
+    ['never where it is too late', -LOOK_AFTER_EXPIRY_MS, 1, 0],
+    ['at most a day ahead', LOOK_AHEAD_MS_MAX - LOOK_AFTER_EXPIRY_MS - 1, LOOK_AHEAD_MS_MAX, 1],
+    ['never later than that', LOOK_AHEAD_MS_MAX - LOOK_AFTER_EXPIRY_MS, LOOK_AHEAD_MS_MAX, 0],
+  ])('looks at a session once, %s', async (_, expiresInMs, afterMs, asked) => {
+    const { watch, page } = watched();
+    watch.lookAtExpiry(new Date(Date.now() + expiresInMs).toISOString());
+    await jest.advanceTimersByTimeAsync(afterMs);
+    expect(page.asked).toBe(asked);
   });
 });

@@ -9,6 +9,10 @@ import type { SessionState } from './payment-flow.js';
 export const WATCH_AFTER_MS = 1_000;
 /** When another stream is tried, where the server has no room for one; the state is asked for as often. */
 export const TRY_AGAIN_MS = 10_000;
+/** The server's clock and the browser's may differ a little. */
+export const LOOK_AFTER_EXPIRY_MS = 1_000;
+/** A timer beyond 2^31 ms fires at once. */
+export const LOOK_AHEAD_MS_MAX = 86_400_000;
 
 export interface IdleWatchParts {
   readonly isVisible: () => boolean;
@@ -47,6 +51,12 @@ export class IdleWatch {
   async look(): Promise<void> {
     const state = await this.parts.ask();
     if (state && this.isRunning) this.parts.onState(state);
+  }
+
+  /** Looks once after the session has expired: its form can no longer pay. Does nothing for a time that is over. */
+  lookAtExpiry(expiresAt: string): void {
+    const untilExpiry = Date.parse(expiresAt) - Date.now() + LOOK_AFTER_EXPIRY_MS;
+    if (untilExpiry > 0 && untilExpiry < LOOK_AHEAD_MS_MAX) setTimeout(() => void this.look(), untilExpiry);
   }
 
   private openIn(delayMs: number): void {

@@ -195,9 +195,7 @@ function idleWatch(): IdleWatch {
   });
   document.addEventListener('visibilitychange', () => watch.visibilityChanged());
   window.addEventListener('pagehide', () => watch.stop());
-  // Bounded, because a timer beyond 2^31 ms fires at once.
-  const untilExpiry = Date.parse(data['expiresAt'] ?? '') - Date.now() + 1000;
-  if (untilExpiry > 0 && untilExpiry < 86_400_000) setTimeout(() => void watch.look(), untilExpiry);
+  watch.lookAtExpiry(data['expiresAt'] ?? '');
   return watch;
 }
 

@@ -52,6 +52,15 @@ describe('afterPost', () => {
       expect(to(address)).toEqual({ do: 'reload' });
   });
 
+  it('leaves for the bank only to be verified', () => {
+    const redirectUrl = 'https://bank.example/c/1';
+    expect(afterPost({ ...answered(200, 'succeeded'), redirectUrl } as PostOutcome)).toEqual({ do: 'reload' });
+    expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostOutcome)).toEqual({
+      do: 'poll',
+      sent: 'yes',
+    });
+  });
+
   it('never gives the form back unless the server refused the payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
@@ -118,6 +127,7 @@ describe('isChanged', () => {
     ['open', '1', 'declined', '1', false],
     ['declined', '2', 'declined', '3', true],
     ['open', undefined, 'open', '1', false],
+    ['open', '1', 'open', undefined, false],
     ['open', undefined, 'declined', undefined, true],
     ['processing', '2', 'processing', '3', false],
     ['processing', '2', 'succeeded', '2', true],

@@ -1,23 +1,16 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, deadLettersOf, PartnerAuthModule, rebuildOf } from '@svc/auth';
+import { rebuildableReadModel } from '@svc/messaging';
 import { PaymentHistoryConfig } from './config.js';
 import { PaymentPages } from './payments/payment-pages.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { PaymentsController } from './payments/payments.controller.js';
-import { GenerationRepository } from './rebuild/generation.repository.js';
-import { RebuildHistory } from './rebuild/rebuild-history.js';
-import { RebuildController } from './rebuild/rebuild.controller.js';
+import { READ_MODEL } from './payments/read-model.js';
 
 @Module({
   imports: [PartnerAuthModule],
-  controllers: [PaymentsController, PaymentsConsumer, RebuildController, deadLettersOf('payment-history')],
-  providers: [
-    GenerationRepository,
-    PaymentPages,
-    PaymentRepository,
-    RebuildHistory,
-    adminKeyFrom(PaymentHistoryConfig),
-  ],
+  controllers: [PaymentsController, PaymentsConsumer, rebuildOf('history'), deadLettersOf('payment-history')],
+  providers: [PaymentPages, PaymentRepository, ...rebuildableReadModel(READ_MODEL), adminKeyFrom(PaymentHistoryConfig)],
 })
 export class PaymentHistoryModule {}

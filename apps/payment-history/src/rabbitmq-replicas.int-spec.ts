@@ -8,15 +8,14 @@ import {
 } from '@svc/contracts';
 import { SystemClock } from '@svc/kernel';
 import type { RunningService } from '@svc/service';
-import { DistributedServices, isReady, standInFor, statusOf, tell, waitUntil } from '@svc/testing';
+import { aPayment, DistributedServices, isReady, standInFor, statusOf, tell, told, waitUntil } from '@svc/testing';
 import { DataSource } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import { anOrganisation, type Organisation } from '../test/organisation.js';
-import { aPayment, told } from '../test/payment.js';
 import { readModel } from '../test/read-model.js';
 import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
-import type { RebuildState } from './rebuild/rebuild-history.js';
+import type { RebuildState } from '@svc/messaging';
 
 const identity = standInFor('identity');
 const processor = standInFor('payment-processor');

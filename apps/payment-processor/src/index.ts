@@ -2,13 +2,14 @@ import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 }
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
-import { CardKeyRotation1763500001007 } from './migrations/1763500001007-card-key-rotation.js';
+import { CardKeyRotation1763500001008 } from './migrations/1763500001008-card-key-rotation.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
-import { MinimumAmount1763500001006 } from './migrations/1763500001006-minimum-amount.js';
+import { MinimumAmount1763500001007 } from './migrations/1763500001007-minimum-amount.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
 import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
 import { VerificationQuestions1763500001005 } from './migrations/1763500001005-verification-questions.js';
+import { MerchantOfPayment1763500001006 } from './migrations/1763500001006-merchant-of-payment.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
 /** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
@@ -29,7 +30,8 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     ForgetAfter1763500001003,
     ReversalDecisions1763500001004,
     VerificationQuestions1763500001005,
-    MinimumAmount1763500001006,
-    CardKeyRotation1763500001007,
+    MerchantOfPayment1763500001006,
+    MinimumAmount1763500001007,
+    CardKeyRotation1763500001008,
   ],
 };

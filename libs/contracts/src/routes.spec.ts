@@ -1,4 +1,4 @@
-import { appFor, bySpecificity, type Host, type Route } from './routes.js';
+import { appFor, bySpecificity, type Host, patternOf, type Route, ROUTES } from './routes.js';
 
 test.each<[Host, string, string | undefined]>([
   ['api', '/v1/auth/service/login', 'identity'],
@@ -19,6 +19,22 @@ test.each<[Host, string, string | undefined]>([
   ['api', '/admin/v1/merchants', undefined],
   ['api', '/v1/codes/aGk/dGhlcmU=', 'code-decoder'],
   ['api', '/business/api/v1/merchants/1001/sites/5001/invoices', 'code-decoder'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/invoices/payments', 'code-decoder'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/tills/TILL-1/code', 'code-decoder'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/invoices/I/payments', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/payments', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/sites/5001/payments/P', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/invoices/I/payments', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/payments', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/payments/P', 'merchant-retrieval'],
+  ['api', '/business/api/v1/merchants/1001/payments/P/x', undefined],
+  ['api', '/business/api/v1/merchants//payments', undefined],
+  ['api', '/business/api/v1/merchants/1001/payments/', undefined],
+  ['api', '/x/business/api/v1/merchants/1001/payments', undefined],
+  ['api', '/business/api/v1/merchants/1001', undefined],
+  ['admin', '/business/api/v1/merchants/1001/payments', undefined],
+  ['admin', '/admin/v1/retrieval/rebuild', 'merchant-retrieval'],
+  ['admin', '/admin/v1/dead-letters/merchant-retrieval', 'merchant-retrieval'],
   ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],
   ['gateway', '/pay', 'hosted-gateway'],
   ['gateway', '/pay/assets/pay.js', 'hosted-gateway'],
@@ -56,3 +72,24 @@ test('a longer path comes first, and of one path the one that names a method', (
     }
   expect(bySpecificity(route('/a'), route('/b'))).toBe(0);
 });
+
+// A Gateway promises no order among regular expressions, nor between them and beginnings of paths.
+test('no path is matched by two patterns, or by a pattern and the beginning of another line', () => {
+  const patterns = ROUTES.filter(({ path }) => path.includes('*'));
+  for (const { host, path } of patterns) {
+    for (const text of [path.replaceAll('*', 'x'), path.replaceAll('*', 'payments')]) {
+      const others = ROUTES.filter((route) => route.host === host && route.path !== path).filter((route) => {
+        const pattern = patternOf(route.path);
+        return pattern === undefined ? text.startsWith(`${route.path}/`) : new RegExp(pattern).test(text);
+      });
+      expect([text, others]).toEqual([text, []]);
+    }
+  }
+  expect(patterns.length).toBeGreaterThan(5);
+});
+
+test.each([
+  ['/a/*/b', '^/a/[^/]+/b$'],
+  ['/.well/*', '^/[.]well/[^/]+$'],
+  ['/a', undefined],
+])('%s as a pattern is %s', (path, pattern) => expect(patternOf(path)).toBe(pattern));

@@ -3,13 +3,20 @@ export type Host = 'api' | 'gateway' | 'shop' | 'admin';
 
 export interface Route {
   readonly host: Host;
-  /** Path, or the beginning of it up to a slash. The longest that matches counts. */
+  /**
+   * Path, or the beginning of it up to a slash; the longest that matches counts. A path with `*` is the whole path, and each
+   * `*` one segment of it: write these so that no two match the same path, because a Kubernetes Gateway promises no order
+   * among them.
+   */
   readonly path: string;
   /** Only of this method; where two services share a path, the line that names the method counts. */
   readonly method?: 'GET' | 'POST';
   /** Folder name of the app that answers. */
   readonly app: string;
 }
+
+const MERCHANT = '/business/api/v1/merchants/*';
+const SITE = `${MERCHANT}/sites/*`;
 
 /**
  * Which app answers what: the only place that says so. The embedded listener reads it, and the Gateway routes and the
@@ -24,7 +31,14 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
   { host: 'api', path: '/v1/cards', app: 'payment-processor' },
   { host: 'api', path: '/v1/verifications', app: 'payment-processor' },
-  { host: 'api', path: '/business/api/v1/merchants', app: 'code-decoder' },
+  ...[`${SITE}/invoices`, `${SITE}/invoices/*`, `${SITE}/tills/*/code`].map((path) => ({
+    host: 'api' as const,
+    path,
+    app: 'code-decoder',
+  })),
+  ...[MERCHANT, SITE]
+    .flatMap((owner) => [`${owner}/invoices/*/payments`, `${owner}/payments`, `${owner}/payments/*`])
+    .map((path) => ({ host: 'api' as const, path, app: 'merchant-retrieval' })),
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/c', app: 'hosted-gateway' },
@@ -38,13 +52,20 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
-  ...['identity', 'payment-processor', 'hosted-gateway', 'webhook-dispatcher', 'code-decoder', 'payment-history'].map(
-    (app) => ({
-      host: 'admin' as const,
-      path: `/admin/v1/dead-letters/${app}`,
-      app,
-    }),
-  ),
+  { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },
+  ...[
+    'identity',
+    'payment-processor',
+    'hosted-gateway',
+    'webhook-dispatcher',
+    'code-decoder',
+    'payment-history',
+    'merchant-retrieval',
+  ].map((app) => ({
+    host: 'admin' as const,
+    path: `/admin/v1/dead-letters/${app}`,
+    app,
+  })),
 ];
 
 /** The app that answers a request on a host, or undefined. */
@@ -61,6 +82,22 @@ export function bySpecificity(a: Route, b: Route): number {
   return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
-function covers(prefix: string, path: string): boolean {
-  return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
+/** Of a path with `*`: what matches whole paths, also for the front of compose and Gateways. Undefined for any other. */
+export function patternOf(path: string): string | undefined {
+  if (!path.includes('*')) return undefined;
+  const segments = path.split('/').map((segment) => (segment === '*' ? '[^/]+' : segment.replaceAll('.', '[.]')));
+  return `^${segments.join('/')}$`;
+}
+
+const PATTERNS = new Map(
+  ROUTES.flatMap(({ path }) => {
+    const pattern = patternOf(path);
+    return pattern === undefined ? [] : [[path, new RegExp(pattern)] as const];
+  }),
+);
+
+function covers(route: string, path: string): boolean {
+  const pattern = PATTERNS.get(route);
+  if (pattern) return pattern.test(path);
+  return route === '/' || path === route || path.startsWith(`${route}/`);
 }

@@ -108,6 +108,18 @@ export const SERVICE_MESSAGES = {
     answers: ['show-payment.v1'],
     requests: [],
   },
+  'merchant-retrieval': {
+    publishes: [],
+    consumes: [
+      'api-key.changed.v1',
+      'credentials.heartbeat.v1',
+      'payment.failed.v1',
+      'payment.succeeded.v1',
+      'site.changed.v1',
+    ],
+    answers: [],
+    requests: [],
+  },
 } as const satisfies Readonly<Record<string, ServiceMessages>>;
 
 /** The services that have a RabbitMQ user. */

@@ -4,6 +4,7 @@ export * from './gauge-reader.js';
 export * from './http-client.js';
 export * from './manual-clock.js';
 export * from './older-transaction.js';
+export * from './payments.js';
 export * from './plan-of.js';
 export * from './private-rabbitmq.js';
 export * from './tcp-proxy.js';

@@ -1,9 +1,9 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
-import { historyCommands } from './history-commands.ts';
 import { merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
+import { readModelCommands } from './read-model-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 
 /** Every subcommand of `./svc admin`, in the order of its help. */
@@ -14,5 +14,5 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...credentialCommands,
   ...webhookCommands,
   ...deadLetterCommands,
-  ...historyCommands,
+  ...readModelCommands,
 ];

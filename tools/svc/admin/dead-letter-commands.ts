@@ -26,6 +26,7 @@ const SERVICES = [
   'webhook-dispatcher',
   'code-decoder',
   'payment-history',
+  'merchant-retrieval',
 ];
 
 /** Messages that a service gave up on after five deliveries, and having them handled again once the cause is mended. */

@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  Req,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,11 +8,11 @@ import { CloseInvoice } from './close-invoice.js';
 import { CreateInvoice } from './create-invoice.js';
 import { asInvoice, invoiceState, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
-import { CallingSite, MerchantKeyGuard } from './merchant-key.guard.js';
+import { CallingSite, ForSites } from './known-site.guard.js';
 
 /** The invoice API, as tills use it (D6). By `Accept` the invoice, the text of its code, or its QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/invoices')
-@UseGuards(MerchantKeyGuard)
+@ForSites()
 export class InvoicesController {
   constructor(
     @Inject(CreateInvoice) private readonly createInvoice: CreateInvoice,

@@ -1,16 +1,16 @@
-import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Put, Req, Res } from '@nestjs/common';
 import { isText, MAX_IDENTIFIER_LENGTH, type TillCodeResponse } from '@svc/contracts';
 import { DomainError, invalidField, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
-import { CallingSite, MerchantKeyGuard } from '../invoices/merchant-key.guard.js';
+import { CallingSite, ForSites } from '../invoices/known-site.guard.js';
 import { sendCode, wantedForm } from '../qr/code-answer.js';
 import { TillCodes } from './till-codes.js';
 
 /** The static code of a till, to be printed (D5). By `Accept` as JSON, as text, or as a QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
-@UseGuards(MerchantKeyGuard)
+@ForSites()
 export class TillsController {
   constructor(
     @Inject(TillCodes) private readonly tillCodes: TillCodes,

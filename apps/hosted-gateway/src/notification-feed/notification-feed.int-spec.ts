@@ -1,9 +1,10 @@
 import { notificationFields, type PaymentSnapshot } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
-import { waitUntil } from '@svc/testing';
+import { planOf, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { STRANGERS, strangersTo } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
+import { readFeed } from './read-feed.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -110,6 +111,14 @@ test('comes in pages of 100, and goes on from any of them', async () => {
   expect(new Set(told)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
   expect(told).toHaveLength(250);
   expect((await read(after)).notifications).toEqual([]);
+});
+
+test('goes straight to its page in the index, in the order of the index', async () => {
+  const { dataSource } = gateway;
+  const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
+  expect(plan).toMatch(
+    /^Limit .*\n\s+->  Index Scan using hosted_payments_feed_of_site on hosted_payments told .*\n\s+Index Cond: .*ROW\(feed_txid, feed_position\) > ROW\(/,
+  );
 });
 
 test('skips nothing when what was written first commits last', async () => {

@@ -99,15 +99,28 @@ export function PaidView({ model }: { model: PaidPage }) {
   );
 }
 
-export function ClosedView({ model }: { model: ClosedPage | NotFoundPage }) {
-  const { heading, note } = model.state === 'not-found' && model.isScanned ? unknownCode : closed[model.state];
+export function ClosedView({ model }: { model: ClosedPage }) {
+  return <NothingToPay {...closed[model.state]} backToStoreUrl={model.backToStoreUrl} />;
+}
+
+export function NotFoundView({ model }: { model: NotFoundPage }) {
+  return <NothingToPay {...(model.isScanned ? unknownCode : closed['not-found'])} />;
+}
+
+interface NothingToPayTexts {
+  heading: string;
+  note: string;
+  backToStoreUrl?: string | undefined;
+}
+
+function NothingToPay({ heading, note, backToStoreUrl }: NothingToPayTexts) {
   return (
     <section class="method outcome">
       <StateIcon kind="closed" />
       <h1>{heading}</h1>
       <p>{note}</p>
-      {model.state === 'not-found' || model.backToStoreUrl === undefined ? null : (
-        <a class="primary" {...linkTo(model.backToStoreUrl)}>
+      {backToStoreUrl === undefined ? null : (
+        <a class="primary" {...linkTo(backToStoreUrl)}>
           {page.backToStore}
         </a>
       )}

@@ -10,7 +10,7 @@ import { renderToString } from 'preact-render-to-string';
 import { formatAmount } from './format-amount.js';
 import { LockIcon } from './icons.js';
 import { OrderSummary } from './order-summary.js';
-import { ClosedView, PaidView, ProcessingView, TillView, VerificationView } from './outcome-views.js';
+import { ClosedView, NotFoundView, PaidView, ProcessingView, TillView, VerificationView } from './outcome-views.js';
 import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
 import type { ClosedPage, PageAssets, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
@@ -108,8 +108,9 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'refused':
     case 'expired':
     case 'cancelled':
-    case 'not-found':
       return <ClosedView model={model} />;
+    case 'not-found':
+      return <NotFoundView model={model} />;
   }
 }
 

@@ -59,6 +59,16 @@ describe('each time on the page ends at the exact millisecond', () => {
     });
   });
 
+  test('of several payments, the one that is processing is late or not', () => {
+    const old = payment({ state: 'failed', errors: [], modifiedUTCDate: after(-60_000) });
+    const underWay = payment({ state: 'processing', modifiedUTCDate: after(-1) });
+    for (const payments of [
+      [old, underWay],
+      [underWay, old],
+    ])
+      expect(pageOf({ session: { payableState: 'reserved', payments } })).toMatchObject({ isLate: false });
+  });
+
   test.each([
     ['succeeded', 59_999],
     ['already-paid', 60_000],
@@ -81,6 +91,18 @@ test.each([
 ])('the page is %s after %d tries', (state, tries) => {
   const failed = payment({ state: 'failed', errors: [] });
   expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
+});
+
+test('a charge was given back where a payment says so, and only then', () => {
+  const failed = payment({ state: 'failed', errors: [] });
+  const reversed = payment({ state: 'failed', errors: [], reversedUTCDate: after(0) });
+  const seen = [[], [failed], [failed, reversed]].map((payments) => pageOf({ session: { payments } })['hasGivenBack']);
+  expect(seen).toEqual([false, false, true]);
+});
+
+test('a payer who is to be verified by no known time is not sent to the bank', () => {
+  const { verificationUntilUTCDate: _, ...waiting } = verification(1);
+  expect(pageOf({ session: { tries: 1, payments: [waiting] } }).state).toBe('open');
 });
 
 test('another card can be used while the session is payable, and only then', () => {

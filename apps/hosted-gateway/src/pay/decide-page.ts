@@ -71,13 +71,13 @@ function processingPage({ backToStoreUrl: _, ...order }: OrderShown, isLate: boo
 /** Nobody holds the payable: the form, unless the payer was sent to the bank and can still go on there. */
 function pageOfFree(facts: PageFacts, order: OrderShown, latest: PaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
-  const { verificationUrl, verificationUntilUTCDate: until } = latest ?? {};
+  const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
   // The payment can be known before its payable is.
   if (facts.isPressed || session.payments.some(({ state }) => state === 'processing'))
     return processingPage(order, false);
   const triesLeft = SESSION_TRIES_MAX - session.tries;
   const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
-  const canGoOn = verificationUrl !== undefined && until !== undefined && Date.parse(until) > now.getTime();
+  const canGoOn = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is at the bank (H2).
   if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
     const query = isScanned(address) ? '' : `sessionId=${session.sessionId}&`;

@@ -145,6 +145,17 @@ describe('a payment that nobody knows the outcome of', () => {
     gateway.clock.advance(-2_000);
   });
 
+  test('is asked about no more once it is decided', async () => {
+    const { sessionId, payment } = await unknown();
+    const payable = { ...payment.payable, state: 'open' as const, version: 3 };
+    await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, { ...payment, state: 'failed', payable }));
+    let asked = 0;
+    await gateway.checks(() => (asked++, { ok: true, reply: [] }));
+    gateway.clock.advance(2_000);
+    expect([(await stateOf(sessionId)).state, asked]).toEqual(['declined', 0]);
+    gateway.clock.advance(-2_000);
+  });
+
   test('is asked about when its merchant looks, at the session or at the payment', async () => {
     const looks = [
       ({ sessionId }: { sessionId: string }) => `/api/v3.1/payments?sessionId=${sessionId}`,
@@ -279,6 +290,21 @@ describe('the stream of states', () => {
     gateway.clock.advance(-9_000);
     read.mockRestore();
     leave();
+  });
+
+  test('says nothing before its next sign of life is due, and ends after ten minutes', async () => {
+    const watching = gateway.service.app.get(WatchStates);
+    const out = (await watching.open({ sessionId: await gateway.createSession(merchant) })) as PassThrough;
+    const said = (): string | null => (out.read() as Buffer | null)?.toString() ?? null;
+    expect(said()).toContain('"state":"open"');
+    gateway.clock.advance(999);
+    await watching.tick();
+    expect(said()).toBeNull();
+    gateway.clock.advance(1);
+    await waitUntil('a sign of life', 5_000, async () => (await watching.tick(), said()?.includes('"state":"open"')));
+    gateway.clock.advance(599_000);
+    await waitUntil('the end', 5_000, async () => (await watching.tick(), out.writableEnded));
+    gateway.clock.advance(-600_000);
   });
 
   test('is refused for a session that is not there, and where one payer opens too many', async () => {

@@ -86,7 +86,8 @@ export class WatchStates implements OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  private async tick(): Promise<void> {
+  /** One look at all streams. */
+  async tick(): Promise<void> {
     if (this.ticking) return;
     this.ticking = true;
     try {

@@ -31,5 +31,7 @@ describe('a session with a payment', () => {
   it('has each payment once, at its newest', () => {
     const seen = withPayment(session(3, [payment('a', 3)]), payment('a', 2, 'reserved'));
     expect(seen.payments).toEqual([payment('a', 3)]);
+    const later = withPayment(session(3, [payment('a', 2, 'reserved')]), payment('a', 3));
+    expect(later.payments).toEqual([payment('a', 3)]);
   });
 });

@@ -1,9 +1,9 @@
 /** A payment is of one organisation, in one mode, and of one customer: alone, on a page, and in the counts that lead to a page. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
+import { aPayment, told } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
-import { aPayment, told } from '../../test/payment.js';
 
 let history: History;
 /** By what differs from `ours`; a customer's reference is the same in all of them. */

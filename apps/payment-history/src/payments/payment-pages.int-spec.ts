@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { aPayment } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { aPayment } from '../../test/payment.js';
 import type { PaymentOwner } from './payment-owner.js';
 import { pageStatement, PaymentPages } from './payment-pages.js';
 import { PaymentRepository } from './payment.repository.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { aPayment } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { aPayment } from '../../test/payment.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let history: History;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type PartnerPayment, ShowPaymentV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
+import { anAnonymousPayment, aPayment, told } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
-import { anAnonymousPayment, aPayment, told } from '../../test/payment.js';
 
 let history: History;
 let ours: Organisation;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { paymentError, PaymentReversedV1, type PartnerPayment } from '@svc/contracts';
-import { anEvent } from '@svc/testing';
+import { anEvent, aPayment, told } from '@svc/testing';
 import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
-import { aPayment, told } from '../../test/payment.js';
 
 let history: History;
 beforeAll(async () => (history = await startHistory()));

@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
+import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
-import { PeriodicJob } from '../jobs/periodic-job.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 const POLL_MS = 30_000;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PaymentFailedV1, PaymentProcessingV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { aMerchant } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { CardKeys } from '../card-data/card-keys.js';
@@ -53,6 +54,37 @@ test('an approved card: one charge, one payment, one transfer, two events', asyn
     ['payment.succeeded.v1', 2, 3],
   ]);
   expect(ofThis[1]!.payload).toEqual(payment);
+});
+
+test('payment and events have the merchant’s name and the site’s reference of when it was accepted (M1)', async () => {
+  const { merchantId, siteId } = await aMerchant(processor, { name: 'Karoo Books' });
+  const payable = aPayable({ merchantId, siteId });
+  const ofEvents = async () => {
+    const events = [
+      ...(await processor.published(PaymentProcessingV1)),
+      ...(await processor.published(PaymentFailedV1)),
+      ...(await processor.published(PaymentSucceededV1)),
+    ].filter(({ payload }) => payload.payable.payableId === payable.payableId);
+    return events.map(({ payload: { state, merchantName, siteReference } }) => [state, merchantName, siteReference]);
+  };
+  const failed = await processor.pay(payable, { card: CARDS.declined });
+  expect(failed).toMatchObject({ state: 'failed', merchantName: 'Karoo Books', siteReference: 'WEB' });
+  expect(await ofEvents()).toEqual([
+    ['processing', 'Karoo Books', 'WEB'],
+    ['failed', 'Karoo Books', 'WEB'],
+  ]);
+  // Renamed in between: each payment has its own, also when it is read again.
+  await processor.dataSource.query(`UPDATE known_sites SET site_reference = 'RENAMED' WHERE site_id = $1`, [siteId]);
+  await processor.pay(payable, { try: 2 });
+  const read = await processor.check(payable);
+  expect(read.map(({ state, siteReference }) => [state, siteReference])).toEqual([
+    ['success', 'RENAMED'],
+    ['failed', 'WEB'],
+  ]);
+  // A site of another merchant is not this one's.
+  const stranger = await processor.pay(aPayable({ merchantId: merchantId + 500_000, siteId }));
+  expect(stranger.siteReference).toBeUndefined();
+  expect(stranger.merchantName).toBeUndefined();
 });
 
 test.each([

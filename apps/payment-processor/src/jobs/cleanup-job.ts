@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
+import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { RotateCardKey } from '../card-data/rotate-card-key.js';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -7,7 +8,6 @@ import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
-import { PeriodicJob } from './periodic-job.js';
 
 /** No client waits for it: a payer who looks at the page is answered by {@link CheckPayments}. */
 const POLL_MS = 2_000;

@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
+import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { type AcquirerAnswer, isMissing, recoveryStep } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
-import { PeriodicJob } from './periodic-job.js';
 
 const POLL_MS = 500;
 const BATCH_MAX = 50;

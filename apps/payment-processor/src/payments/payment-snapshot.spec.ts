@@ -14,6 +14,8 @@ const ROW: PaymentRow = {
   method_type: 'Card',
   method_label: '**** 4242',
   partner: null,
+  merchant_name: null,
+  site_reference: null,
   errors: [{ errorReference: '10', message: 'Declined.' }],
   accepted_at: new Date('2026-03-01T10:00:00Z'),
   modified_at: new Date('2026-03-01T10:00:01Z'),
@@ -55,6 +57,11 @@ const SNAPSHOT: AnyPaymentSnapshot = {
 
 test('a row is the payment that it stores', () => {
   expect(asSnapshot(ROW)).toStrictEqual(SNAPSHOT);
+});
+
+test('a hosted payment has its merchant and site as they were when it was accepted', () => {
+  const known = { ...ROW, merchant_name: 'm', site_reference: 's' };
+  expect(asSnapshot(known)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
 });
 
 test("a partner's payment has the members and the reference that the partner sent (C4)", () => {

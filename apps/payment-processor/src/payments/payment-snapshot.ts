@@ -11,7 +11,7 @@ import type { PartnerMembers } from './payment.js';
 
 /** Columns of a payment, its payable and its verification, for {@link asSnapshot}: `p`, `y`, and `v` by an outer join. */
 export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
-  p.method_type, p.method_label, p.partner, p.errors, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
+  p.method_type, p.method_label, p.partner, p.merchant_name, p.site_reference, p.errors, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
   y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
 
@@ -29,6 +29,8 @@ export interface PaymentRow {
   method_type: PaymentMethodType;
   method_label: string;
   partner: StoredPartner | null;
+  merchant_name: string | null;
+  site_reference: string | null;
   errors: PaymentError[];
   accepted_at: Date;
   modified_at: Date;
@@ -72,6 +74,8 @@ export function asSnapshot(row: PaymentRow): AnyPaymentSnapshot {
       ? { verificationUrl: row.verification_url, verificationUntilUTCDate: row.verification_until.toISOString() }
       : {}),
     source: row.source,
+    ...(row.merchant_name === null ? {} : { merchantName: row.merchant_name }),
+    ...(row.site_reference === null ? {} : { siteReference: row.site_reference }),
     ...row.partner,
     payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
   };

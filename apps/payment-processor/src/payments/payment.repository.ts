@@ -9,7 +9,7 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
+import { EventLog, type EventStatement } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
@@ -31,7 +31,8 @@ export class PaymentRepository {
 
   /**
    * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
-   * need not be known yet: the payment may have overtaken `session.created`.
+   * need not be known yet: the payment may have overtaken `session.created`. Payment and event have the merchant's name and
+   * the site's reference as they are now.
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -44,57 +45,35 @@ export class PaymentRepository {
     const event = this.events.statement('$18', [
       { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
     ]);
-    const [row] = await this.dataSource.query<{ version: number }[]>(
-      `WITH payable AS (
-         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                                    state, holder, tries, version, created_at, modified_at)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, 'reserved', $10, 1, 2, $11, $11
-          WHERE $7::timestamptz > $11 AND ($12::int = 1 OR EXISTS (SELECT 1 FROM payables known WHERE known.payable_id = $1))
-         ON CONFLICT (payable_id) DO UPDATE
-            SET state = 'reserved', holder = $10, tries = p.tries + 1, version = p.version + 1, modified_at = $11
-          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1 AND p.tries < p.tries_max
-            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
-              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
-         RETURNING payable_id, version
-       ), payment AS (
-         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
-                               method_label, errors, accepted_at, modified_at, version)
-         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1 FROM payable
-       ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT $16, $10, $17, 'started', $11, 0, $19 FROM payable
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
-                jsonb_set(event.payload, '{payable,version}', to_jsonb(payable.version))
-           FROM payable, ${event.rows}
-       )
-       SELECT version FROM payable`,
-      [
-        payable.payableId,
-        payable.mode,
-        payable.merchantId,
-        payable.siteId,
-        payable.amount,
-        payable.currencyISOCode,
-        payable.expiresAt,
-        payable.triesMax,
-        payable.source,
-        paymentId,
-        startedAt,
-        payment.payable.tries,
-        payment.reference,
-        payment.paymentReference,
-        payment.paymentMethodLabel,
-        attemptId,
-        acquirer,
-        event.parameter,
-        nextAskAt(startedAt, 0, startedAt),
-      ],
-    );
+    const [row] = await this.dataSource.query<AcceptedRow[]>(acceptStatement(event), [
+      payable.payableId,
+      payable.mode,
+      payable.merchantId,
+      payable.siteId,
+      payable.amount,
+      payable.currencyISOCode,
+      payable.expiresAt,
+      payable.triesMax,
+      payable.source,
+      paymentId,
+      startedAt,
+      payment.payable.tries,
+      payment.reference,
+      payment.paymentReference,
+      payment.paymentMethodLabel,
+      attemptId,
+      acquirer,
+      event.parameter,
+      nextAskAt(startedAt, 0, startedAt),
+    ]);
     if (!row) return undefined;
     event.committed();
-    const accepted = { ...payment, payable: { ...payment.payable, version: row.version } };
+    const accepted = {
+      ...payment,
+      ...(row.merchantName === null ? {} : { merchantName: row.merchantName }),
+      ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
+      payable: { ...payment.payable, version: row.version },
+    };
     const { triesMax } = payable;
     const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
@@ -199,6 +178,46 @@ export class PaymentRepository {
     );
     return rows.map(asSnapshot);
   }
+}
+
+/** The statement of {@link PaymentRepository.accept}. */
+function acceptStatement(event: EventStatement): string {
+  return `WITH payable AS (
+         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
+                                    state, holder, tries, version, created_at, modified_at)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, 'reserved', $10, 1, 2, $11, $11
+          WHERE $7::timestamptz > $11 AND ($12::int = 1 OR EXISTS (SELECT 1 FROM payables known WHERE known.payable_id = $1))
+         ON CONFLICT (payable_id) DO UPDATE
+            SET state = 'reserved', holder = $10, tries = p.tries + 1, version = p.version + 1, modified_at = $11
+          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1 AND p.tries < p.tries_max
+            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
+              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
+         RETURNING payable_id, version
+       ), merchant AS (
+         SELECT (SELECT name FROM known_merchants WHERE merchant_id = $3) AS name,
+                (SELECT site_reference FROM known_sites WHERE merchant_id = $3 AND site_id = $4) AS site_reference
+       ), payment AS (
+         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
+                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference)
+         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1, merchant.name, merchant.site_reference
+           FROM payable, merchant
+       ), attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
+         SELECT $16, $10, $17, 'started', $11, 0, $19 FROM payable
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
+                jsonb_set(event.payload, '{payable,version}', to_jsonb(payable.version))
+                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant.name, 'siteReference', merchant.site_reference))
+           FROM payable, merchant, ${event.rows}
+       )
+       SELECT version, name AS "merchantName", site_reference AS "siteReference" FROM payable, merchant`;
+}
+
+interface AcceptedRow {
+  readonly version: number;
+  readonly merchantName: string | null;
+  readonly siteReference: string | null;
 }
 
 const EVENT_OF = {

@@ -37,10 +37,9 @@ export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {
   async oldestDueSeconds(): Promise<number> {
     const now = this.clock.now();
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
-      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes WHERE first_due <= $1`,
-      [now],
+      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes`,
     );
-    return row?.since ? (now.getTime() - row.since.getTime()) / 1000 : 0;
+    return row?.since ? Math.max(0, now.getTime() - row.since.getTime()) / 1000 : 0;
   }
 
   /** Given up ones included: they are replayed once the keys exist. Up to 10 000. */

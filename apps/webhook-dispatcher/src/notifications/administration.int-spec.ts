@@ -135,6 +135,45 @@ describe('administration', () => {
   });
 });
 
+it('shows circuits with the most failures first, each with what is pending for its own endpoint and merchant', async () => {
+  const { dataSource } = dispatcher.test;
+  await dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`);
+  const shown: (readonly [number, number, string])[] = [];
+  // More than are sorted in the order in which they are found.
+  for (let nth = 39; nth >= 0; nth--) shown.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
+  for (const [failures, merchantId, endpoint] of shown)
+    await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [
+      merchantId,
+      endpoint,
+      failures,
+    ]);
+  for (const [merchantId, endpoint, state] of [
+    [7, '0.example:443', 'pending'],
+    [8, '0.example:443', 'pending'],
+    [7, 'other.example:443', 'pending'],
+    [7, '0.example:443', 'gone'],
+  ]) {
+    const payment = dispatcher.payment(receiver.url);
+    await dispatcher.paid(payment);
+    await dataSource.query(
+      `UPDATE notifications SET merchant_id = $2, endpoint = $3, state = $4, next_attempt_at = CASE WHEN $4 = 'pending' THEN next_attempt_at END
+        WHERE id = $1`,
+      [(await dispatcher.rowOf(payment)).id, merchantId, endpoint, state],
+    );
+  }
+  const circuits = (await dispatcher.admin('GET', '/circuits')).body['circuits'] as {
+    merchantId: number;
+    endpoint: string;
+    failures: number;
+    pending: number;
+  }[];
+  const inOrder = shown.toSorted(
+    (one, other) => other[0] - one[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : 1),
+  );
+  expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(inOrder);
+  expect(circuits.filter(({ pending }) => pending > 0)).toMatchObject([{ endpoint: '0.example:443', pending: 1 }]);
+});
+
 it('shows which endpoints fail, and how much waits for them', async () => {
   receiver.behaves(answers(500));
   for (let i = 0; i < 7; i++) await dispatcher.paid(dispatcher.payment(receiver.url));

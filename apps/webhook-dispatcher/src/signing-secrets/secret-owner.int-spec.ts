@@ -43,6 +43,16 @@ test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (ow
   expect(await keysOf(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
 });
 
+test('of secrets of one version, the order is that of their ids', async () => {
+  const owner = { merchantId: 10, siteId: 101, mode: 'test' } as const;
+  await dispatcher.secret('key 10', 'key', { ...owner, purpose: 'api-key' });
+  const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 110 + nth).toString('base64')}`);
+  for (const [nth, id] of ['c', 'b', 'a'].entries())
+    await dispatcher.secret(`webhook 10 ${id}`, secrets[nth]!, { ...owner, purpose: 'webhook-secret', primary: false });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+  expect(found?.webhookSecrets).toEqual(secrets.toReversed());
+});
+
 test('several webhook secrets: the primary first, then the newest', async () => {
   const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
   await dispatcher.secret('key 9', 'key', { ...owner, purpose: 'api-key' });

@@ -121,9 +121,12 @@ export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSou
   payable: PayableSnapshot;
   /** Who made it through the main API; absent: an anonymous payer on a hosted page, whose payment is no organisation's (P5). */
   partner?: PaymentPartner;
-  /** The merchant's name when it was paid; always there with `partner`. At most 100 characters. */
+  /**
+   * The merchant's name when it was paid; always there with `partner`, and absent from hosted payments of earlier releases.
+   * At most 100 characters.
+   */
   merchantName?: string;
-  /** Point-of-sale till identifier; always there with `partner`. At most 100 characters. */
+  /** Point-of-sale till identifier when it was paid; there and absent as `merchantName` is. At most 100 characters. */
   siteReference?: string;
   /** What the partner sent as `orderReference` (P6). At most 100 characters. */
   orderReference?: string;

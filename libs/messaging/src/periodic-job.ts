@@ -1,5 +1,5 @@
-import { Signal } from '@svc/messaging';
-import type { ServiceLog } from '@svc/service';
+import type { MessagingLog } from './log.js';
+import { Signal } from './signal.js';
 
 /** A job that runs again and again until it is stopped: at once while there is more to do, otherwise after a pause. */
 export class PeriodicJob {
@@ -11,7 +11,7 @@ export class PeriodicJob {
   constructor(
     private readonly name: string,
     private readonly pauseMs: number,
-    private readonly log: ServiceLog,
+    private readonly log: MessagingLog,
     private readonly runOnce: () => Promise<boolean>,
   ) {}
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Events of before say nothing of it: their merchants have the default that identity gave them too. */
-export class MinimumAmount1763500001006 implements MigrationInterface {
-  readonly name = 'MinimumAmount1763500001006';
+export class MinimumAmount1763500001007 implements MigrationInterface {
+  readonly name = 'MinimumAmount1763500001007';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Until now there was one key pair for ever: the table has one row at most. */
-export class CardKeyRotation1763500001007 implements MigrationInterface {
-  readonly name = 'CardKeyRotation1763500001007';
+export class CardKeyRotation1763500001008 implements MigrationInterface {
+  readonly name = 'CardKeyRotation1763500001008';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

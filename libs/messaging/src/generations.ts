@@ -1,19 +1,22 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
+import type { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Rows that one statement removes: short enough to hold nobody up. */
 const REMOVED_AT_ONCE = 5_000;
 /** A statement that still wrote to a generation when it was retired has ended by then (they end after 15 s). */
 const REMOVED_AFTER_MS = 60_000;
 
-/** Copies of the read model: which one is read, which is being built, and what is left of those before. */
-@Injectable()
-export class GenerationRepository {
+/**
+ * Copies of a read model, called generations: which one is read, which is being built, and the rows left of earlier ones. The
+ * tables of the read model have a column `generation`; their writers write to the generations that are serving or building.
+ */
+export class Generations {
+  /** @param tables of the read model; constants of the caller, never input */
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Clock) private readonly clock: Clock,
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly tables: readonly string[],
   ) {}
 
   async serving(): Promise<number> {
@@ -76,14 +79,42 @@ export class GenerationRepository {
       [new Date(this.clock.now().getTime() - REMOVED_AFTER_MS)],
     );
     if (!retired) return false;
-    for (const table of ['payments', 'payment_counts']) {
+    for (const table of this.tables) {
+      // A ctid is of one partition: the row of another one that has the same must be of the generation, too.
       const [, removed] = await this.dataSource.query<[unknown, number]>(
-        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE generation = $1 LIMIT ${REMOVED_AT_ONCE}))`,
+        `DELETE FROM ${table}
+          WHERE generation = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE generation = $1 LIMIT ${REMOVED_AT_ONCE}))`,
         [retired.generation],
       );
       if (removed > 0) return true;
     }
     await this.dataSource.query(`DELETE FROM generations WHERE generation = $1`, [retired.generation]);
     return true;
+  }
+}
+
+/** The table of {@link Generations}, for a service that is new; its first generation serves and receives every event. */
+export class Generations1763500000030 implements MigrationInterface {
+  readonly name = 'Generations1763500000030';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE generations (
+        generation integer     PRIMARY KEY,
+        state      text        NOT NULL CONSTRAINT generations_state CHECK (state IN ('serving', 'building', 'retired')),
+        begun_at   timestamptz NOT NULL,
+        retired_at timestamptz,
+        CONSTRAINT generations_retired CHECK ((state = 'retired') = (retired_at IS NOT NULL))
+      );
+      CREATE UNIQUE INDEX generations_one_serving ON generations (state) WHERE state = 'serving';
+      CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
+      COMMENT ON TABLE generations IS 'Copies of the read model: events are written to the one that serves and to the one that is being built.';
+      COMMENT ON COLUMN generations.state IS 'retired: neither read nor written; its rows are being removed.';
+      INSERT INTO generations (generation, state, begun_at) VALUES (1, 'serving', now());
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
   }
 }

@@ -1,23 +1,22 @@
 /** Three copies of the read model at once: one that is retired, one that serves, and one that is being built. */
 import type { PartnerPayment } from '@svc/contracts';
-import { Transport } from '@svc/messaging';
+import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
+import { aPayment, told } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
-import { aPayment, told } from '../../test/payment.js';
-import { GenerationRepository } from './generation.repository.js';
-import { RebuildHistory, TYPES } from './rebuild-history.js';
+import { READ_MODEL } from './read-model.js';
 
 const [RETIRED, SERVING, BUILDING] = [1, 2, 3];
 
 let history: History;
-let generations: GenerationRepository;
+let generations: Generations;
 let ours: Organisation;
 /** The newest first. */
 let payments: readonly PartnerPayment[];
 
 beforeEach(async () => {
   history = await startHistory();
-  generations = history.service.app.get(GenerationRepository);
+  generations = history.service.app.get(Generations);
   ours = await anOrganisation(history);
   payments = Array.from({ length: 6 }, (_, nth) =>
     aPayment(ours.organisationId, ours.customers[0], {
@@ -37,7 +36,7 @@ afterEach(() => history.stop());
 const deliver = (version: number) =>
   history.deliver(...payments.map((payment) => told({ ...payment, merchantName: `as of ${version}` }, version)));
 /** Nothing answers the replay request, so the service itself does not let the copy serve. */
-const begin = () => generations.begin((tx) => history.service.app.get(Transport).missAgain(tx, TYPES));
+const begin = () => generations.begin((tx) => history.service.app.get(Transport).missAgain(tx, READ_MODEL.types));
 const rowsOf = async (table: string, where = 'true') =>
   (
     await history.dataSource.query<{ generation: number }[]>(
@@ -86,7 +85,7 @@ test.each([
   { retired: 'later', ms: 30_000, firstDueInMs: 30_000, first: RETIRED },
   { retired: 'earlier, by the clock of another replica', ms: -30_000, firstDueInMs: 60_000, first: SERVING },
 ])('of two retired copies, the second 30 s $retired, each is removed after its own minute', async (times) => {
-  const rebuild = history.service.app.get(RebuildHistory);
+  const rebuild = history.service.app.get(ReadModelRebuild);
   history.clock.advance(times.ms);
   expect(await generations.serve(BUILDING)).toBe(true);
   const left = [RETIRED, SERVING, BUILDING].filter((generation) => generation !== times.first);

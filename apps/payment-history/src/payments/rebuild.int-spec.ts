@@ -1,12 +1,9 @@
 import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
-import { Transport } from '@svc/messaging';
-import { standInFor, startTestService, tell, type TestService, waitUntil } from '@svc/testing';
+import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
+import { aPayment, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
 import { anOrganisation } from '../../test/organisation.js';
-import { aPayment, told } from '../../test/payment.js';
 import { readModel } from '../../test/read-model.js';
-import { GenerationRepository } from './generation.repository.js';
-import { RebuildHistory, type RebuildState } from './rebuild-history.js';
 
 let history: History;
 let processor: TestService;
@@ -77,7 +74,7 @@ test('built anew from the log while it is read, it ends identical, also where it
   expect(counts.length).toBeGreaterThan(right.counts.length);
 
   // Once nobody can be writing to it any more, the old copy goes.
-  const rebuild = history.service.app.get(RebuildHistory);
+  const rebuild = history.service.app.get(ReadModelRebuild);
   expect(await rebuild.runOnce()).toBe(false);
   history.clock.advance(60_000);
   while (await rebuild.runOnce());
@@ -100,9 +97,9 @@ test('who dies between beginning and asking for the past leaves nothing that is 
   const { serving } = (await call('GET')).body!;
   const transport = history.service.app.get(Transport);
   await history.service.app
-    .get(GenerationRepository)
+    .get(Generations)
     .begin((tx) => transport.missAgain(tx, [PaymentProcessingV1, PaymentSucceededV1]));
-  await history.service.app.get(RebuildHistory).runOnce();
+  await history.service.app.get(ReadModelRebuild).runOnce();
   expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
 
   expect((await call('POST')).body).toEqual({ serving, building: serving + 1 });
@@ -113,7 +110,7 @@ test('who dies between beginning and asking for the past leaves nothing that is 
 test('of several that are told to build at once one begins, and of several that see its end one lets it serve', async () => {
   const { serving } = (await call('GET')).body!;
   const next = serving + 1;
-  const generations = history.service.app.get(GenerationRepository);
+  const generations = history.service.app.get(Generations);
   const miss = jest.fn(() => Promise.resolve());
   const begun = await Promise.all(Array.from({ length: 8 }, () => generations.begin(miss)));
   expect(begun.filter((generation) => generation !== undefined)).toEqual([next]);

@@ -10,7 +10,7 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
-import { anEvent } from '@svc/testing';
+import { anEvent } from './test-service.js';
 
 /** A payment of R 123.45 and R 10.00 tip for an invoice, as payment-processor tells of it when it has succeeded. */
 export function aPayment(

@@ -10,25 +10,30 @@ interface RebuildState {
   readonly building: number | null;
 }
 
-/** The history of payments that partners read. */
-export const historyCommands: readonly AdminCommand[] = [
-  {
-    name: 'history rebuild',
+/** Read models that services build again from the log while they serve. */
+export const readModelCommands: readonly AdminCommand[] = [
+  rebuildCommand('history', 'the history that partners read'),
+  rebuildCommand('retrieval', 'the payments that merchants retrieve'),
+];
+
+function rebuildCommand(name: string, what: string): AdminCommand {
+  return {
+    name: `${name} rebuild`,
     parameters: [],
-    summary: 'builds the payment history anew from the log while it is read',
+    summary: `builds ${what} anew from the log while it serves`,
     run: async (api) => {
-      const begun = (await api.call('POST', '/history/rebuild')) as RebuildState;
+      const begun = (await api.call('POST', `/${name}/rebuild`)) as RebuildState;
       if (begun.building === null) return begun;
       const rebuilt = await waitUntil(
         async () => {
-          const state = (await api.call('GET', '/history/rebuild')) as RebuildState;
+          const state = (await api.call('GET', `/${name}/rebuild`)) as RebuildState;
           return state.building === begun.building ? undefined : state;
         },
         { withinSeconds: REBUILT_WITHIN_SECONDS, everyMilliseconds: 500 },
       );
       if (rebuilt === undefined)
-        throw new SvcError('the history is still being built', { hint: 'the same command goes on waiting for it' });
+        throw new SvcError(`${what}: the rebuild is not finished`, { hint: 'the same command goes on waiting for it' });
       return { serving: rebuilt.serving };
     },
-  },
-];
+  };
+}

@@ -1,0 +1,32 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  UseGuards,
+} from '@nestjs/common';
+import { MerchantKeyGuard, merchantOf } from '@svc/auth';
+import { DomainError } from '@svc/kernel';
+import type { InvoiceOwner } from './invoice.repository.js';
+
+/** 404 where the merchant, who was let in, has no such site. */
+class KnownSiteGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { siteId, siteExists } = merchantOf(context);
+    if (siteId === undefined || !siteExists)
+      throw new DomainError('resource.not-found', { message: 'There is no such site.' });
+    return true;
+  }
+}
+
+/** On a controller: for merchants, on the path of one of their sites (A7). */
+export function ForSites(): ClassDecorator & MethodDecorator {
+  return applyDecorators(UseGuards(MerchantKeyGuard, KnownSiteGuard));
+}
+
+/** Parameter decorator: the site of the path, as {@link ForSites} let it in. */
+export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext): InvoiceOwner => {
+  const { merchantId, siteId, mode } = merchantOf(context);
+  if (siteId === undefined) throw new Error('@CallingSite() needs @ForSites().');
+  return { merchantId, siteId, mode };
+});

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, deadLettersOf, rebuildOf } from '@svc/auth';
+import { rebuildableReadModel } from '@svc/messaging';
+import { MerchantRetrievalConfig } from './config.js';
+import { KeyLimit } from './limits/key-limit.js';
+import { PaymentPartitions } from './payments/payment-partitions.js';
+import { PaymentRepository } from './payments/payment.repository.js';
+import { PaymentsConsumer } from './payments/payments.consumer.js';
+import { PaymentsController } from './payments/payments.controller.js';
+import { READ_MODEL } from './payments/read-model.js';
+
+@Module({
+  imports: [CredentialsHeartbeatModule],
+  controllers: [
+    PaymentsController,
+    PaymentsConsumer,
+    CredentialsConsumer,
+    rebuildOf('retrieval'),
+    deadLettersOf('merchant-retrieval'),
+  ],
+  providers: [
+    KeyLimit,
+    PaymentPartitions,
+    PaymentRepository,
+    ...rebuildableReadModel(READ_MODEL),
+    adminKeyFrom(MerchantRetrievalConfig),
+  ],
+})
+export class MerchantRetrievalModule {}

@@ -1,0 +1,23 @@
+import { IsAdminKey, ServiceConfig } from '@svc/service';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+
+/** Configuration of merchant-retrieval. */
+export class MerchantRetrievalConfig extends ServiceConfig {
+  /** Opens the administration API of this service. A secret. */
+  @IsAdminKey()
+  SVC_ADMIN_KEY: string;
+
+  /** Calls that one key may make for each second, on each replica (M4). */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_RETRIEVAL_CALLS_PER_SECOND: number = 5;
+
+  /** Calls that a key which has paused may make at once (M4). */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_RETRIEVAL_BURST: number = 20;
+}

@@ -1,0 +1,23 @@
+import { CredentialBounds1763500000011, Credentials1763500000010 } from '@svc/auth';
+import { Generations1763500000030 } from '@svc/messaging';
+import type { ServiceDefinition } from '@svc/service';
+import { MerchantRetrievalModule } from './app.module.js';
+import { MerchantRetrievalConfig } from './config.js';
+import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
+
+/** Payments of merchants, by invoice, by the merchant's own reference and by service payment id. */
+export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
+  name: 'merchant-retrieval',
+  // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).
+  paramLengthMax: 16_384,
+  config: MerchantRetrievalConfig,
+  module: MerchantRetrievalModule,
+  // A payment must be visible within a second (M1).
+  gatherMs: 20,
+  migrations: [
+    Credentials1763500000010,
+    CredentialBounds1763500000011,
+    Generations1763500000030,
+    Payments1763500008000,
+  ],
+};

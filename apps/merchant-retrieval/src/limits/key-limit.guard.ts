@@ -1,0 +1,25 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { merchantOf } from '@svc/auth';
+import { DomainError } from '@svc/kernel';
+import type { FastifyReply } from 'fastify';
+import { KeyLimit } from './key-limit.js';
+
+/**
+ * Bounds how often a key may call (M4): 429 with `Retry-After`. Every answer has the headers of the IETF draft "RateLimit header
+ * fields for HTTP". After MerchantKeyGuard, which knows the key.
+ */
+@Injectable()
+export class KeyLimitGuard implements CanActivate {
+  constructor(@Inject(KeyLimit) private readonly limit: KeyLimit) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(merchantOf(context).keyId);
+    context
+      .switchToHttp()
+      .getResponse<FastifyReply>()
+      .header('ratelimit-policy', this.limit.policy)
+      .header('ratelimit', `"key";r=${remaining};t=${resetSeconds}`);
+    if (!isAllowed) throw new DomainError('request.rate-limited', { retryAfterSeconds });
+    return true;
+  }
+}

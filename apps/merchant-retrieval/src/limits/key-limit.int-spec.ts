@@ -1,0 +1,34 @@
+import { aMerchant, type Merchant, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+
+let retrieval: Retrieval;
+let ours: Merchant;
+beforeAll(async () => {
+  retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '3', SVC_RETRIEVAL_CALLS_PER_SECOND: '1' });
+  ours = await aMerchant(retrieval);
+  // The limit goes by the process's own time: it stands still here.
+  const started = performance.now();
+  jest.spyOn(performance, 'now').mockReturnValue(started);
+});
+afterAll(async () => {
+  jest.restoreAllMocks();
+  await retrieval.stop();
+});
+
+test('a key that calls too often gets a 429 with Retry-After and RateLimit; other keys are not held up (M4)', async () => {
+  const paths = [`/${ours.merchantId}/payments/X`, `/${ours.merchantId}/payments?externalReference=x`];
+  const get = (nth: number, key: string) => retrieval.get(paths[nth % paths.length]!, { 'x-api-key': key });
+  for (let call = 0; call < 3; call++) {
+    const { status, headers } = await get(call, ours.keys.merchant);
+    expect([status, headers['ratelimit-policy']]).toEqual([200, '"key";q=3;w=3']);
+    expect(headers['ratelimit']).toBe(`"key";r=${2 - call};t=${call + 1}`);
+  }
+  const { status, headers, text } = await get(3, ours.keys.merchant);
+  expect([status, headers['retry-after'], headers['ratelimit']]).toEqual([429, '1', '"key";r=0;t=3']);
+  expect(JSON.parse(text)).toMatchObject({ status: 429 });
+  // A key, however it is sent.
+  const bearer = { authorization: `Bearer ${ours.keys.merchant}` };
+  expect((await retrieval.get(paths[0]!, bearer)).status).toBe(429);
+  expect((await get(0, ours.keys['site 1'])).status).toBe(200);
+  // Whoever is not let in is told that, and is counted nowhere.
+  for (let call = 0; call < 5; call++) expect((await get(call, ours.keys.revoked)).status).toBe(401);
+});

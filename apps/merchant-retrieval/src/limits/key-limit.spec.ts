@@ -1,0 +1,46 @@
+import { MerchantRetrievalConfig } from '../config.js';
+import { KeyLimit } from './key-limit.js';
+
+let now = 0;
+beforeEach(() => {
+  now = 1_000_000;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => jest.restoreAllMocks());
+
+const newLimit = (over: Partial<MerchantRetrievalConfig> = {}) =>
+  new KeyLimit(Object.assign(new MerchantRetrievalConfig(), over));
+
+test('a key may call 20 times at once, then 5 times a second (M4)', () => {
+  const limit = newLimit();
+  expect(limit.policy).toBe('"key";q=20;w=4');
+  for (let left = 19; left >= 0; left--)
+    expect(limit.take('a')).toMatchObject({
+      isAllowed: true,
+      remaining: left,
+      resetSeconds: Math.ceil((20 - left) / 5),
+    });
+  expect(limit.take('a')).toEqual({ isAllowed: false, remaining: 0, retryAfterSeconds: 1, resetSeconds: 4 });
+  now += 199;
+  expect(limit.take('a').isAllowed).toBe(false);
+  now += 1;
+  expect(limit.take('a').isAllowed).toBe(true);
+  expect(limit.take('a').isAllowed).toBe(false);
+  now += 60_000;
+  const allowed = Array.from({ length: 25 }, () => limit.take('a').isAllowed);
+  expect(allowed.filter(Boolean)).toHaveLength(20);
+});
+
+test('each key has its own', () => {
+  const limit = newLimit();
+  for (let call = 0; call < 21; call++) limit.take('a');
+  expect(limit.take('b')).toMatchObject({ isAllowed: true, remaining: 19 });
+});
+
+test('rate and burst are settings', () => {
+  const limit = newLimit({ SVC_RETRIEVAL_CALLS_PER_SECOND: 1, SVC_RETRIEVAL_BURST: 3 });
+  expect(limit.policy).toBe('"key";q=3;w=3');
+  const allowed = Array.from({ length: 4 }, () => limit.take('a'));
+  expect(allowed.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, false]);
+  expect(allowed[3]).toMatchObject({ retryAfterSeconds: 1, resetSeconds: 3 });
+});

@@ -1,0 +1,22 @@
+import { threeMonths } from './windows.js';
+
+/** This month's partition and the next two exist, so that a month begins with its partition. */
+const MONTHS_AHEAD = 2;
+/** Replicas whose clocks differ by less agree on which partitions a payment may still be written to. */
+const SLACK_MS = 86_400_000;
+
+/** Partitions that must exist: of every month that the longest window touches, and of those ahead. */
+export function neededMonths(now: Date): { readonly first: Date; readonly count: number } {
+  const { from } = threeMonths(now);
+  const first = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth(), 1));
+  const months = (now.getUTCFullYear() - first.getUTCFullYear()) * 12 + now.getUTCMonth() - first.getUTCMonth();
+  return { first, count: months + 1 + MONTHS_AHEAD };
+}
+
+/** Whether no look-up can read anything of a partition (`payments_2026_03`) any more (M2). False for any other name. */
+export function isPastWindow(partition: string, now: Date): boolean {
+  const [, year, month] = /^payments_(\d{4})_(\d{2})$/.exec(partition) ?? [];
+  if (year === undefined || month === undefined) return false;
+  const end = Date.UTC(Number(year), Number(month), 1);
+  return end <= threeMonths(now).from.getTime() - SLACK_MS;
+}

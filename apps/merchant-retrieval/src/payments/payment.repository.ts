@@ -1,0 +1,163 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AuthenticatedMerchant } from '@svc/auth';
+import { type AnyPaymentSnapshot, type PaymentNotification, paymentNotificationOf } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { rollingDay, threeMonths, type Window } from './windows.js';
+
+/** A final payment as its event has it, and the event's version. */
+export interface VersionedPayment {
+  readonly payment: AnyPaymentSnapshot;
+  readonly version: number;
+}
+
+/** Whose payments a look-up may find: without a site those of all sites. */
+export type PaymentOwner = Pick<AuthenticatedMerchant, 'merchantId' | 'siteId' | 'mode'>;
+
+/** Keeps the payments of merchants at their newest version, and finds them in the windows of M2. */
+@Injectable()
+export class PaymentRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * One statement. It may get the same payments again, in any order, from several replicas at once: an older version changes
+   * nothing. Rows are locked in one order everywhere, so that two of these never deadlock. A payment that is older than the
+   * longest window is not kept: no look-up finds it, and its partition may be gone (M2).
+   */
+  async keep(payments: readonly VersionedPayment[]): Promise<void> {
+    const { from } = threeMonths(this.clock.now());
+    const kept = payments.filter(({ payment }) => new Date(payment.paymentUTCDate) >= from);
+    if (kept.length === 0) return;
+    await this.dataSource.query(KEEP, [JSON.stringify(kept.map(rowOf))]);
+  }
+
+  /** By the service's invoice reference, of the last 24 hours. */
+  findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
+    return this.find(BY_INVOICE, owner, rollingDay(this.clock.now()), invoiceReference);
+  }
+
+  /** By the merchant's own reference, of the last 24 hours. */
+  findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
+    return this.find(BY_EXTERNAL_REFERENCE, owner, rollingDay(this.clock.now()), externalReference);
+  }
+
+  /** By service payment id, of the last three months. */
+  findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
+    return this.find(BY_PAYMENT_REFERENCE, owner, threeMonths(this.clock.now()), paymentReference);
+  }
+
+  private async find(
+    statement: string,
+    { merchantId, siteId, mode }: PaymentOwner,
+    { from, until }: Window,
+    wanted: string,
+  ): Promise<PaymentNotification[]> {
+    const rows = await this.dataSource.query<NotificationRow[]>(statement, [
+      merchantId,
+      mode,
+      siteId ?? null,
+      from,
+      until,
+      wanted,
+    ]);
+    return rows.map(notificationOf);
+  }
+}
+
+/** $1 merchant, $2 mode, $3 site or NULL, $4 and $5 window, $6 value of the column. */
+const statementBy = (column: string): string => `
+  SELECT p.invoice_reference AS "invoiceReference", p.external_reference AS "invoiceExternalReference",
+         p.currency AS "currencyISOCode", p.invoiced_amount AS "invoicedAmount", p.payment_reference AS "paymentReference",
+         p.payment_utc_date AS "paymentUTCDate", p.tip_amount AS "tipAmount", p.tendered_amount AS "tenderedAmount",
+         coalesce(p.site_reference,
+                  (SELECT s.site_reference FROM known_sites s WHERE s.merchant_id = p.merchant_id AND s.site_id = p.site_id),
+                  '') AS "siteReference",
+         p.status, p.vouchers, p.first_name AS "firstName", p.last_name AS "lastName", p.site_id AS "siteId"
+    FROM payments p
+   WHERE p.generation = (SELECT generation FROM generations WHERE state = 'serving')
+     AND p.merchant_id = $1 AND p.mode = $2 AND ($3::bigint IS NULL OR p.site_id = $3)
+     AND p.payment_utc_date >= $4 AND p.payment_utc_date < $5 AND p.${column} = $6
+   ORDER BY p.payment_utc_date DESC, p.payment_reference DESC`;
+
+const BY_INVOICE = statementBy('invoice_reference');
+const BY_EXTERNAL_REFERENCE = statementBy('external_reference');
+const BY_PAYMENT_REFERENCE = statementBy('payment_reference');
+
+type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> & {
+  readonly paymentUTCDate: Date;
+  readonly firstName: string;
+  readonly lastName: string;
+};
+
+function notificationOf({ paymentUTCDate, firstName, lastName, siteId, ...row }: NotificationRow): PaymentNotification {
+  return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
+}
+
+/** Columns that never change: by them payments are found. */
+const FIXED = {
+  payment_reference: 'text',
+  payment_utc_date: 'timestamptz',
+  merchant_id: 'bigint',
+  site_id: 'bigint',
+  mode: 'text',
+};
+const CHANGING = {
+  version: 'bigint',
+  status: 'smallint',
+  invoice_reference: 'text',
+  external_reference: 'text',
+  currency: 'text',
+  invoiced_amount: 'bigint',
+  tip_amount: 'bigint',
+  tendered_amount: 'bigint',
+  site_reference: 'text',
+  vouchers: 'jsonb',
+  first_name: 'text',
+  last_name: 'text',
+};
+const COLUMNS = { ...FIXED, ...CHANGING };
+
+function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
+  const notification = paymentNotificationOf(payment);
+  return {
+    payment_reference: notification.paymentReference,
+    payment_utc_date: notification.paymentUTCDate,
+    merchant_id: payment.merchantId,
+    site_id: notification.siteId,
+    mode: payment.mode,
+    version,
+    status: notification.status,
+    invoice_reference: notification.invoiceReference,
+    external_reference: notification.invoiceExternalReference,
+    currency: notification.currencyISOCode,
+    invoiced_amount: notification.invoicedAmount,
+    tip_amount: notification.tipAmount,
+    tendered_amount: notification.tenderedAmount,
+    site_reference: notification.siteReference,
+    vouchers: notification.vouchers,
+    first_name: notification.customer.firstName,
+    last_name: notification.customer.lastName,
+  };
+}
+
+const names = Object.keys(COLUMNS).join(', ');
+
+/** $1: the payments as JSON. To the generation that serves, and to the one that is being built. */
+const KEEP = `
+  INSERT INTO payments (generation, ${names})
+  SELECT g.generation, ${names.replaceAll(/\w+/g, 'p.$&')}
+    FROM (SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)
+              AS p (${Object.entries(COLUMNS)
+                .map(([name, type]) => `${name} ${type}`)
+                .join(', ')})
+           ORDER BY payment_reference, version DESC) AS p
+   CROSS JOIN generations g
+   WHERE g.state IN ('serving', 'building') ORDER BY g.generation, p.payment_reference
+  ON CONFLICT (generation, payment_reference, payment_utc_date) DO UPDATE
+     SET ${Object.keys(CHANGING)
+       .map((name) => `${name} = excluded.${name}`)
+       .join(', ')}
+   WHERE payments.version < excluded.version`;

@@ -1,0 +1,50 @@
+import { Controller, Get, Header, Inject, Param, Query, UseGuards } from '@nestjs/common';
+import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
+import { isText, MAX_IDENTIFIER_LENGTH, type PaymentNotification } from '@svc/contracts';
+import { invalidField, parsePaymentReference } from '@svc/kernel';
+import { KeyLimitGuard } from '../limits/key-limit.guard.js';
+import { PaymentRepository } from './payment.repository.js';
+
+/**
+ * The specification's "Merchant payment retrieval": three look-ups, each for all sites of the merchant or for one. The guard
+ * gives the owner; nothing found, or nothing of the caller's, is an empty list (M1).
+ */
+@Controller('business/api/v1/merchants/:merchantId')
+@UseGuards(MerchantKeyGuard, KeyLimitGuard)
+export class PaymentsController {
+  constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
+
+  @Get(['invoices/:invoiceId/payments', 'sites/:siteId/invoices/:invoiceId/payments'])
+  @Header('cache-control', 'no-store')
+  async ofInvoice(
+    @CallingMerchant() merchant: AuthenticatedMerchant,
+    @Param('invoiceId') invoiceId: string,
+  ): Promise<PaymentNotification[]> {
+    return isText(invoiceId, MAX_IDENTIFIER_LENGTH) ? this.payments.findByInvoice(merchant, invoiceId) : [];
+  }
+
+  @Get(['payments', 'sites/:siteId/payments'])
+  @Header('cache-control', 'no-store')
+  async ofExternalReference(
+    @CallingMerchant() merchant: AuthenticatedMerchant,
+    @Query('externalReference') reference: unknown,
+  ): Promise<PaymentNotification[]> {
+    if (typeof reference !== 'string' || reference.length < 1 || reference.length > MAX_IDENTIFIER_LENGTH) {
+      const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`;
+      throw invalidField('externalReference', message);
+    }
+    // Text that no invoice can have as its reference is nothing that the database need be asked for.
+    return isText(reference, MAX_IDENTIFIER_LENGTH) ? this.payments.findByExternalReference(merchant, reference) : [];
+  }
+
+  /** A malformed id is not found either (C3). */
+  @Get(['payments/:svcId', 'sites/:siteId/payments/:svcId'])
+  @Header('cache-control', 'no-store')
+  async ofServiceId(
+    @CallingMerchant() merchant: AuthenticatedMerchant,
+    @Param('svcId') svcId: string,
+  ): Promise<PaymentNotification[]> {
+    const reference = parsePaymentReference(svcId);
+    return reference === undefined ? [] : this.payments.findByPaymentReference(merchant, reference);
+  }
+}

@@ -1,0 +1,31 @@
+/** A payment's date is of another machine, whose clock may be ahead of ours by less than this. */
+const AHEAD_MS_MAX = 86_400_000;
+const DAY_MS = 86_400_000;
+
+/** Dates that a look-up covers: the first is inside, the last is not. */
+export interface Window {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** The last 24 hours (M2); a payment of exactly 24 hours ago is inside. */
+export function rollingDay(now: Date): Window {
+  return windowFrom(new Date(now.getTime() - DAY_MS), now);
+}
+
+/**
+ * The last three calendar months in UTC (M2): from the same day and time three months ago, or from the last day of that month
+ * where it is shorter; exactly then is inside.
+ */
+export function threeMonths(now: Date): Window {
+  const from = new Date(now);
+  from.setUTCDate(1);
+  from.setUTCMonth(from.getUTCMonth() - 3);
+  const lastDay = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 0)).getUTCDate();
+  from.setUTCDate(Math.min(now.getUTCDate(), lastDay));
+  return windowFrom(from, now);
+}
+
+function windowFrom(from: Date, now: Date): Window {
+  return { from, until: new Date(now.getTime() + AHEAD_MS_MAX) };
+}

@@ -1,0 +1,125 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { hashApiKey, newApiKey } from '@svc/auth';
+import {
+  type AnyPaymentSnapshot,
+  ApiKeyChangedV1,
+  type EventEnvelope,
+  type Mode,
+  type PaymentNotification,
+  SiteChangedV1,
+} from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
+import { anAnonymousPayment, anEvent, startTestService, type TestService } from '@svc/testing';
+import { merchantRetrievalService } from '../src/index.js';
+
+export const ADMIN_KEY = 'an administration key for tests 1';
+const PATH = '/business/api/v1/merchants';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export interface Retrieval extends TestService {
+  /** @param path behind `/business/api/v1/merchants` */
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** Throws unless it is a 200. */
+  list(path: string, apiKey: string): Promise<PaymentNotification[]>;
+}
+
+/** The service alone, whose keys may call as often as they like unless `env` says otherwise. */
+export async function startRetrieval(env: Record<string, string> = {}): Promise<Retrieval> {
+  const test = await startTestService(merchantRetrievalService, {
+    env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_RETRIEVAL_BURST: '100000', ...env },
+  });
+  const get: Retrieval['get'] = async (path, headers = {}) => {
+    const answer = await test.service.app.inject({ method: 'GET', url: `${PATH}${path}`, headers });
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  };
+  return {
+    ...test,
+    get,
+    list: async (path, apiKey) => {
+      const { status, text } = await get(path, { 'x-api-key': apiKey });
+      if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+      return JSON.parse(text) as PaymentNotification[];
+    },
+  };
+}
+
+/** A merchant with two sites, as identity's events describe it. */
+export interface Merchant {
+  readonly merchantId: number;
+  /** ids of its sites. */
+  readonly sites: readonly [number, number];
+  readonly keys: Readonly<Record<'merchant' | 'live' | 'site 1' | 'site 2' | 'revoked', string>>;
+}
+
+let lastId = randomInt(1_000_000);
+
+export async function aMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
+  const merchantId = 1_000_000 + ++lastId;
+  const sites = [5_000_000 + ++lastId, 5_000_000 + ++lastId] as const;
+  const keys = {
+    merchant: newApiKey('merchant', 'test'),
+    live: newApiKey('merchant', 'live'),
+    'site 1': newApiKey('site', 'test'),
+    'site 2': newApiKey('site', 'test'),
+    revoked: newApiKey('merchant', 'test'),
+  };
+  const keyEvent = (apiKey: string, mode: Mode, siteId?: number, revoked = false) => {
+    const keyId = randomUUID();
+    const kind = siteId === undefined ? ('merchant' as const) : ('site' as const);
+    const owner = { merchantId, ...(siteId === undefined ? {} : { siteId }) };
+    return anEvent(ApiKeyChangedV1, keyId, 1, { keyId, kind, mode, ...owner, hash: hashApiKey(apiKey), revoked });
+  };
+  await service.deliver(
+    ...sites.map((siteId, index) =>
+      anEvent(SiteChangedV1, String(siteId), 1, {
+        merchantId,
+        siteId,
+        merchantName: 'Karoo Books',
+        siteReference: `SITE-${index + 1}`,
+        name: `Site ${index + 1}`,
+        requireApiKey: true,
+        allowedHosts: [],
+        keylessMode: 'test',
+      }),
+    ),
+    keyEvent(keys.merchant, 'test'),
+    keyEvent(keys.live, 'live'),
+    keyEvent(keys['site 1'], 'test', sites[0]),
+    keyEvent(keys['site 2'], 'test', sites[1]),
+    keyEvent(keys.revoked, 'test', undefined, true),
+  );
+  return { merchantId, sites, keys };
+}
+
+/** A hosted payment at the merchant's first site at this moment, unless told otherwise. */
+export function paymentAt(
+  { merchantId, sites }: Merchant,
+  at: Date,
+  over: Partial<AnyPaymentSnapshot> = {},
+): AnyPaymentSnapshot {
+  return {
+    ...anAnonymousPayment(),
+    paymentReference: newPaymentReference(at),
+    paymentUTCDate: at.toISOString(),
+    merchantId,
+    siteId: sites[0],
+    siteReference: 'SITE-1',
+    ...over,
+  };
+}
+
+/** The three look-ups that find a payment, behind the path of its merchant or site. */
+export function lookUpsOf(payment: AnyPaymentSnapshot): readonly string[] {
+  if (payment.source.kind !== 'session') throw new Error('It is no hosted payment.');
+  const { sessionId, merchantOrderId } = payment.source;
+  return [
+    `/invoices/${sessionId}/payments`,
+    `/payments?externalReference=${encodeURIComponent(merchantOrderId)}`,
+    `/payments/${payment.paymentReference}`,
+  ];
+}

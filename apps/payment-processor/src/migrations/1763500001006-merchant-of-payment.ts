@@ -1,0 +1,25 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * A hosted payment keeps the merchant's name and the site's reference of when it was accepted, as a partner's does. The
+ * constraints hold for new rows at once; those there have NULL, which meets them, so none has to be read.
+ */
+export class MerchantOfPayment1763500001006 implements MigrationInterface {
+  readonly name = 'MerchantOfPayment1763500001006';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      ALTER TABLE payments
+        ADD COLUMN merchant_name text,
+        ADD COLUMN site_reference text,
+        ADD CONSTRAINT payments_merchant_name CHECK (length(merchant_name) BETWEEN 1 AND 100) NOT VALID,
+        ADD CONSTRAINT payments_site_reference CHECK (length(site_reference) BETWEEN 1 AND 100) NOT VALID;
+      COMMENT ON COLUMN payments.merchant_name IS 'Of a hosted payment, when it was accepted; NULL where it was not known, and for a partner''s payment, which has it in partner.';
+      COMMENT ON COLUMN payments.site_reference IS 'As merchant_name.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

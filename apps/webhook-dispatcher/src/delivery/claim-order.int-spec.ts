@@ -1,0 +1,177 @@
+/** Which of the due notifications a claim takes first, and that it passes over no endpoint. */
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { type Claim, claimNotifications } from './claim-notifications.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+
+const SECOND = 1_000;
+const BACKLOG_AFTER_MS = 30 * SECOND;
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+});
+afterEach(() => dispatcher.test.dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterAll(() => dispatcher.test.stop());
+
+/** A notification that has been due for so long. Returns its id. */
+async function due(merchantId: number, endpoint: string, forMs: number): Promise<string> {
+  const payment = dispatcher.payment('https://shop.example/hook');
+  await dispatcher.paid(payment);
+  const { id } = await dispatcher.rowOf(payment);
+  await dispatcher.test.dataSource.query(
+    `UPDATE notifications SET merchant_id = $2, endpoint = $3, next_attempt_at = $4 WHERE id = $1`,
+    [id, merchantId, endpoint, dispatcher.clock.later(-forMs)],
+  );
+  return id;
+}
+
+async function claimed(over: Partial<Claim> = {}): Promise<string[]> {
+  const rows = await claimNotifications(dispatcher.test.dataSource, {
+    now: dispatcher.clock.now(),
+    leaseId: randomUUID(),
+    leasedUntil: dispatcher.clock.later(30 * SECOND),
+    max: 50,
+    maxPerMerchant: 50,
+    maxPerEndpoint: 50,
+    busy: [],
+    ...over,
+  });
+  return rows.map(({ id }) => id);
+}
+
+const openCircuit = (merchantId: number, endpoint: string, forMs: number): Promise<unknown> =>
+  dispatcher.test.dataSource.query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`,
+    [merchantId, endpoint, dispatcher.clock.later(forMs)],
+  );
+
+test('a claim finds each endpoint of each merchant, whatever the order in which they became due', async () => {
+  const ids: string[] = [];
+  for (const merchantId of [7, 8, 9])
+    // The later in the alphabet, the longer it has been due.
+    for (const [nth, endpoint] of ['a:443', 'b:443', 'c:443', 'd:443'].entries())
+      ids.push(await due(merchantId, endpoint, nth * SECOND));
+  expect((await claimed()).toSorted()).toEqual(ids.toSorted());
+});
+
+describe('of one endpoint', () => {
+  test('a new notification is first, where there is room for one', async () => {
+    const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
+    const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
+    const order: string[][] = [];
+    for (let nth = 0; nth < 4; nth++) order.push(await claimed({ maxPerEndpoint: 1 }));
+    expect(order).toEqual([[fresh[0]], [fresh[1]], [backlog[0]], [backlog[1]]]);
+  });
+
+  test('with room for two, one of each', async () => {
+    const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
+    const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
+    expect((await claimed({ maxPerEndpoint: 2 })).toSorted()).toEqual([fresh[0]!, backlog[0]!].toSorted());
+  });
+
+  test('one at the very bound is claimed once, and takes one place', async () => {
+    const ids = [await due(7, 'a:443', BACKLOG_AFTER_MS), await due(7, 'a:443', BACKLOG_AFTER_MS)];
+    expect((await claimed({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe('where there is room for one', () => {
+  test('of a merchant, the endpoint that has waited longest has it', async () => {
+    await due(7, 'a:443', 1);
+    const oldest = await due(7, 'b:443', 3);
+    await due(7, 'c:443', 2);
+    expect(await claimed({ maxPerMerchant: 1 })).toEqual([oldest]);
+  });
+
+  test('in all, the merchant that has waited longest has it', async () => {
+    await due(7, 'a:443', 1);
+    const oldest = await due(8, 'a:443', 3);
+    await due(9, 'a:443', 2);
+    expect(await claimed({ max: 1 })).toEqual([oldest]);
+  });
+
+  test('the endpoint with less on the wire has it, although another has waited longer', async () => {
+    await due(7, 'a:443', 2);
+    const idle = await due(7, 'b:443', 1);
+    const busy = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
+    expect(await claimed({ busy, max: 1 })).toEqual([idle]);
+  });
+});
+
+test('what becomes due a millisecond later is left, also beside what is due', async () => {
+  const now = await due(7, 'a:443', 0);
+  await due(7, 'a:443', -1);
+  expect(await claimed()).toEqual([now]);
+});
+
+test('a half-open circuit lets one probe through, and one that is not due at all lets none', async () => {
+  const probe = await due(7, 'a:443', 2);
+  await due(7, 'a:443', 1);
+  await due(7, 'b:443', -1);
+  await openCircuit(7, 'a:443', 0);
+  await openCircuit(7, 'b:443', 0);
+  expect(await claimed()).toEqual([probe]);
+});
+
+describe('a probe', () => {
+  const untilOf = (merchantId: number, endpoint: string): Promise<unknown> =>
+    dispatcher.test.dataSource.query(`SELECT open_until FROM circuits WHERE merchant_id = $1 AND endpoint = $2`, [
+      merchantId,
+      endpoint,
+    ]);
+
+  test('is marked in the circuit of its own endpoint and merchant', async () => {
+    await due(7, 'a:443', 1);
+    const others = [
+      [7, 'b:443'],
+      [8, 'a:443'],
+    ] as const;
+    await openCircuit(7, 'a:443', 0);
+    for (const [merchantId, endpoint] of others) await openCircuit(merchantId, endpoint, 0);
+    expect(await claimed()).toHaveLength(1);
+    expect(await untilOf(7, 'a:443')).toEqual([{ open_until: dispatcher.clock.later(30 * SECOND) }]);
+    for (const [merchantId, endpoint] of others)
+      expect(await untilOf(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
+  });
+
+  test('is not claimed where another worker has marked one since the claim began', async () => {
+    const { dataSource } = dispatcher.test;
+    await due(7, 'a:443', 1);
+    await openCircuit(7, 'a:443', 0);
+    // The claim has its snapshot by then, and has looked at nothing.
+    await dataSource.query(`
+      CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
+      CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
+    const holder = dataSource.createQueryRunner();
+    await holder.query(`SELECT pg_advisory_lock(1)`);
+    const claiming = claimed();
+    await waitUntil('the claim to wait', 5_000, async () => {
+      const rows = await dataSource.query<unknown[]>(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return rows.length > 0;
+    });
+    await dataSource.query(`UPDATE circuits SET open_until = $1`, [dispatcher.clock.later(30 * SECOND)]);
+    await holder.query(`SELECT pg_advisory_unlock(1)`);
+    await holder.release();
+    expect(await claiming).toEqual([]);
+    await dataSource.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
+  });
+});
+
+describe('the age of the oldest due notification', () => {
+  const seconds = (): Promise<number> => dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
+
+  test('is of the endpoint that has waited longest, and of nothing that is not due', async () => {
+    await due(7, 'a:443', -SECOND);
+    expect(await seconds()).toBe(0);
+    await due(7, 'a:443', 2 * SECOND);
+    await due(7, 'b:443', 5 * SECOND);
+    await due(8, 'a:443', 3 * SECOND);
+    expect(await seconds()).toBe(5);
+  });
+});

@@ -1,0 +1,164 @@
+/** What follows from the result of a try: in which statements it is written, what is logged, and when to claim again. */
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { type ClaimedNotification, claimNotifications } from './claim-notifications.js';
+import { DueSignal } from './due-signal.js';
+import { TryRecords } from './record-tries.js';
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  await dispatcher.usualSecrets();
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await query(`TRUNCATE notifications, delivery_attempts, circuits`);
+});
+afterAll(async () => {
+  await receiver.stop();
+  await dispatcher.test.stop();
+});
+
+const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
+const endpoint = (): string => `127.0.0.1:${receiver.port}`;
+const later = (ms: number): Date => dispatcher.clock.later(ms);
+
+async function recorded(state: 'success' | 'failed' = 'success'): Promise<string> {
+  const payment = dispatcher.payment(receiver.url, { state });
+  await dispatcher.paid(payment);
+  return (await dispatcher.rowOf(payment)).id;
+}
+const claim = (): Promise<ClaimedNotification[]> =>
+  claimNotifications(dispatcher.test.dataSource, {
+    now: dispatcher.clock.now(),
+    leaseId: randomUUID(),
+    leasedUntil: later(30_000),
+    ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, busy: [] },
+  });
+const write = (records: TryRecords, notification: ClaimedNotification): Promise<boolean> =>
+  records.write({
+    notification,
+    answer: { statusCode: 200, durationMs: 1 },
+    result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
+    ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
+  });
+const circuit = (failures: number, openUntil: Date | null): Promise<unknown> =>
+  query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, $2, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
+    [endpoint(), failures, openUntil],
+  );
+
+describe('results that come together are written', () => {
+  test.each([
+    ['success', 2, 'one alone, then the rest at once'],
+    ['failed', 4, 'each alone'],
+  ] as const)('of a %s in %d statements: %s', async (state, statements, _) => {
+    for (let count = 0; count < 4; count++) await recorded(state);
+    const claimed = await claim();
+    const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
+    const records = new TryRecords(dispatcher.test.dataSource);
+    expect(await Promise.all(claimed.map((one) => write(records, one)))).toEqual([true, true, true, true]);
+    expect(sent).toHaveBeenCalledTimes(statements);
+  });
+
+  test('locking the circuits of their endpoints in one order, so that two statements cannot wait for each other', async () => {
+    const endpoints = ['c.example:443', 'a.example:443', 'b.example:443'];
+    for (const one of endpoints)
+      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [one]);
+    for (let count = 0; count < 4; count++) await recorded();
+    const [first, ...claimed] = await claim();
+    const holder = dispatcher.test.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
+    const records = new TryRecords(dispatcher.test.dataSource);
+    const writing = [
+      write(records, first!),
+      ...claimed.map((one, nth) => write(records, { ...one, endpoint: endpoints[nth]! })),
+    ];
+    await waitUntil('the statement to wait', 5_000, async () => {
+      const [row] = await query<[{ count: number }]>(
+        `SELECT count(*) AS count FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()
+            AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
+      );
+      return row.count > 0;
+    });
+    const free = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
+    await holder.commitTransaction();
+    await holder.release();
+    expect(await Promise.all(writing)).toEqual([true, true, true, true]);
+    expect(free).toEqual([{ endpoint: 'b.example:443' }, { endpoint: 'c.example:443' }]);
+  });
+});
+
+describe('is logged', () => {
+  const TRIED = 'notification tried';
+  const GIVEN_UP = 'notification given up';
+  const OPEN = 'endpoint fails: its circuit is open';
+  const BEHIND = 'notifications given up behind an open circuit';
+  async function logged(): Promise<unknown[]> {
+    const { log } = dispatcher.test.service;
+    const [info, warn] = [jest.spyOn(log, 'info'), jest.spyOn(log, 'warn')];
+    await dispatcher.runOnce();
+    return [...info.mock.calls, ...warn.mock.calls].map((call) => (call as unknown[])[1]);
+  }
+
+  test.each([
+    ['acknowledged', 200, 0, [TRIED]],
+    ['refused for now', 500, 0, [TRIED]],
+    ['refused the twelfth time', 500, 11, [GIVEN_UP]],
+    ['refused for ever', 410, 0, [GIVEN_UP]],
+  ])('that it was %s', async (_, status, position, messages) => {
+    receiver.behaves(answers(status));
+    const id = await recorded();
+    await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, position]);
+    expect(await logged()).toEqual(messages);
+  });
+
+  test('that a circuit opens, when it does', async () => {
+    receiver.behaves(answers(500));
+    await circuit(3, null);
+    await recorded();
+    expect(await logged()).toEqual([TRIED]);
+    jest.restoreAllMocks();
+    await recorded();
+    expect(await logged()).toEqual([TRIED, OPEN]);
+  });
+
+  test('nothing more when the probe of an open circuit fails', async () => {
+    receiver.behaves(answers(500));
+    await circuit(5, later(0));
+    await recorded();
+    expect(await logged()).toEqual([TRIED]);
+  });
+
+  test('how many were given up behind an open circuit', async () => {
+    receiver.behaves(answers(500));
+    await circuit(5, later(0));
+    const overdue = await recorded();
+    await query(`UPDATE notifications SET next_attempt_at = $2, created_at = $3 WHERE id = $1`, [
+      overdue,
+      later(-OVERDUE_MIN_MS),
+      later(-HELD_UP_MAX_MS),
+    ]);
+    await recorded();
+    expect(await logged()).toEqual([TRIED, BEHIND]);
+  });
+});
+
+describe('the worker claims again', () => {
+  test.each([
+    ['failed', 'after a Failed, for which a Success may have waited', 1],
+    ['success', 'not after a Success, where nothing waits for a place', 0],
+  ] as const)('%s: %s', async (state, _, nudges) => {
+    receiver.behaves(answers(200));
+    await recorded(state);
+    const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(nudge).toHaveBeenCalledTimes(nudges);
+  });
+});

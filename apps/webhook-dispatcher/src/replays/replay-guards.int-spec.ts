@@ -1,0 +1,135 @@
+/** Each condition under which a notification is replayed: everything else holds, only it is false. */
+import { randomUUID } from 'node:crypto';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+
+const HOST = 'shop.example:443';
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+});
+afterEach(() => query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterAll(() => dispatcher.test.stop());
+
+const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
+
+type Change = Parameters<DispatcherUnderTest['payment']>[1] & { merchantId?: number };
+
+/** A notification that was given up. Returns its id. */
+async function givenUp(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
+  const payment = { ...dispatcher.payment('https://shop.example/hook', change), merchantId };
+  await dispatcher.paid(payment);
+  const { id } = await dispatcher.rowOf(payment);
+  await set(id, `state = $2, next_attempt_at = NULL`, state);
+  return id;
+}
+const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
+  query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
+const leaseUntil = (id: string, ms: number): Promise<unknown> =>
+  set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
+
+const many = async (body: object): Promise<unknown> => {
+  const { replayed, skipped } = (await dispatcher.replay(body)).body;
+  return [replayed, skipped];
+};
+const one = async (id: string): Promise<number> => (await dispatcher.admin('POST', `/${id}/replay`)).status;
+
+async function openCircuits(): Promise<void> {
+  for (const [merchantId, endpoint] of [
+    [7, HOST],
+    [7, 'other.example:443'],
+    [8, HOST],
+  ])
+    await query(
+      `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`,
+      [merchantId, endpoint, dispatcher.clock.later(60_000)],
+    );
+}
+const othersOpen = [
+  { merchant_id: 7, endpoint: 'other.example:443' },
+  { merchant_id: 8, endpoint: HOST },
+];
+const circuits = (): Promise<unknown> =>
+  query(`SELECT merchant_id, endpoint FROM circuits ORDER BY merchant_id, endpoint`);
+
+describe('one notification', () => {
+  test.each([
+    ['when the lease on it has ended', 0, 202],
+    ['not a millisecond before', 1, 409],
+  ])('is replayed %s', async (_, ms, status) => {
+    const id = await givenUp();
+    await leaseUntil(id, ms);
+    expect(await one(id)).toBe(status);
+  });
+
+  test('that is a Failed is replayed while its session has no Success', async () => {
+    const sessionId = randomUUID();
+    const ids = [
+      await givenUp('exhausted', { sessionId, state: 'failed' }),
+      await givenUp('exhausted', { sessionId, state: 'failed' }),
+    ];
+    expect([await one(ids[0]!), await one(ids[1]!)]).toEqual([202, 202]);
+  });
+
+  test('closes the circuit of its own endpoint and merchant', async () => {
+    const id = await givenUp();
+    await openCircuits();
+    expect(await one(id)).toBe(202);
+    expect(await circuits()).toEqual(othersOpen);
+  });
+});
+
+describe('many notifications', () => {
+  const exhausted = { state: 'exhausted' };
+
+  test.each([
+    ['when the leases on them have ended', 0, [1, 0]],
+    ['not a millisecond before', 1, [0, 1]],
+  ])('are replayed %s', async (_, ms, counts) => {
+    await leaseUntil(await givenUp(), ms);
+    expect(await many(exhausted)).toEqual(counts);
+  });
+
+  test('that are Failed are replayed while their session has no Success, and no other’s counts', async () => {
+    const sessionId = randomUUID();
+    for (let count = 0; count < 2; count++) await givenUp('exhausted', { sessionId, state: 'failed' });
+    await givenUp('gone');
+    expect(await many(exhausted)).toEqual([2, 0]);
+  });
+
+  test('that were superseded are not', async () => {
+    const id = await givenUp('exhausted', { state: 'failed' });
+    await set(id, `state = 'superseded'`);
+    expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
+  });
+
+  test('close the circuits of their own endpoints and merchants', async () => {
+    await givenUp();
+    await openCircuits();
+    expect(await many(exhausted)).toEqual([1, 0]);
+    expect(await circuits()).toEqual(othersOpen);
+  });
+
+  test.each([
+    ['of a merchant', { merchantId: 7 }],
+    ['of a state', exhausted],
+  ])('%s are replayed from the very millisecond on', async (_, body) => {
+    await givenUp();
+    expect(await many({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
+    expect(await many({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
+  });
+
+  test('of a merchant since a time can be those of one state alone', async () => {
+    await givenUp('gone');
+    await givenUp('exhausted');
+    await givenUp('exhausted', { merchantId: 8 });
+    expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO(), state: 'gone' })).toEqual([1, 0]);
+  });
+
+  test('of a state are of all merchants, or of one', async () => {
+    for (const merchantId of [7, 8, 8]) await givenUp('exhausted', { merchantId });
+    await givenUp('gone');
+    expect(await many({ ...exhausted, merchantId: 8 })).toEqual([2, 0]);
+    expect(await many(exhausted)).toEqual([1, 0]);
+  });
+});

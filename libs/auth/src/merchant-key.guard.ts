@@ -1,0 +1,89 @@
+import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { DomainError, isNumericId } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiKey, isApiKeyShaped } from './api-key.js';
+
+/** What a key of a merchant or site may see and change on the path it was sent to. */
+export interface AuthenticatedMerchant {
+  /** UUID of the key. */
+  readonly keyId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  /** The site of the path, or the only site that the key speaks for; undefined: all sites of the merchant. */
+  readonly siteId: number | undefined;
+  /** Whether the merchant has the site of the path. True on a path without a site. */
+  readonly siteExists: boolean;
+}
+
+interface MerchantRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly params: Readonly<Record<string, string | undefined>>;
+  merchant?: AuthenticatedMerchant;
+}
+
+interface KeyRow {
+  readonly keyId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  /** Null for a merchant's key, which speaks for all its sites. */
+  readonly siteId: number | null;
+  readonly siteExists: boolean;
+}
+
+/**
+ * Lets a merchant in on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
+ * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. A site's key
+ * on a path of the whole merchant is let in for its own site alone. Reads the table each time, so that a revoked key is
+ * refused as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations.
+ */
+@Injectable()
+export class MerchantKeyGuard implements CanActivate {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<MerchantRequest>();
+    const { merchantId, siteId } = request.params;
+    const isOfSite = 'siteId' in request.params;
+    const key = await this.find(apiKeyOf(request), siteId);
+    if (!key) throw new DomainError('credentials.invalid');
+    const fields = Object.entries(isOfSite ? { merchantId, siteId } : { merchantId })
+      .filter(([, id]) => !isNumericId(id))
+      .map(([field]) => ({ field, message: `${field} must be a number` }));
+    if (fields.length > 0) throw new DomainError('request.invalid', { fields });
+    const isForeignSite = isOfSite && key.siteId !== null && key.siteId !== Number(siteId);
+    if (key.merchantId !== Number(merchantId) || isForeignSite) throw new DomainError('credentials.forbidden');
+    request.merchant = {
+      keyId: key.keyId,
+      mode: key.mode,
+      merchantId: key.merchantId,
+      siteId: isOfSite ? Number(siteId) : (key.siteId ?? undefined),
+      siteExists: !isOfSite || key.siteExists,
+    };
+    return true;
+  }
+
+  private async find(apiKey: unknown, siteId: unknown): Promise<KeyRow | undefined> {
+    if (!isApiKeyShaped(apiKey)) return undefined;
+    const [row] = await this.dataSource.query<KeyRow[]>(
+      `SELECT k.key_id AS "keyId", k.mode, k.merchant_id AS "merchantId", k.site_id AS "siteId", s.site_id IS NOT NULL AS "siteExists"
+         FROM known_api_keys k LEFT JOIN known_sites s ON s.merchant_id = k.merchant_id AND s.site_id = $2
+        WHERE k.hash = $1 AND NOT k.revoked`,
+      [hashApiKey(apiKey), isNumericId(siteId) ? Number(siteId) : null],
+    );
+    return row;
+  }
+}
+
+function apiKeyOf({ headers }: MerchantRequest): unknown {
+  return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1];
+}
+
+export function merchantOf(context: ExecutionContext): AuthenticatedMerchant {
+  const { merchant } = context.switchToHttp().getRequest<MerchantRequest>();
+  if (!merchant) throw new Error('MerchantKeyGuard has not run.');
+  return merchant;
+}
+
+/** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} let in. */
+export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => merchantOf(context));

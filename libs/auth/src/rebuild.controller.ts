@@ -1,0 +1,29 @@
+import { Controller, Get, HttpCode, Inject, Post, type Type, UseGuards } from '@nestjs/common';
+import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
+import { AdminKeyGuard } from './admin-key.guard.js';
+
+/**
+ * For administrators: builds the read model of a service from the log while it is read. A service offers it at
+ * `/admin/v1/<name>/rebuild` by listing the result among its module's controllers, with `rebuildableReadModel` and ADMIN_KEY
+ * among its providers.
+ */
+export function rebuildOf(name: string): Type {
+  @Controller(`admin/v1/${name}/rebuild`)
+  @UseGuards(AdminKeyGuard)
+  class RebuildController {
+    constructor(@Inject(ReadModelRebuild) private readonly rebuild: ReadModelRebuild) {}
+
+    /** 202; the same while one is being built. */
+    @Post()
+    @HttpCode(202)
+    begin(): Promise<RebuildState> {
+      return this.rebuild.execute();
+    }
+
+    @Get()
+    state(): Promise<RebuildState> {
+      return this.rebuild.state();
+    }
+  }
+  return RebuildController;
+}
