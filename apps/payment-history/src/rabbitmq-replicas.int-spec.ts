@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type AnyPaymentSnapshot,
   type EventEnvelope,
@@ -81,14 +80,14 @@ async function rebuild(replica: RunningService, method: 'GET' | 'POST'): Promise
 const readBy = (replica: RunningService) => readModel(replica.app.get(DataSource));
 
 /** On a database of its own, as a service that others do not know. */
-async function startAnew(): Promise<RunningService> {
-  const anew = { ...paymentHistoryService, name: `payment-history-${randomUUID()}` };
+async function startAnew(name: 'payment-history-late' | 'payment-history-anew'): Promise<RunningService> {
+  const anew = { ...paymentHistoryService, name };
   return services.start(anew, await services.environment(anew, SETTINGS));
 }
 
 test('on a database of its own a replica is ready only when it knows every payment there was', async () => {
   await services.stop(paying);
-  const late = await startAnew();
+  const late = await startAnew('payment-history-late');
   expect(await isReady(late)).toBe(false);
   paying = await services.start(processor, processorEnv);
   await waitUntil('the late one to be ready', 20_000, () => isReady(late));
@@ -171,7 +170,7 @@ test('built anew by two replicas while payments go on: read all the time, begun 
     .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);
   expect(asked).toHaveLength(2);
   // What it ends as is what one that has never heard of anything before makes of the same log.
-  const late = await startAnew();
+  const late = await startAnew('payment-history-anew');
   await waitUntil('another one to be ready', 20_000, () => isReady(late));
   const rebuilt = await readBy(replica);
   expect(rebuilt.payments).toHaveLength(PAYMENTS + 50);
