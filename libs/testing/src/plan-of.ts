@@ -1,4 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource } from 'typeorm';
+
+/** There while `work` runs, and in what it calls: not in the service's own jobs, which send statements meanwhile. */
+const withinWork = new AsyncLocalStorage<true>();
 
 /**
  * What PostgreSQL says it will do for the last statement that `work` sends: planned as services have it planned, for any
@@ -24,11 +28,11 @@ async function lastSentBy(dataSource: DataSource, work: () => Promise<unknown>):
   let last: [string, unknown[]] | undefined;
   const query = dataSource.query.bind(dataSource);
   dataSource.query = ((text: string, parameters: unknown[] = [], ...rest: []) => {
-    last = [text, parameters];
+    if (withinWork.getStore()) last = [text, parameters];
     return query(text, parameters, ...rest);
   }) as DataSource['query'];
   try {
-    await work();
+    await withinWork.run(true, work);
   } finally {
     dataSource.query = query;
   }

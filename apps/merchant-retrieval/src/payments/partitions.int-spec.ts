@@ -1,4 +1,4 @@
-import { planOf, told } from '@svc/testing';
+import { planOf, told, waitUntil } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { PaymentPartitions } from './payment-partitions.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -44,6 +44,24 @@ test('a partition is dropped when its last day is outside the window, with its p
   // What is older is skipped, so that it needs no partition.
   await retrieval.deliver(told(payment, 3));
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
+});
+
+test('a replica waits for its turn longer than for a lock that others wait behind', async () => {
+  const { dataSource } = retrieval;
+  const other = dataSource.createQueryRunner();
+  await other.startTransaction();
+  await other.query(`SELECT pg_advisory_xact_lock(hashtext('ensure_month_partitions'))`);
+  const made = runOnce();
+  await waitUntil('it to have waited longer', 10_000, async () => {
+    const [row] = await dataSource.query<[{ waits: boolean }]>(
+      `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+                         AND wait_event = 'advisory' AND query_start < clock_timestamp() - interval '2.2 s') AS waits`,
+    );
+    return row.waits;
+  });
+  await other.commitTransaction();
+  await other.release();
+  await expect(made).resolves.toBeUndefined();
 });
 
 describe('plans, made while the tables are empty and never analysed', () => {
