@@ -12,7 +12,16 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, type Page, devices } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
-import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import {
+  complaintsOf,
+  fillCard,
+  holdReturn,
+  isAt,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
 import { Platform } from './platform.js';
 
 /** Started with the first test, and again in other ways on the same data. */
@@ -88,12 +97,14 @@ describe.each([
   });
 
   it('takes a payment from a phone: encrypted, because the context is secure, and the order turns paid', async () => {
+    const letReturn = await holdReturn(page, platform.demo.shopUrl);
     await checkOut();
     expect(await page.evaluate(() => window.isSecureContext)).toBe(true);
     await fillCard(page, '4242 4242 4242 4242');
     await screenshot(page, `${name}-1-payment-page`);
     await payButton(page).click();
     await seesHeading(page, 'Payment successful');
+    letReturn();
     // The shop hears of it from the platform's notification, not from the page.
     await seesOrderPaid();
     await screenshot(page, `${name}-2-order-paid`);

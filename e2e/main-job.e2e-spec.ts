@@ -130,6 +130,7 @@ describe.each([
   });
 
   it('does not leave a form standing when a reload overtook the payment it interrupted', async () => {
+    const letReturn = await holdReturn(page, platform.demo.shopUrl);
     const paymentPage = await checkOut();
     const formAsItWas = await context.request.get(paymentPage);
     await fillCard(page, ANSWERS_LATE);
@@ -141,6 +142,7 @@ describe.each([
     await page.reload();
     await seesHeading(page, 'Confirming with your bank…');
     await seesHeading(page, 'Payment successful');
+    letReturn();
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
   });
