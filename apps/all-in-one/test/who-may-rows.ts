@@ -263,7 +263,7 @@ const MERCHANTS_OWN: readonly Row[] = [
   ),
 ];
 
-/** What finds a payment: its invoice, the merchant's reference of that, its own. */
+/** A payment is found by its invoice, by the merchant's reference of the invoice, and by its own reference. */
 const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: MadePayment) => string])[] = [
   ['/invoices/:invoiceId/payments', ({ request }) => `/invoices/${request.invoiceReference}/payments`],
   ['/payments', ({ externalReference }) => `/payments?externalReference=${externalReference}`],

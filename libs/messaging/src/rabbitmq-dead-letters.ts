@@ -72,7 +72,8 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
       while (replayed + refused.length < REPLAYED_MAX) {
         const batch = await take(channel, this.names.deadLetterQueue(reader.service));
         if (batch.length === 0) break;
-        const usable = batch.filter((message) => this.isUsable(message, reader.service) || !refused.push(message));
+        const usable: GetMessage[] = [];
+        for (const message of batch) (this.isUsable(message, reader.service) ? usable : refused).push(message);
         if (usable.length === 0) continue;
         await reader.handle(usable.map(asEnvelope));
         for (const message of usable) channel.ack(message);

@@ -1,3 +1,4 @@
+import { SERVICES } from '../settings.ts';
 import type { Administration } from './administration.ts';
 import { type AdminCommand, type Input, parameter, segment, wrongInput } from './command.ts';
 
@@ -19,15 +20,7 @@ interface InBroker {
 }
 
 /** Those that consume events; each keeps its own dead letters. */
-const SERVICES = [
-  'identity',
-  'payment-processor',
-  'hosted-gateway',
-  'webhook-dispatcher',
-  'code-decoder',
-  'payment-history',
-  'merchant-retrieval',
-];
+const CONSUMERS: readonly string[] = SERVICES.filter((service) => service !== 'demo-shop');
 
 /** Messages that a service gave up on after five deliveries, and having them handled again once the cause is mended. */
 export const deadLetterCommands: readonly AdminCommand[] = [
@@ -112,6 +105,6 @@ function pathOf(input: Input, what: string, after: string | null): string {
 
 function serviceOf(input: Input): string {
   const service = parameter(input, 0);
-  if (!SERVICES.includes(service)) throw wrongInput(`"${service}" keeps no dead letters: ${SERVICES.join(', ')} do`);
+  if (!CONSUMERS.includes(service)) throw wrongInput(`"${service}" keeps no dead letters: ${CONSUMERS.join(', ')} do`);
   return service;
 }

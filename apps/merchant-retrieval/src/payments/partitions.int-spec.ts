@@ -41,7 +41,7 @@ test('a partition is dropped when its last day is outside the window, with its p
   const left = await partitions();
   expect(left[0]).toBe('payments_2026_04');
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
-  // What is older is skipped, so that it needs no partition.
+  // A payment from before the window is skipped: its partition is gone.
   await retrieval.deliver(told(payment, 3));
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
 });

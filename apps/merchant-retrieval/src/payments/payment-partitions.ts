@@ -15,7 +15,7 @@ import { isPastWindow, neededMonths } from './months.js';
 const EVERY_MS = 3_600_000;
 /** Longest that readers and writers wait behind this job, which has to wait for those before it. */
 const LOCK_MS_MAX = 2_000;
-/** Longest that this job waits for its turn, which holds up nobody: services that start together all make partitions. */
+/** Longest that this job waits for its turn: services that start together all make partitions. Waiting holds up nobody. */
 const TURN_MS_MAX = 120_000;
 
 /**

@@ -3,9 +3,7 @@ import { type AnyPaymentSnapshot, type EventEnvelope, PaymentFailedV1, PaymentSu
 import { EventPattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
-/**
- * Keeps the final payments of merchants, whoever paid (M1). Replay: each payment stays at its newest version.
- */
+/** Keeps every final payment of every merchant, hosted or a partner's (M1). Replay: each payment stays at its newest version. */
 @Controller()
 export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}

@@ -1,4 +1,4 @@
-/** What the read model keeps: the newest version, in the copies that are served and built, for as long as a window reaches. */
+/** The read model keeps the newest version of each payment until no window reaches it, while a rebuild goes on too. */
 import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, type RebuildState, ReadModelRebuild, Transport } from '@svc/messaging';
 import { anEvent, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';

@@ -15,7 +15,7 @@ import { checkOpenedCard } from './opened-card.js';
 /** Longest encrypted card that is looked at; a real one has about 700 characters. */
 const ENCRYPTED_CARD_LENGTH_MAX = 4096;
 
-/** What versions of the published key are numbered under. */
+/** Aggregate of the events that publish a card key: their versions count the keys. */
 export const CARD_KEY_AGGREGATE = 'card-key';
 
 interface OpenedKey extends Pick<CardKey, 'replacedAt'> {

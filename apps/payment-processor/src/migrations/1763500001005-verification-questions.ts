@@ -10,11 +10,11 @@ export class VerificationQuestions1763500001005 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE verifications ADD COLUMN next_ask_at timestamptz;
-      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last asked about it because somebody looked.';
+      COMMENT ON COLUMN verifications.asked_at IS 'When the acquirer was last asked because a payer or client looked at the payment.';
       COMMENT ON COLUMN verifications.next_ask_at IS 'When the job asks about it again; NULL: now.';
       DROP INDEX verifications_waiting;
       CREATE INDEX verifications_waiting ON verifications (next_ask_at NULLS FIRST) WHERE open;
-      COMMENT ON INDEX verifications_waiting IS 'Nobody may be looking at the payment of a partner, so whether its payer has returned is asked for.';
+      COMMENT ON INDEX verifications_waiting IS 'For the job that asks the acquirer whether the payer of a partner has returned: perhaps no page of ours is open.';
     `);
   }
 

@@ -142,7 +142,7 @@ describe('the terms of a merchant', () => {
     [50, 49, 'payable.mismatch'],
     [50, 50, undefined],
     [50, 101, undefined],
-    // What is owed is less than the minimum: it is paid as it stands, and not with less.
+    // Less than the minimum is owed: the whole of it can be paid, a part of it cannot.
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
