@@ -72,18 +72,20 @@ export function isAt(page: Page, what: string, test: (url: URL) => boolean, dead
 
 /**
  * The receipt leads back to the shop by itself after a few seconds; this keeps it there until it is let go, however
- * slow the machine is.
+ * slow the machine is. Where the shop answers 204 a browser stays; a request kept waiting would stall the whole tab.
  */
-export async function holdReturn(page: Page, shopUrl: string): Promise<() => void> {
-  const address = `${shopUrl}/return**`;
-  let letGo: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (letGo = resolve));
-  await page.route(address, async (route) => {
-    await released;
-    // The page's own return and the payer's click may both be on their way; the one that lost is gone.
-    await route.continue().catch(() => undefined);
+export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
+  let isHeld = true;
+  let left: string | undefined;
+  await page.route(`${shopUrl}/return**`, async (route) => {
+    if (!isHeld) return route.continue();
+    left = route.request().url();
+    return route.fulfill({ status: 204 });
   });
-  return () => letGo();
+  return async () => {
+    isHeld = false;
+    if (left !== undefined) await page.evaluate((to) => location.replace(to), left);
+  };
 }
 
 /** What axe finds wrong with the page as it is now, in all its rules. */

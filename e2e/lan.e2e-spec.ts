@@ -104,7 +104,7 @@ describe.each([
     await screenshot(page, `${name}-1-payment-page`);
     await payButton(page).click();
     await seesHeading(page, 'Payment successful');
-    letReturn();
+    await letReturn();
     // The shop hears of it from the platform's notification, not from the page.
     await seesOrderPaid();
     await screenshot(page, `${name}-2-order-paid`);

@@ -110,7 +110,7 @@ describe.each([
     const receipt = await page.locator('main').innerText();
     const paymentReference = /[0-9A-HJKMNP-TV-Z]{18}/.exec(receipt)?.[0] ?? 'none on the receipt';
 
-    letReturn();
+    await letReturn();
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
     await screenshot(page, 'approved-7-order-paid');
@@ -142,7 +142,7 @@ describe.each([
     await page.reload();
     await seesHeading(page, 'Confirming with your bank…');
     await seesHeading(page, 'Payment successful');
-    letReturn();
+    await letReturn();
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
   });
@@ -169,7 +169,7 @@ describe.each([
     await seesHeading(page, 'Payment successful');
     await screenshot(page, 'declined-3-second-try-receipt');
     await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click({ noWaitAfter: true });
-    letReturn();
+    await letReturn();
     await seesOrderPaid();
     await screenshot(page, 'declined-4-order-paid');
   });

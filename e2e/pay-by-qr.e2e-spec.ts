@@ -59,7 +59,7 @@ describe('paying by QR', () => {
   /** Goes shopping up to the payment page, and points the camera at the screen. */
   async function showCode(
     colorScheme: 'light' | 'dark',
-  ): Promise<{ desktop: Page; address: string; sessionId: string; letReturn: () => void }> {
+  ): Promise<{ desktop: Page; address: string; sessionId: string; letReturn: () => Promise<void> }> {
     const desktop = await newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
     const letReturn = await holdReturn(desktop, platform.demo.shopUrl);
     await desktop.goto(platform.demo.shopUrl);
@@ -132,7 +132,7 @@ describe('paying by QR', () => {
     console.log(`the desktop turned ${took} ms after the phone (${colorScheme})`);
     await screenshot(desktop, `qr-desktop-${colorScheme}-2-paid`);
 
-    letReturn();
+    await letReturn();
     await seesOrderPaid(desktop);
     expect(await phone.locator('main').innerText()).toContain('The page of the shop goes on by itself.');
     expect([phone.url(), await phone.getByRole('link').count()]).toEqual([address, 0]);
@@ -170,7 +170,7 @@ describe('paying by QR', () => {
     console.log(`desktop and phone turned ${took.join(' and ')} ms after the partner was answered`);
     await screenshot(phone, 'qr-phone-3-paid-by-partner');
 
-    letReturn();
+    await letReturn();
     await seesOrderPaid(desktop);
     expect(await desktop.locator('#payment-reference').innerText()).toBe(made.paymentReference);
     expect(await paymentsOf(sessionId)).toEqual(['Success']);

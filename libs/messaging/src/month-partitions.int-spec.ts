@@ -1,15 +1,16 @@
 import { newDataSource } from '@svc/persistence';
-import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
-import type { DataSource } from 'typeorm';
+import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import type { DataSource, EntityManager } from 'typeorm';
 import { noted } from './contract/effects.js';
 import { ensureMonthPartitions, EventLog, messagingMigrations } from './index.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
 let events: EventLog;
-const clock = new ManualClock();
+let clock: ManualClock;
 
 beforeEach(async () => {
+  clock = new ManualClock();
   database = await newTestDatabase();
   dataSource = await newDataSource({
     url: database.url,
@@ -58,6 +59,56 @@ test('processes that ensure them at once while events are logged lose and double
   await appending;
   await append('after');
   expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
+});
+
+/** A transaction that stays open until it is ended. */
+async function openTransaction() {
+  const runner = dataSource.createQueryRunner();
+  await runner.startTransaction();
+  return {
+    tx: runner.manager,
+    end: async () => {
+      await runner.commitTransaction();
+      await runner.release();
+    },
+  };
+}
+const inboxRow = (tx: EntityManager) =>
+  tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+
+test('partitions of months to come are made beside transactions that write in this month', async () => {
+  await ensureMonthPartitions(dataSource, clock);
+  const writer = await openTransaction();
+  await events.append(writer.tx, noted('a'));
+  await inboxRow(writer.tx);
+  clock.advance(31 * 24 * 3_600_000);
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
+  await writer.end();
+});
+
+test('a transaction that reads everything puts it off; events are logged all the same', async () => {
+  const backup = await openTransaction();
+  await backup.tx.query('SELECT FROM event_log');
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(false);
+  await append('meanwhile');
+  await backup.end();
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
+});
+
+test('who has written to the inbox and then logs an event does not meet it half-way', async () => {
+  const consumer = await openTransaction();
+  await inboxRow(consumer.tx);
+  const made = ensureMonthPartitions(dataSource, clock);
+  await waitUntil('it to wait for the inbox', 10_000, async () => {
+    const [{ waits }] = await dataSource.query<[{ waits: boolean }]>(
+      `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'inbox_default'::regclass) AS waits`,
+    );
+    return waits;
+  });
+  await events.append(consumer.tx, noted('an effect'));
+  await consumer.end();
+  expect(await made).toBe(true);
 });
 
 test('a partition that rows were moved to has the indexes of the others', async () => {

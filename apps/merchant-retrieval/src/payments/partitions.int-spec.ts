@@ -50,12 +50,12 @@ test('a replica waits for its turn longer than for a lock that others wait behin
   const { dataSource } = retrieval;
   const other = dataSource.createQueryRunner();
   await other.startTransaction();
-  await other.query(`SELECT pg_advisory_xact_lock(hashtext('ensure_month_partitions'))`);
+  await other.query(`LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
   const made = runOnce();
   await waitUntil('it to have waited longer', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(
       `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-                         AND wait_event = 'advisory' AND query_start < clock_timestamp() - interval '2.2 s') AS waits`,
+                         AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '2.2 s') AS waits`,
     );
     return row.waits;
   });

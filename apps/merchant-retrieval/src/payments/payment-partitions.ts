@@ -15,7 +15,7 @@ import { isPastWindow, neededMonths } from './months.js';
 const EVERY_MS = 3_600_000;
 /** Longest that readers and writers wait behind this job, which has to wait for those before it. */
 const LOCK_MS_MAX = 2_000;
-/** Longest that this job waits for its turn: services that start together all make partitions. Waiting holds up nobody. */
+/** Longest that this job waits for its turn: replicas that start together all make partitions. Waiting holds up nobody. */
 const TURN_MS_MAX = 120_000;
 
 /**
@@ -55,7 +55,7 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
     const { first, count } = neededMonths(now);
     await inTransaction(this.dataSource, async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${TURN_MS_MAX}`);
-      await tx.query(`SELECT pg_advisory_xact_lock(hashtext('ensure_month_partitions'))`);
+      await tx.query(`LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
       await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
       await tx.query(`SELECT ensure_month_partitions('payments', $1::date, $2)`, [
         first.toISOString().slice(0, 10),

@@ -73,6 +73,7 @@ test('payment and events have the merchant’s name and the site’s reference o
     ['processing', 'Karoo Books', 'WEB'],
     ['failed', 'Karoo Books', 'WEB'],
   ]);
+  processor.clock.advance(1_000);
   // Renamed in between: each payment has its own, also when it is read again.
   await processor.dataSource.query(`UPDATE known_sites SET site_reference = 'RENAMED' WHERE site_id = $1`, [siteId]);
   await processor.pay(payable, { try: 2 });

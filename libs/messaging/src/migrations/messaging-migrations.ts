@@ -4,6 +4,7 @@ import { ToldAgain1763500000003 } from './1763500000003-told-again.js';
 import { DeferredEvents1763500000004 } from './1763500000004-deferred-events.js';
 import { MonthPartitions1763500000005 } from './1763500000005-month-partitions.js';
 import { Heartbeats1763500000006 } from './1763500000006-heartbeats.js';
+import { PartitionsAttached1763500000007 } from './1763500000007-partitions-attached.js';
 
 /** Run before a service's own. */
 export const messagingMigrations = [
@@ -13,4 +14,5 @@ export const messagingMigrations = [
   DeferredEvents1763500000004,
   MonthPartitions1763500000005,
   Heartbeats1763500000006,
+  PartitionsAttached1763500000007,
 ];
