@@ -14,9 +14,10 @@ const DEADLINE_MS = 8_000;
 let database: TestDatabase;
 let dataSource: DataSource;
 let events: EventLog;
-const clock = new ManualClock();
+let clock: ManualClock;
 
 beforeEach(async () => {
+  clock = new ManualClock();
   database = await newTestDatabase();
   dataSource = await newDataSource({
     url: database.url,
@@ -196,6 +197,32 @@ describe('a target that takes batches before the first is safe', () => {
     for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
     await relay.stop();
   });
+});
+
+test('a relay that a backup keeps from making partitions hands over all the same, and makes them a minute later', async () => {
+  const backup = dataSource.createQueryRunner();
+  await backup.startTransaction();
+  await backup.query('SELECT FROM event_log');
+  const given: string[] = [];
+  const broker = await brokerWith((batch) => Promise.resolve(void given.push(...batch.map(({ id }) => id))));
+  const { log, lines } = recordingLog();
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  await relay.start();
+  await append('while it is under way');
+  await waitUntil('the hand-over', DEADLINE_MS, () => Promise.resolve(given.length === 1));
+  expect(lines).toContain('relay: partitions not made, a long transaction is in the way');
+
+  await backup.commitTransaction();
+  await backup.release();
+  clock.advance(60_000);
+  await waitUntil('the partition', DEADLINE_MS, async () => {
+    const [{ made }] = await dataSource.query<[{ made: boolean }]>(
+      `SELECT to_regclass('event_log_' || $1) IS NOT NULL AS made`,
+      [clock.nowISO().slice(0, 7).replace('-', '_')],
+    );
+    return made;
+  });
+  await relay.stop();
 });
 
 test('a target that leaves is forgotten without a failure', async () => {
