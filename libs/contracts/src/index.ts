@@ -17,6 +17,7 @@ export * from './http/identity-token.js';
 export * from './http/invoices.js';
 export * from './http/make-payment.js';
 export * from './http/merchant-payments.js';
+export * from './http/payment-notice.js';
 export * from './http/payment-notification.js';
 export * from './http/payments.js';
 export * from './payment-status.js';

@@ -4,6 +4,7 @@ export * from './domain-error.js';
 export * from './kept-for-a-second.js';
 export * from './merchant-url.js';
 export * from './notification-id.js';
+export * from './payment-notice.js';
 export * from './numeric-id.js';
 export * from './own-code.js';
 export * from './payment-reference.js';

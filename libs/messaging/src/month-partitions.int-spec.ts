@@ -73,8 +73,7 @@ async function openTransaction() {
     },
   };
 }
-const inboxRow = (tx: EntityManager) =>
-  tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+const inboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
 
 test('partitions of months to come are made beside transactions that write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);

@@ -1,0 +1,19 @@
+import type { PaymentNotification } from './payment-notification.js';
+
+/**
+ * What a site's webhook and the stream say of a payment (M6): that it became final, or that money of it was given back.
+ * The payment's own fields are those of the retrieval model.
+ */
+export type PaymentNotice = PaymentNotification &
+  ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: NoticedRefund });
+
+/** Money given back, wholly or in part; an automatic reversal too (H2, M5). */
+export interface NoticedRefund {
+  /** Names it for ever; of an automatic reversal a UUID. */
+  refundReference: string;
+  /** Cents. */
+  amount: number;
+  status: 'pending' | 'succeeded' | 'failed';
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
+}

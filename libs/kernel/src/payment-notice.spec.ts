@@ -1,0 +1,57 @@
+import type { AnyPaymentSnapshot } from '@svc/contracts';
+import { notificationIdOf } from './notification-id.js';
+import { noticeOf } from './payment-notice.js';
+
+const failed: AnyPaymentSnapshot = {
+  reference: 'r',
+  paymentReference: 'P',
+  mode: 'test',
+  merchantId: 1001,
+  siteId: 5001,
+  state: 'failed',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 12_345,
+  amount: 12_000,
+  tipAmount: 500,
+  processedAmount: 0,
+  paymentUTCDate: '2026-03-01T10:00:00.123Z',
+  modifiedUTCDate: '2026-03-01T10:00:01.456Z',
+  paymentMethodType: 'Card',
+  paymentMethodLabel: '**** 4242',
+  errors: [],
+  source: {
+    kind: 'session',
+    sessionId: 'session-1',
+    apiVersion: 'v3.1',
+    merchantOrderId: 'order-1',
+    notificationUrl: 'https://shop.example/hook',
+  },
+  payable: { payableId: 'session-1', state: 'open', version: 3, tries: 1 },
+};
+
+test('a final payment is told with the id that its notification to the session has (E8)', () => {
+  const { id, notice } = noticeOf(failed);
+  expect(id).toBe(notificationIdOf(failed));
+  expect(notice).toMatchObject({ type: 'payment', status: 2, tenderedAmount: 12_500, siteReference: '' });
+  expect(notice).not.toHaveProperty('refund');
+});
+
+test('a reversal is told as a refund of all that was charged, by an id of its own (M6)', () => {
+  const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
+  const { id, notice } = noticeOf(reversed);
+  expect(notice).toEqual({
+    ...noticeOf(failed).notice,
+    type: 'refund',
+    refund: { refundReference: id, amount: 12_500, status: 'succeeded', createdUTCDate: '2026-03-01T10:01:00.000Z' },
+  });
+  expect(id).not.toBe(noticeOf(failed).id);
+  expect(noticeOf(reversed).id).toBe(id);
+});
+
+test('the till of today stands in where an earlier release did not keep it', () => {
+  expect(noticeOf(failed, 'WEB').notice.siteReference).toBe('WEB');
+  expect(noticeOf({ ...failed, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
+});
+
+test('a payment under way is told to nobody', () =>
+  expect(() => noticeOf({ ...failed, state: 'processing' })).toThrow('not final'));
