@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { appFor, type Host } from '@svc/contracts';
+import { appFor, type ErrorCode, type Host } from '@svc/contracts';
 import type { RunningService, TlsOptions } from '@svc/service';
 
 /**
@@ -36,7 +36,8 @@ export function newFront(
     if (request.headers.accept === 'text/event-stream') endWithListener(front, response);
     if (handle) return handle(request, response);
     response.writeHead(404, { 'content-type': 'application/problem+json' });
-    response.end(JSON.stringify({ type: 'about:blank', title: 'Nothing was found here.', status: 404 }));
+    const [title, code] = ['Nothing was found here.', 'resource.not-found' satisfies ErrorCode];
+    response.end(JSON.stringify({ type: 'about:blank', title, status: 404, code }));
   };
   const front = tls ? createTlsServer({ ...limits, ...tls }, answer) : createServer(limits, answer);
   front.maxConnections = CONNECTIONS_MAX;

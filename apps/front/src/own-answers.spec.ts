@@ -107,6 +107,7 @@ describe('an answer of the front itself', () => {
       type: 'about:blank',
       title: 'The service is being restarted. Try again in a moment.',
       status: 503,
+      code: 'service.not-ready',
       instance: headers['x-request-id'],
     });
   });
@@ -116,7 +117,8 @@ describe('an answer of the front itself', () => {
       const { headers, type, body } = sent('gateway', NOT_FOUND, accept);
       expect(type).toBe('application/problem+json');
       expect(headers).toEqual({ 'x-request-id': uuid, 'cache-control': 'no-store' });
-      expect(JSON.parse(body)).toEqual({ type: 'about:blank', title: 'Nothing was found here.', status: 404 });
+      const [title, code] = ['Nothing was found here.', 'resource.not-found'];
+      expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status: 404, code });
     }
   });
 
@@ -126,10 +128,16 @@ describe('an answer of the front itself', () => {
   });
 
   it("is the gateway's envelope for its merchants (H1)", () => {
-    const { type, body } = sent('gateway', { status: 500 as never, message: 'Broken.' }, 'application/json');
+    const { type, body } = sent(
+      'gateway',
+      { status: 500 as never, code: 'internal', message: 'Broken.' },
+      'application/json',
+    );
     expect(type).toBe('application/json');
     expect(JSON.parse(body)).toEqual({ status: 'InternalServer', errors: [{ message: 'Broken.' }] });
-    expect(sent('gateway', { status: 500 as never, message: 'Broken.' }, 'text/html').type).toBe('text/plain');
+    expect(sent('gateway', { status: 500 as never, code: 'internal', message: 'Broken.' }, 'text/html').type).toBe(
+      'text/plain',
+    );
   });
 
   it.each([

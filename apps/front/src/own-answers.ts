@@ -1,31 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import { appFor, type Host } from '@svc/contracts';
+import { appFor, ERROR_CATALOGUE, type ErrorCode, type Host } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What the front answers itself: nobody is named for the address, or the app that is does not answer. */
 export interface OwnAnswer {
   readonly status: 404 | 413 | 502 | 503 | 504;
+  /** Of the error catalogue. */
+  readonly code: ErrorCode;
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
 
-export const NOT_FOUND: OwnAnswer = { status: 404, message: 'Nothing was found here.' };
-const TOO_LARGE: OwnAnswer = { status: 413, message: 'The request is too large.' };
+export const NOT_FOUND: OwnAnswer = { status: 404, code: 'resource.not-found', message: 'Nothing was found here.' };
+const TOO_LARGE: OwnAnswer = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
 /** Nothing was sent to the app: repeating is safe. */
 const UNAVAILABLE: OwnAnswer = {
   status: 503,
+  code: 'service.not-ready',
   message: 'The service is being restarted. Try again in a moment.',
   retryAfterSeconds: 1,
 };
 /** The app may have executed the request before it went. */
 const BROKEN_OFF: OwnAnswer = {
   status: 502,
-  message: 'The service broke off before it answered. Find out what was done before you repeat the request.',
+  code: 'service.broken-off',
+  message: ERROR_CATALOGUE['service.broken-off'].message,
   retryAfterSeconds: 1,
 };
 const TOO_SLOW: OwnAnswer = {
   status: 504,
-  message: 'The service did not answer in time. Find out what was done before you repeat the request.',
+  code: 'service.timed-out',
+  message: ERROR_CATALOGUE['service.timed-out'].message,
 };
 
 /** Nobody listens, or nobody could be reached: the request has not left the front. */
@@ -89,7 +94,7 @@ export function answerItself(
   reply: FastifyReply,
   answer: OwnAnswer,
 ): FastifyReply {
-  const { status, message, retryAfterSeconds } = answer;
+  const { status, code, message, retryAfterSeconds } = answer;
   const requestId = randomUUID();
   reply.status(status).header('x-request-id', requestId).header('cache-control', 'no-store');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
@@ -101,6 +106,7 @@ export function answerItself(
       type: 'about:blank',
       title: message,
       status,
+      code,
       ...(status >= 500 ? { instance: requestId } : {}),
     }),
   );

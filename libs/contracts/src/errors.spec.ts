@@ -58,6 +58,8 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['resource.not-found', '40', 404, false],
   ['resource.conflict', '40', 409, false],
   ['service.not-ready', '50', 503, true],
+  ['service.broken-off', '50', 502, false],
+  ['service.timed-out', '50', 504, false],
   ['internal', '50', 500, true],
 ];
 const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);

@@ -189,6 +189,18 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'Not ready yet. Try again in a moment.',
   },
+  'service.broken-off': {
+    errorReference: '50',
+    httpStatus: 502,
+    retryable: false,
+    message: 'The service broke off before it answered. Find out what was done before you repeat the request.',
+  },
+  'service.timed-out': {
+    errorReference: '50',
+    httpStatus: 504,
+    retryable: false,
+    message: 'The service did not answer in time. Find out what was done before you repeat the request.',
+  },
   internal: { errorReference: '50', httpStatus: 500, retryable: true, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -1,6 +1,7 @@
 export * from './clock.js';
 export * from './code-parameter.js';
 export * from './domain-error.js';
+export * from './field-rules.js';
 export * from './kept-for-a-second.js';
 export * from './merchant-url.js';
 export * from './notification-id.js';

@@ -119,11 +119,12 @@ export class HttpExchange {
 
 /** The error an answer other than 2xx stands for. */
 export function describeFailure(answer: ApiAnswer): SvcApiError {
-  const envelope = (answer.body ?? {}) as { status?: unknown; errors?: unknown };
+  const envelope = (answer.body ?? {}) as { status?: unknown; errors?: unknown; code?: unknown };
   return new SvcApiError({
     httpStatus: answer.httpStatus,
     status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
     errors: readErrors(envelope.errors),
+    code: typeof envelope.code === 'string' ? envelope.code : undefined,
     requestId: answer.headers.get('x-request-id') ?? undefined,
     retryable: isRetryable(answer),
     retryAfterSeconds: retryAfterSeconds(answer.headers),

@@ -196,7 +196,7 @@ it('makes a reference where none is given, and sends a repeat under the same one
 it('a refusal is an error that says which one, and a declined payment is none', async () => {
   routes['POST /v1/payments'] = () => ({
     status: 422,
-    body: { errors: [{ errorReference: '22', message: 'Not the amount.', field: 'amount' }] },
+    body: { code: 'payable.mismatch', errors: [{ errorReference: '22', message: 'Not the amount.', field: 'amount' }] },
   });
   const refused: unknown = await client()
     .service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c' })
@@ -204,6 +204,7 @@ it('a refusal is an error that says which one, and a declined payment is none', 
   expect(refused).toBeInstanceOf(SvcApiError);
   expect(refused).toMatchObject({
     httpStatus: 422,
+    code: 'payable.mismatch',
     errors: [{ errorReference: '22', message: 'Not the amount.', field: 'amount' }],
     requestId: 'req-77',
     retryable: false,

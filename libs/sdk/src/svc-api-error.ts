@@ -11,6 +11,8 @@ export class SvcApiError extends Error {
   /** `InternalServer` also when the answer had no envelope. */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];
+  /** What the main API calls the error, e.g. `payable.mismatch`: branch on it. The hosted gateway names none. */
+  readonly code: string | undefined;
   /** `x-request-id` of the answer (C8): quote it to support. */
   readonly requestId: string | undefined;
   /** Whether the same call may succeed later without a change. */
@@ -22,6 +24,7 @@ export class SvcApiError extends Error {
     httpStatus: number;
     status: ResponseStatus;
     errors: readonly ApiErrorItem[];
+    code?: string | undefined;
     requestId?: string | undefined;
     retryable: boolean;
     retryAfterSeconds?: number | undefined;
@@ -35,6 +38,7 @@ export class SvcApiError extends Error {
     this.httpStatus = failure.httpStatus;
     this.status = failure.status;
     this.errors = failure.errors;
+    this.code = failure.code;
     this.requestId = failure.requestId;
     this.retryable = failure.retryable;
     this.retryAfterSeconds = failure.retryAfterSeconds;

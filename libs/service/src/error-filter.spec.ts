@@ -56,6 +56,7 @@ test('every field is named, under the identifier of its error', () => {
       type: 'about:blank',
       title: ERROR_CATALOGUE['request.invalid'].message,
       status: 400,
+      code: 'request.invalid',
       detail: ERROR_CATALOGUE['request.invalid'].message,
       instance: 'a-request',
       errors: fields.map((field) => ({ errorReference: '40', ...field })),
@@ -69,6 +70,7 @@ test.each(Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'credentials.in
     const { httpStatus, errorReference, message } = ERROR_CATALOGUE[code];
     expect(problemBody(new DomainError(code), request).body).toMatchObject({
       status: httpStatus,
+      code,
       errors: [{ errorReference, message }],
     });
   },

@@ -77,7 +77,10 @@ const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'request.rate-limited',
 };
 
-/** RFC 9457, the main API's form (C5). Every 401 has an empty body, whatever was wrong. */
+/**
+ * RFC 9457, the main API's form (C5); `code` is the key of the catalogue, by which programs branch. Every 401 has an empty
+ * body, whatever was wrong.
+ */
 export const problemBody: ErrorBody = (error, request) => {
   const { httpStatus, errorReference, message } = error.entry;
   if (httpStatus === 401) return { contentType: '', body: undefined };
@@ -88,6 +91,7 @@ export const problemBody: ErrorBody = (error, request) => {
       type: 'about:blank',
       title: message,
       status: httpStatus,
+      code: error.code,
       detail: error.message,
       instance: request.id,
       errors: errors.map((problem) => ({ errorReference, ...problem })),

@@ -1,6 +1,13 @@
 import 'reflect-metadata';
 import { IsIn, IsString } from 'class-validator';
-import { BODY_DEPTH_MAX, BODY_MEMBERS_MAX, BODY_VALUES_MAX, RequestValidation } from './request-validation.js';
+import { rulesFor } from '@svc/kernel';
+import {
+  BODY_DEPTH_MAX,
+  BODY_MEMBERS_MAX,
+  BODY_VALUES_MAX,
+  readBody,
+  RequestValidation,
+} from './request-validation.js';
 
 class Body {
   @IsString()
@@ -67,5 +74,41 @@ describe('RequestValidation', () => {
     [undefined, 'whatever'],
   ])('passes on what has no class as it is (%p)', (metatype, value) => {
     expect(validation.transform(value, { type: 'body', metatype })).toBe(value);
+  });
+});
+
+describe('a body that is read with rules', () => {
+  const noBob = rulesFor<Body>()(['name'], ({ name }) =>
+    name === 'bob' ? { field: 'name', message: 'not bob' } : undefined,
+  );
+  const noLive = rulesFor<Body>()(['mode'], ({ mode }) =>
+    mode === 'live' ? { field: 'mode', message: 'not live' } : undefined,
+  );
+  const fieldsOf = (body: unknown) =>
+    readBody(Body, body, [noLive, noBob]).then(
+      () => [],
+      ({ fields }: { fields: { message: string }[] }) => fields.map(({ message }) => message),
+    );
+
+  it('is the object of its class, without unknown fields', async () => {
+    const read = await readBody(Body, { name: 'n', unknown: 1 }, [noBob]);
+    expect(read).toBeInstanceOf(Body);
+    expect(read).toEqual({ name: 'n', mode: 'test' });
+  });
+
+  it('is refused for every field that is malformed, then for those of the rules', async () => {
+    expect(await fieldsOf({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
+    expect(await fieldsOf({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
+    expect(await fieldsOf({ mode: 'live' })).toEqual(['name must be a string', 'not live']);
+    expect(await fieldsOf({ name: 'bob', mode: 'x' })).toEqual([
+      'mode must be one of the following values: test, live',
+      'not bob',
+    ]);
+    expect(await fieldsOf({ name: 'n' })).toEqual([]);
+  });
+
+  it('is refused as a whole where it is no object', async () => {
+    await expect(readBody(Body, [], [noBob])).rejects.toThrow('The body must be a JSON object.');
+    expect(await fieldsOf(undefined)).toEqual(['name must be a string']);
   });
 });

@@ -1,5 +1,5 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
-import { DomainError, type FieldProblem } from '@svc/kernel';
+import { DomainError, type FieldProblem, type FieldRule, ruleProblems } from '@svc/kernel';
 import type { ValidationError } from 'class-validator';
 import type { FastifyInstance } from 'fastify';
 
@@ -36,29 +36,63 @@ const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
-  private readonly pipe = new ValidationPipe({
-    transform: true,
-    whitelist: true,
-    stopAtFirstError: true,
-    validationError: { target: false, value: false },
-    exceptionFactory: (errors) =>
-      new DomainError('request.invalid', { fields: errors.flatMap((error) => fieldProblems(error)) }),
-  });
-
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     if (metadata.type !== 'body') return value;
     if (value === UNSUPPORTED) throw new DomainError('request.unsupported-media-type');
     if (value === UNREADABLE) throw new DomainError('request.invalid', { message: 'The body is not valid JSON.' });
     if (WITHOUT_CLASS.has(metadata.metatype)) return value;
-    const body: unknown = value === undefined ? {} : value;
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
-    }
-    if (!isModest(body)) {
-      throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
-    }
-    return this.pipe.transform(body, metadata);
+    return readBody(metadata.metatype!, value);
   }
+}
+
+/** Fields that are not of the form that their class declares. */
+class MalformedFields extends Error {
+  readonly problems: readonly FieldProblem[];
+  /** The request as it is, for rules that read its other fields. */
+  readonly request: unknown;
+
+  constructor(errors: readonly ValidationError[]) {
+    super('Malformed fields');
+    this.problems = errors.flatMap((error) => fieldProblems(error));
+    this.request = errors[0]?.target;
+  }
+}
+
+const FORM = new ValidationPipe({
+  transform: true,
+  whitelist: true,
+  stopAtFirstError: true,
+  validationError: { target: true, value: false },
+  exceptionFactory: (errors) => new MalformedFields(errors),
+});
+
+/**
+ * A body as an object of the contract's class. Throws a `request.invalid` that names every field that is malformed or that
+ * one of the rules refuses: first those malformed, in the order of the class, then those of the rules in their order (C5).
+ * A handler with rules declares its body as `unknown` and reads it with this; {@link RequestValidation} reads all others.
+ */
+export async function readBody<Request extends object>(
+  type: new (...args: never[]) => Request,
+  value: unknown,
+  rules: readonly FieldRule<Request>[] = [],
+): Promise<Request> {
+  const body: unknown = value === undefined ? {} : value;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
+  }
+  if (!isModest(body)) {
+    throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
+  }
+  const metadata: ArgumentMetadata = { type: 'body', metatype: type as new () => Request };
+  const read: unknown = await FORM.transform(body, metadata).catch((error: unknown) => {
+    if (error instanceof MalformedFields) return error;
+    throw error;
+  });
+  const malformed = read instanceof MalformedFields ? read.problems : [];
+  const request = (read instanceof MalformedFields ? read.request : read) as Request;
+  const fields = [...malformed, ...ruleProblems(request, rules, malformed)];
+  if (fields.length > 0) throw new DomainError('request.invalid', { fields });
+  return request;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedSite } from '@svc/auth';
-import type { CreateSessionRequest, HostedApiVersion } from '@svc/contracts';
-import { Clock, DomainError, merchantUrlProblem, newOwnCode, newUuid } from '@svc/kernel';
+import { CreateSessionRequest, type HostedApiVersion } from '@svc/contracts';
+import { Clock, DomainError, type FieldRule, merchantUrlProblem, newOwnCode, newUuid, rulesFor } from '@svc/kernel';
 import { currentTraceparent } from '@svc/messaging';
+import { readBody } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
 import { noSigningKey } from '../signing-keys/signing-keys.js';
@@ -26,11 +27,11 @@ export class CreateSession {
   async execute(
     site: AuthenticatedSite,
     apiVersion: HostedApiVersion,
-    request: CreateSessionRequest,
+    body: unknown,
   ): Promise<{ session: Session; replayed: boolean }> {
     // No payer could pay it.
     if (site.mode === 'live' && this.config.SVC_ACQUIRER_LIVE === 'off') throw new DomainError('live-mode.unavailable');
-    this.checkAddresses(site, request);
+    const request = await readBody(CreateSessionRequest, body, this.addressRules(site));
     const now = this.clock.now();
     const session: Session = {
       sessionId: newUuid(this.clock),
@@ -71,14 +72,14 @@ export class CreateSession {
     return { session: first, replayed: true };
   }
 
-  private checkAddresses(site: AuthenticatedSite, request: CreateSessionRequest): void {
-    const rules = {
+  private addressRules(site: AuthenticatedSite): FieldRule<CreateSessionRequest>[] {
+    const accepted = {
       allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development',
       ...(site.keyless ? { allowedHosts: site.allowedHosts } : {}),
     };
-    const fields = (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).flatMap(
-      (field) => merchantUrlProblem(field, request[field], rules) ?? [],
+    const rule = rulesFor<CreateSessionRequest>();
+    return (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).map((field) =>
+      rule([field], (request) => merchantUrlProblem(field, request[field], accepted)),
     );
-    if (fields.length > 0) throw new DomainError('request.invalid', { fields });
   }
 }

@@ -1,12 +1,7 @@
 import { Body, Controller, Delete, HttpCode, Inject, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
-import {
-  CreateSessionRequest,
-  type CreateSessionResponse,
-  type HostedApiVersion,
-  type HostedErrorResponse,
-} from '@svc/contracts';
+import type { CreateSessionResponse, HostedApiVersion, HostedErrorResponse } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
@@ -28,7 +23,7 @@ export class SessionsController {
   @Post()
   async create(
     @CallingSite() site: AuthenticatedSite,
-    @Body() body: CreateSessionRequest,
+    @Body() body: unknown,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CreateSessionResponse> {

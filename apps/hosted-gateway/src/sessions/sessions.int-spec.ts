@@ -151,6 +151,35 @@ test('several bad fields are all named', async () => {
   ]);
 });
 
+test('malformed fields and refused addresses are named in one answer, always in the same order', async () => {
+  const wrong = {
+    cancelUrl: 'http://shop.example/cart',
+    returnUrl: 'shop.example',
+    notificationUrl: '',
+    amount: 0,
+    requestId: 7,
+  };
+  const named = async (request: object, headers = merchant.headers): Promise<string[]> => {
+    const { status, body } = await create(request, headers);
+    expect([status, Object.keys(body as object)]).toEqual([400, ['status', 'errors']]);
+    for (const error of body.errors as object[]) expect(Object.keys(error)).toEqual(['message']);
+    return (body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]!);
+  };
+  const fields = ['requestId', 'amount', 'notificationUrl', 'returnUrl', 'cancelUrl'];
+  expect(await named(aSessionRequest(wrong))).toEqual(fields);
+  expect(await named(Object.fromEntries(Object.entries(aSessionRequest(wrong)).toReversed()))).toEqual(fields);
+
+  merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
+  const elsewhere = aSessionRequest({
+    amount: 0,
+    returnUrl: 'https://evil.example/',
+    cancelUrl: 'https://evil.example/',
+  });
+  const { 'x-api-key': _, ...keyless } = merchant.headers;
+  expect(await named(elsewhere, keyless)).toEqual(['amount', 'returnUrl', 'cancelUrl']);
+  expect(await named(elsewhere)).toEqual(['amount']);
+});
+
 test('http to this machine is accepted in development only', async () => {
   const local = {
     notificationUrl: 'http://127.0.0.1:8080/hook',

@@ -23,15 +23,26 @@ export function checkOpenedCard(
   return checkCard(asRecord(card), now, { needsCvv });
 }
 
-/**
- * Checks that this can be a card; the CVV where there has to be one. Problems name the field, with `parent` before it, and
- * never repeat its content.
- */
-export function checkCard(
+interface CardChecks {
+  /** Path of the card, put before the name of each field. */
+  readonly parent?: string;
+  readonly needsCvv?: boolean;
+}
+
+/** Throws `request.invalid` for what cannot be a card, with its {@link cardProblems}. */
+export function checkCard(given: Partial<Record<keyof Card, unknown>>, now: Date, checks: CardChecks = {}): Card {
+  const problems = cardProblems(given, now, checks);
+  if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
+  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
+  return { cardNumber, ...(checks.needsCvv === false ? {} : { cvv }), holderName, expiryMonth, expiryYear } as Card;
+}
+
+/** Why this cannot be a card; the CVV is looked at where there has to be one. No message repeats what a field contains. */
+export function cardProblems(
   given: Partial<Record<keyof Card, unknown>>,
   now: Date,
-  { parent = '', needsCvv = true }: { parent?: string; needsCvv?: boolean } = {},
-): Card {
+  { parent = '', needsCvv = true }: CardChecks = {},
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const require = (ok: boolean, field: string, message: string): void =>
     void (ok || problems.push({ field: parent + field, message }));
@@ -42,8 +53,7 @@ export function checkCard(
   require(!needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'cvv', 'The CVV has 3 or 4 digits.');
   require(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
   require(isExpiryAhead(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');
-  if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
-  return { cardNumber, ...(needsCvv ? { cvv } : {}), holderName, expiryMonth, expiryYear } as Card;
+  return problems;
 }
 
 /** The check digit of ISO/IEC 7812-1. */

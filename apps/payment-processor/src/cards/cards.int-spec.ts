@@ -271,3 +271,17 @@ test('cards that the vault keeps refusing to forget hold up no others, and are a
   forget.mockRestore();
   warn.mockRestore();
 });
+
+test('a 400 names every wrong field of a card, malformed or not', async () => {
+  const fieldsOf = async (card: object) => {
+    const { status, body } = await partner.call('POST', '/v1/cards', card);
+    return [status, ...body.errors.map(({ field }: { field: string }) => field)] as unknown[];
+  };
+  expect(await fieldsOf({ ...clear('4242424242424241'), expiryMonth: '12' })).toEqual([
+    400,
+    'expiryMonth',
+    'cardNumber',
+  ]);
+  expect(await fieldsOf({ ...clear(), holderName: 7, expiryYear: 2020 })).toEqual([400, 'holderName', 'expiryDate']);
+  expect(await fieldsOf({ holderName: '' })).toEqual([400, 'holderName', 'cardNumber']);
+});

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { CardAnswer, StoreCardRequest } from '@svc/contracts';
-import { Clock, DomainError, invalidField } from '@svc/kernel';
+import { type CardAnswer, StoreCardRequest } from '@svc/contracts';
+import { Clock, DomainError, type FieldRule, rulesFor } from '@svc/kernel';
+import { readBody } from '@svc/service';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { type Card, cardBrand, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
+import { cardRule } from '../card-data/card-rule.js';
 import { checkCard } from '../card-data/opened-card.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
@@ -21,7 +23,8 @@ export class StoreCard {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(owner: CardOwner, request: StoreCardRequest): Promise<CardAnswer> {
+  async execute(owner: CardOwner, body: unknown): Promise<CardAnswer> {
+    const request = await readBody(StoreCardRequest, body, rulesOfCard(this.clock.now()));
     const card = await this.open(owner, request);
     if (!this.acquirer.serves(owner.mode)) throw new DomainError('live-mode.unavailable');
     const stored = await this.acquirer.storeCard(card, owner.mode);
@@ -47,12 +50,26 @@ export class StoreCard {
   }
 
   private async open(owner: CardOwner, request: StoreCardRequest): Promise<Card> {
-    const { encryptedCard, cardNumber } = request;
-    if (Boolean(encryptedCard) === Boolean(cardNumber))
-      throw invalidField('cardNumber', 'Either cardNumber or encryptedCard is required, and not both');
+    const { encryptedCard } = request;
     if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
     // Bound to whose it will be, so that a copied message stores nothing for anybody else.
     const sessionId = owner.customerReference ?? owner.organisationId;
     return this.cardKeys.openCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
   }
+}
+
+function rulesOfCard(now: Date): FieldRule<StoreCardRequest>[] {
+  const message = 'Either cardNumber or encryptedCard is required, and not both';
+  return [
+    rulesFor<StoreCardRequest>()(['cardNumber', 'encryptedCard'], ({ cardNumber, encryptedCard }) =>
+      Boolean(encryptedCard) === Boolean(cardNumber) ? { field: 'cardNumber', message } : undefined,
+    ),
+    cardRule<StoreCardRequest>(
+      now,
+      '',
+      [],
+      (request) => (request.encryptedCard || !request.cardNumber ? undefined : { ...request }),
+      { needsCvv: false },
+    ),
+  ];
 }

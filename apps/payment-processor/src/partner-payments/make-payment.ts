@@ -1,24 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
-import {
-  type MakePaymentRequest,
-  MAX_URL_LENGTH,
-  type PaymentCustomer,
-  sessionFeatures,
-  ShowPaymentV1,
-} from '@svc/contracts';
-import {
-  Clock,
-  codeOfParameter,
-  DomainError,
-  invalidField,
-  isUuid,
-  merchantUrlProblem,
-  newPaymentReference,
-  parseOwnCode,
-} from '@svc/kernel';
+import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV1 } from '@svc/contracts';
+import { Clock, codeOfParameter, DomainError, isUuid, newPaymentReference, parseOwnCode } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
+import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { type PayableRefusal, refusalOf } from '../payables/payable.js';
@@ -35,7 +21,8 @@ import {
 } from './partner-payment.repository.js';
 import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
-import { checkRequest, checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
+import { paymentRules } from './payment-rules.js';
+import { checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
 
 /** An outcome that is not known by then is answered as `processing` (P6). */
 const ANSWER_MS_MAX = 20_000;
@@ -74,10 +61,13 @@ export class MakePayment {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  async execute(partner: AuthenticatedPartner, request: MakePaymentRequest): Promise<MadePayment> {
+  /** Throws 403 for what this caller may not say, then 400 for all that is wrong with the body, before anything is looked up. */
+  async execute(partner: AuthenticatedPartner, body: unknown): Promise<MadePayment> {
+    const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
+    const request = await readBody(MakePaymentRequest, body, paymentRules(partner, addresses, this.clock.now()));
     const customer = customerOf(partner, request);
-    checkRequest(partner, request);
-    const returnUrl = this.returnUrlOf(request);
+    // As a parser writes it: what the bank is given must not mean anything else there.
+    const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
     const fingerprint = fingerprintOf(request, customer);
     const until = this.clock.later(ANSWER_MS_MAX);
     const wanted = { owner: partner, reference: request.reference, fingerprint, until };
@@ -167,18 +157,6 @@ export class MakePayment {
     }
     if (!found) throw new DomainError('payable.not-found');
     return found;
-  }
-
-  /** As a parser writes it: what the bank is given must not mean anything else there, nor be longer than it takes. */
-  private returnUrlOf({ returnUrl }: MakePaymentRequest): string | undefined {
-    if (returnUrl === undefined || returnUrl === null) return undefined;
-    const allowLoopbackHttp = this.config.SVC_ENVIRONMENT === 'development';
-    const problem = merchantUrlProblem('returnUrl', returnUrl, { allowLoopbackHttp });
-    if (problem) throw new DomainError('request.invalid', { fields: [problem] });
-    const { href } = new URL(returnUrl);
-    if (href.length > MAX_URL_LENGTH)
-      throw invalidField('returnUrl', `returnUrl must be at most ${MAX_URL_LENGTH} characters when it is encoded`);
-    return href;
   }
 }
 

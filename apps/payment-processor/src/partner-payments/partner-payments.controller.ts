@@ -1,6 +1,6 @@
 import { Body, Controller, Header, HttpStatus, Inject, Post, Res } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
-import { historyItemOf, MakePaymentRequest, type PaymentHistoryItem, shownPaymentOf } from '@svc/contracts';
+import { historyItemOf, type PaymentHistoryItem, shownPaymentOf } from '@svc/contracts';
 import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 
@@ -14,7 +14,7 @@ export class PartnerPaymentsController {
    * 201 with the payment: `success`, `failed`, or `verificationRequired` with `verificationUrl`; 202 while it is
    * `processing` after 20 s; 200 with `Idempotency-Replayed` for a repeat of the reference.
    *
-   * Refused before anything is charged or recorded: 400 names the fields; 401, empty; 403 for another customer, vouchers
+   * Refused before anything is charged or recorded: 400 names all wrong fields; 401, empty; 403 for another customer, vouchers
    * and external payments without a grant, or a card with a live key where no acquirer takes live payments; 404 nothing to pay (21), or no such card; 409 closed or paid (20), a payment in
    * progress (23, with Retry-After), or the reference with another content (40); 410 expired (20); 422 another amount (22),
    * or what the merchant does not accept (40); 503 with Retry-After.
@@ -23,7 +23,7 @@ export class PartnerPaymentsController {
   @Header('cache-control', 'no-store')
   async make(
     @Partner() partner: AuthenticatedPartner,
-    @Body() body: MakePaymentRequest,
+    @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PaymentHistoryItem> {
     const { payment, replayed } = await this.makePayment.execute(partner, body);

@@ -187,6 +187,44 @@ describe('refused before charging, and nothing is recorded', () => {
     expect(await refused(over)).toEqual([400, '40', field]);
   });
 
+  test('400 names every wrong field in one answer: malformed ones, then those that break a rule', async () => {
+    const { status, body } = await partner.pay(await anInvoice(), {
+      amount: 0,
+      tipAmount: -1,
+      customer: undefined,
+      code: 'aGk=',
+      returnUrl: 'http://partner.example/',
+      paymentMethod: { card: aCard({ cvv: undefined }), external: { type: 'EFT', status: 'success', reference: '1' } },
+    });
+    expect([status, body.code]).toEqual([400, 'request.invalid']);
+    expect(body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'amount',
+      'tipAmount',
+      'customer',
+      'code',
+      'returnUrl',
+    ]);
+    const card = await partner.pay(await anInvoice(), {
+      paymentMethod: { card: aCard({ cvv: undefined, expiryYear: 2020 }) },
+      returnUrl: 'http://partner.example/',
+      orderReference: 7,
+    });
+    expect(card.body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'orderReference',
+      'returnUrl',
+      'paymentMethod.card.cvv',
+      'paymentMethod.card.expiryDate',
+    ]);
+  });
+
+  test('403 comes before what is wrong with the request', async () => {
+    const customer = await partner.customer();
+    for (const over of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
+      const { status, body } = await customer.pay(await anInvoice(), { ...over, amount: 0 });
+      expect([status, body.code]).toEqual([403, 'credentials.forbidden']);
+    }
+  });
+
   test('by the state of what is to be paid', async () => {
     expect(await refused({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
     expect(await refused({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([

@@ -1,6 +1,6 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkRequest, checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
+import { checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
 const CUSTOMER_REFERENCE = '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f';
@@ -35,73 +35,12 @@ describe('whose payment it is', () => {
     expect(customerOf(CUSTOMER, named)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
-  it("is no other customer's", () => {
-    const refusal = refusalOf(() => customerOf(CUSTOMER, aRequest({ customer: { id: 'c-2' } })));
-    expect(refusal?.code).toBe('credentials.forbidden');
-  });
-
   it('is the one that a service names, as it was sent', () => {
     expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
       lastName: '',
     });
-    for (const customer of [undefined, null])
-      expect(refusalOf(() => customerOf(SERVICE, aRequest({ customer })))?.fields).toEqual([
-        { field: 'customer', message: 'customer is required with a service token' },
-      ]);
-  });
-});
-
-describe('a request', () => {
-  it.each([
-    {},
-    { code: null, invoiceReference: 'i' },
-    { paymentMethod: EXTERNAL },
-    { vouchers: [] },
-    { vouchers: [voucher(60), voucher(40)], paymentMethod: undefined },
-    { vouchers: [voucher(100)], paymentMethod: null },
-    { vouchers: [voucher(99)] },
-    { amount: 99_999_999_999, tipAmount: 1 },
-    { amount: 100_000_000_000, tipAmount: 1, vouchers: [voucher(1)] },
-    { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
-  ])('with %j is taken of a service', (change) => {
-    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))).toBeUndefined();
-  });
-
-  const either = 'Either code or invoiceReference is required, and not both';
-  const method = 'paymentMethod must have either card or external';
-  const oneCard = 'card must have one of token, encryptedCard and cardNumber';
-  const together = 'amount and tipAmount must not be more than 100000000000 together';
-  const covered = 'vouchers must not cover more than the amount';
-  it.each([
-    [{ invoiceReference: 'i' }, 'code', either],
-    [{ code: undefined }, 'code', either],
-    [{ code: '', invoiceReference: '' }, 'code', either],
-    [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', covered],
-    // The tip is no part of what vouchers may cover.
-    [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', covered],
-    [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', together],
-    [{ paymentMethod: undefined }, 'paymentMethod', method],
-    [{ paymentMethod: {} }, 'paymentMethod', method],
-    [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', method],
-    [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', method],
-    [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', method],
-    // Vouchers cover the amount, and nobody the tip.
-    [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', method],
-    [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
-    [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', oneCard],
-    [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
-  ])('with %j is refused for %s', (change, field, message) => {
-    expect(refusalOf(() => checkRequest(SERVICE, aRequest(change)))?.fields).toEqual([{ field, message }]);
-  });
-
-  it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])('of a customer claims nothing: %j', (change) => {
-    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest(change)))?.code).toBe('credentials.forbidden');
-  });
-
-  it('of a customer with a card, and an empty list of vouchers, is taken', () => {
-    expect(refusalOf(() => checkRequest(CUSTOMER, aRequest({ vouchers: [] })))).toBeUndefined();
   });
 });
 

@@ -1,17 +1,10 @@
 /**
- * The rules of a partner's payment (P6), before anything is charged: who may say what, and what the merchant agrees to.
- * Whether the payable can be had is not among them: that is decided by the statement that reserves it.
+ * What a merchant agrees to of a partner's payment (P6), before anything is charged; what the request must be by itself is
+ * in `payment-rules.ts`. Whether the payable can be had is not among them: that is decided by the statement that reserves it.
  */
 import { createHash } from 'node:crypto';
-import {
-  type MakePaymentRequest,
-  MAX_AMOUNT_CENTS,
-  type MerchantFeatures,
-  type MerchantGrant,
-  type PaymentCustomer,
-} from '@svc/contracts';
-import { canonicalId, DomainError, type FieldProblem, invalidField } from '@svc/kernel';
-import { vouchersTotal } from '../payments/payment.js';
+import type { MakePaymentRequest, MerchantFeatures, MerchantGrant, PaymentCustomer } from '@svc/contracts';
+import { canonicalId, DomainError, type FieldProblem } from '@svc/kernel';
 
 /** Who calls: the parts of the identity token that decide here. */
 export interface Payer {
@@ -29,35 +22,11 @@ export interface Owed {
   readonly grants: readonly MerchantGrant[];
 }
 
-/** Whose payment it is. Under a customer's token its own, and no other (403); a service token has to say. */
+/** Whose payment it is; {@link paymentRules} made sure that a customer's token names no other customer. */
 export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
   const id = customer?.id ?? customerReference;
-  if (customerReference !== undefined && canonicalId(id!) !== customerReference)
-    throw new DomainError('credentials.forbidden');
-  if (id === undefined) throw invalidField('customer', 'customer is required with a service token');
+  if (id === undefined) throw new Error('The request of a service names no customer.');
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
-}
-
-/** What needs no look-up: refused before anybody learns whether there is something to pay. */
-export function checkRequest(payer: Payer, request: MakePaymentRequest): void {
-  const { code, invoiceReference, paymentMethod, vouchers, amount } = request;
-  // Claims of the partner, not of its customers.
-  if (payer.customerReference !== undefined && (vouchers?.length || paymentMethod?.external))
-    throw new DomainError('credentials.forbidden');
-  if (isGiven(code) === isGiven(invoiceReference))
-    throw invalidField('code', 'Either code or invoiceReference is required, and not both');
-  const covered = vouchersTotal(vouchers ?? []);
-  if (covered > amount) throw invalidField('vouchers', 'vouchers must not cover more than the amount');
-  const left = amount - covered + (request.tipAmount ?? 0);
-  // The acquirer takes no more at once; asked for it, it would refuse what by then holds the payable.
-  if (left > MAX_AMOUNT_CENTS)
-    throw invalidField('tipAmount', `amount and tipAmount must not be more than ${MAX_AMOUNT_CENTS} together`);
-  const { card, external } = paymentMethod ?? {};
-  if ((isGiven(card) && isGiven(external)) || (left > 0 && !isGiven(card) && !isGiven(external)))
-    throw invalidField('paymentMethod', 'paymentMethod must have either card or external');
-  // Which of two cards was meant to be charged cannot be known.
-  if ([card?.token, card?.encryptedCard, card?.cardNumber].filter(isGiven).length > 1)
-    throw invalidField('paymentMethod.card', 'card must have one of token, encryptedCard and cardNumber');
 }
 
 /** What the merchant agrees to. Throws 403 for claims without a grant, 422 for the rest. */
@@ -103,6 +72,6 @@ export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCust
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
