@@ -11,6 +11,7 @@ import { PayablesConsumer } from './invoices/payables.consumer.js';
 import { MerchantCard } from './merchants/merchant-card.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CodeProviders } from './providers/code-providers.js';
+import { CheckExpiredSession } from './sessions/check-expired-session.js';
 import { SessionCodes } from './sessions/session-codes.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { TillCodes } from './tills/till-codes.js';
@@ -29,6 +30,7 @@ import { TillsController } from './tills/tills.controller.js';
     deadLettersOf('code-decoder'),
   ],
   providers: [
+    CheckExpiredSession,
     CloseInvoice,
     CodeProviders,
     CreateInvoice,

@@ -2,6 +2,7 @@ import {
   ClosePayableV1,
   type ErrorCode,
   ERROR_CATALOGUE,
+  FindPayableV1,
   type OpenPayable,
   OpenPayableV1,
   type PayableDescriptor,
@@ -18,6 +19,10 @@ export interface Payables {
   stateOf(payableId: string): PayableState | undefined;
   /** As a payer, or the outcome of a payment, would leave it. */
   set(payableId: string, state: PayableState): PayableSnapshot;
+  /** A payable that it knows from another service, such as a hosted session's. */
+  keep(payable: PayableDescriptor<PayableSource>, state: PayableState): void;
+  /** Payables that it was asked about. */
+  readonly asked: readonly string[];
   /** It is down: nobody answers. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
@@ -30,6 +35,8 @@ interface Kept extends PayableSnapshot {
 export async function standInForPaymentProcessor(broker: EmbeddedBroker): Promise<Payables> {
   const kept = new Map<string, Kept>();
   const answering: { close(): Promise<void> }[] = [];
+
+  const asked: string[] = [];
 
   const close = (payable: PayableDescriptor<PayableSource>): PayableSnapshot | ErrorCode => {
     const standing = kept.get(payable.payableId) ?? put(payable, 'open', 1);
@@ -52,14 +59,22 @@ export async function standInForPaymentProcessor(broker: EmbeddedBroker): Promis
     const closed = close(payable);
     return typeof closed === 'string' ? refused(closed) : { ok: true, reply: snapshotOf(closed) };
   };
+  const onFind = ({ payableId }: { payableId: string }): ReplyEnvelope => {
+    asked.push(payableId);
+    const found = kept.get(payableId);
+    return { ok: true, reply: found ? { payable: snapshotOf(found) } : {} };
+  };
   const comeBack = async (): Promise<void> => {
     answering.push(
       await broker.respond(OpenPayableV1.name, (command) => Promise.resolve(onOpen(command as OpenPayable))),
       await broker.respond(ClosePayableV1.name, (command) => Promise.resolve(onClose(command as OpenPayable))),
+      await broker.respond(FindPayableV1.name, (command) => Promise.resolve(onFind(command as { payableId: string }))),
     );
   };
   await comeBack();
   return {
+    asked,
+    keep: (payable, state) => void put(payable, state, 2),
     get opened() {
       return [...kept.values()].map(({ descriptor }) => descriptor);
     },

@@ -7,6 +7,7 @@ import {
   type ChargeCard,
   ChargeCardV1,
   CheckPaymentsV1,
+  FindPayableV1,
   ClosePayableV1,
   type OpenedPayable,
   type OpenPayable,
@@ -35,6 +36,8 @@ export interface Processor extends TestService {
   /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
   /** Asks that nobody may pay it any more. */
+  /** As code-decoder asks for it. */
+  findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
   close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Asks that it can be paid from now on. */
   open(command: OpenPayable): Promise<OpenedPayable>;
@@ -106,6 +109,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         deadline: test.clock.later(15_000).toISOString(),
         ...command,
       }),
+    findPayable: (payableId) => commands.request(FindPayableV1, { payableId }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
     open: (command) => commands.request(OpenPayableV1, command),
     check: ({ payableId }) => commands.request(CheckPaymentsV1, { payableId }),

@@ -47,7 +47,7 @@ export const SERVICE_MESSAGES = {
       'site.changed.v1',
       'token-key.changed.v1',
     ],
-    answers: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1', 'open-payable.v1'],
+    answers: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1', 'find-payable.v1', 'open-payable.v1'],
     requests: ['show-payment.v1'],
   },
   'hosted-gateway': {
@@ -92,7 +92,7 @@ export const SERVICE_MESSAGES = {
       'token-key.changed.v1',
     ],
     answers: [],
-    requests: ['close-payable.v1', 'open-payable.v1'],
+    requests: ['close-payable.v1', 'find-payable.v1', 'open-payable.v1'],
   },
   'payment-history': {
     publishes: [],

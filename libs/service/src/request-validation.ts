@@ -83,7 +83,7 @@ export async function readBody<Request extends object>(
   if (!isModest(body)) {
     throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
   }
-  const metadata: ArgumentMetadata = { type: 'body', metatype: type as new () => Request };
+  const metadata: ArgumentMetadata = { type: 'body', metatype: type };
   const read: unknown = await FORM.transform(body, metadata).catch((error: unknown) => {
     if (error instanceof MalformedFields) return error;
     throw error;

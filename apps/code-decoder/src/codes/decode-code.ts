@@ -6,6 +6,7 @@ import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantCard } from '../merchants/merchant-card.js';
 import { CodeProviders } from '../providers/code-providers.js';
+import { CheckExpiredSession } from '../sessions/check-expired-session.js';
 import { type CodedSession, SessionCodes } from '../sessions/session-codes.js';
 import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
 import { type CodeFragments, fragmentAlternative, matchedAlternative } from './support-test.js';
@@ -24,6 +25,7 @@ export class DecodeCode {
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
     @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
+    @Inject(CheckExpiredSession) private readonly checkExpiredSession: CheckExpiredSession,
     @Inject(MerchantCard) private readonly merchantCard: MerchantCard,
     @Inject(CodeProviders) private readonly providers: CodeProviders,
     @Inject(Clock) private readonly clock: Clock,
@@ -70,7 +72,8 @@ export class DecodeCode {
   }
 
   private async decodedSession(session: CodedSession): Promise<DecodeResponse> {
-    const state = sessionInvoiceState(session, this.clock.now());
+    const known = sessionInvoiceState(session, this.clock.now());
+    const state = known === 'expired' ? await this.checkExpiredSession.execute(session.sessionId) : known;
     if (state === 'expired') throw new DomainError('payable.expired');
     const { siteReference } = session;
     // Its merchant is told of by identity, and that event is on the way.

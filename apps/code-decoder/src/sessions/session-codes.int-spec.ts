@@ -152,6 +152,64 @@ test('one that nobody paid expires; one that was paid does not', async () => {
   expect([await stateOf(left.code), await stateOf(paid.code)]).toEqual([410, 'closed']);
 });
 
+describe('past its expiry', () => {
+  async function expiredSession(): Promise<Session> {
+    const session = aSession();
+    await decoder.deliver(session.created);
+    decoder.clock.advance(1_800_000);
+    partner = await aPartner(decoder);
+    return session;
+  }
+
+  test('a session is open while a payment runs, and expired or closed after it', async () => {
+    const session = await expiredSession();
+    decoder.payables.keep(session.payable, 'reserved');
+    const { status, body } = await decode(session.code);
+    expect([status, body.invoice]).toEqual([
+      200,
+      expect.objectContaining({ invoiceReference: session.payable.payableId, amount: 12345, state: 'open' }),
+    ]);
+    decoder.payables.keep(session.payable, 'open');
+    expect(await stateOf(session.code)).toBe(410);
+    for (const state of ['paid', 'refused', 'closed'] as const) {
+      decoder.payables.keep(session.payable, state);
+      expect(await stateOf(session.code)).toBe('closed');
+    }
+  });
+
+  test('a session that payment-processor does not know has no payment: it is expired', async () => {
+    expect(await stateOf((await expiredSession()).code)).toBe(410);
+  });
+
+  test('without payment-processor a session is expired, and the others are decoded', async () => {
+    const session = await expiredSession();
+    decoder.payables.keep(session.payable, 'reserved');
+    const open = aSession();
+    await decoder.deliver(open.created);
+    await decoder.payables.goAway();
+    try {
+      expect([await stateOf(session.code), await stateOf(open.code)]).toEqual([410, 'open']);
+    } finally {
+      await decoder.payables.comeBack();
+    }
+  });
+
+  test('payment-processor is asked about no session that is open or closed', async () => {
+    const [open, over] = [aSession(), aSession()];
+    await decoder.deliver(open.created, over.created, closed(over));
+    await decode(open.code);
+    decoder.clock.advance(1_800_000 - 1);
+    partner = await aPartner(decoder);
+    await decode(open.code);
+    decoder.clock.advance(1);
+    await decode(over.code);
+    expect(decoder.payables.asked).not.toContain(open.payable.payableId);
+    expect(decoder.payables.asked).not.toContain(over.payable.payableId);
+    await decode(open.code);
+    expect(decoder.payables.asked).toContain(open.payable.payableId);
+  });
+});
+
 test('one from before there were codes has none, and does no harm', async () => {
   const { payable } = aSession();
   const { code: _, ...source } = payable.source;

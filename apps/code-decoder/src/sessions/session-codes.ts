@@ -29,8 +29,8 @@ export interface MadeSession {
 
 /**
  * The codes of hosted sessions: two halves, each written once, by events of two services that come in any order. Whether
- * a payment is in progress is not kept: it would be written twice for each payment of the platform, only to say `open`
- * instead of `expired` for the seconds of a payment that outlives its session.
+ * a payment is in progress is not kept: it would be written twice for each payment of the platform. CheckExpiredSession
+ * asks for it where it matters.
  */
 @Injectable()
 export class SessionCodes {

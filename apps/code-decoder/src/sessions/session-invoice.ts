@@ -1,7 +1,7 @@
 import type { Invoice } from '@svc/contracts';
 import type { CodedSession } from './session-codes.js';
 
-/** As of an invoice, of a payer who scans the code of a session. */
+/** The state of a session by what is kept of it here; an expired one is open while a payment runs (CheckExpiredSession). */
 export function sessionInvoiceState(
   { closedAt, expiresAt }: Pick<CodedSession, 'closedAt' | 'expiresAt'>,
   now: Date,

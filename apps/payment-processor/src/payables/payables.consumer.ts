@@ -2,6 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   ClosePayableV1,
   type EventEnvelope,
+  FindPayableV1,
   type InvoiceCreated,
   InvoiceCreatedV1,
   type OpenedPayable,
@@ -12,6 +13,7 @@ import {
   type PayableSource,
   SessionCreatedV1,
 } from '@svc/contracts';
+import { invalidField, isUuid } from '@svc/kernel';
 import { type ConsumerContext, EventPattern, MessagePattern } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
 import { OpenPayable } from './open-payable.js';
@@ -49,6 +51,16 @@ export class PayablesConsumer {
   @MessagePattern(ClosePayableV1)
   close({ payable }: { payable: PayableDescriptor<PayableSource> }): Promise<PayableSnapshot> {
     return this.closePayable.execute(payable);
+  }
+
+  /** By its id alone: whoever asks has it from the event or the request that made it, and shows nothing but the state. */
+  @MessagePattern(FindPayableV1)
+  async find({ payableId }: { payableId: string }): Promise<{ payable?: PayableSnapshot }> {
+    if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
+    const found = await this.payables.find(payableId);
+    if (!found) return {};
+    const { state, version, tries } = found;
+    return { payable: { payableId, state, version, tries } };
   }
 
   @MessagePattern(OpenPayableV1)

@@ -27,3 +27,9 @@ export interface OpenedPayable {
  * opened, with `payment.in-progress` or `payable.paid` where that is so of the one it replaces. A repeat answers the same.
  */
 export const OpenPayableV1 = commandType<OpenPayable, OpenedPayable>('open-payable.v1');
+
+/**
+ * code-decoder → payment-processor: the payable as it is now, without asking the bank about it. Absent where it is not
+ * known: nobody has paid it, and the event that makes it known is on the way.
+ */
+export const FindPayableV1 = commandType<{ payableId: string }, { payable?: PayableSnapshot }>('find-payable.v1');

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { SessionCreatedV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+test('a payable is found as it is: open, reserved while a payment runs, paid', async () => {
+  const [payable, other] = [aPayable(), aPayable()];
+  for (const each of [other, payable])
+    await processor.deliver(anEvent(SessionCreatedV1, each.payableId, 1, { payable: each }));
+  const { payableId } = payable;
+  expect(await processor.findPayable(payableId)).toEqual({
+    payable: { payableId, state: 'open', version: 1, tries: 0 },
+  });
+
+  expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
+  // The bank has approved it: asked for the outcome, it would be paid.
+  expect(await processor.findPayable(payableId)).toEqual({
+    payable: { payableId, state: 'reserved', version: 2, tries: 1 },
+  });
+  await processor.pay(other);
+  expect((await processor.findPayable(other.payableId)).payable).toMatchObject({ state: 'paid' });
+});
+
+test('one that is not known is absent, and what is no id is refused', async () => {
+  expect(await processor.findPayable(randomUUID())).toEqual({});
+  await expect(processor.findPayable('x')).rejects.toMatchObject({ code: 'request.invalid' });
+});
