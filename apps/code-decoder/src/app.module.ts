@@ -14,6 +14,7 @@ import { CodeProviders } from './providers/code-providers.js';
 import { CheckExpiredSession } from './sessions/check-expired-session.js';
 import { SessionCodes } from './sessions/session-codes.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
+import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillCodes } from './tills/till-codes.js';
 import { TillsController } from './tills/tills.controller.js';
 
@@ -23,6 +24,7 @@ import { TillsController } from './tills/tills.controller.js';
     CodesController,
     InvoicesController,
     TillsController,
+    TillCodesConsumer,
     PayablesConsumer,
     SessionsConsumer,
     CredentialsConsumer,

@@ -21,6 +21,7 @@ import { PartnerPaymentRepository } from './partner-payments/partner-payment.rep
 import { PartnerPaymentsController } from './partner-payments/partner-payments.controller.js';
 import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
+import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ReturnedPayersController } from './partner-payments/returned-payers.controller.js';
 import { ClosePayable } from './payables/close-payable.js';
 import { OpenPayable } from './payables/open-payable.js';
@@ -63,6 +64,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     PayableRepository,
     PaymentIdempotency,
     PaymentMethods,
+    ResolveCode,
     PaymentRepository,
     RecoverAttempts,
     ReversalRepository,

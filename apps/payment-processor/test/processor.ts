@@ -7,7 +7,10 @@ import {
   type ChargeCard,
   ChargeCardV1,
   CheckPaymentsV1,
+  ERROR_CATALOGUE,
   FindPayableV1,
+  FindTillInvoiceV1,
+  type Mode,
   ClosePayableV1,
   type OpenedPayable,
   type OpenPayable,
@@ -51,6 +54,8 @@ export interface Processor extends TestService {
   readonly books: string;
   /** What payment-history was told before an answer. */
   readonly shown: readonly ShowPayment[];
+  /** What code-decoder answers about a static code of a till: no invoice unless a test says so. */
+  readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
   recover(): Promise<number>;
   clearUp(): Promise<number>;
 }
@@ -75,6 +80,15 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     shown.push(command as ShowPayment);
     return Promise.resolve({ ok: true, reply: { shown: true } });
   });
+  const tillInvoices: Processor['tillInvoices'] = jest.fn();
+  tillInvoices.mockReturnValue({});
+  await broker.respond(FindTillInvoiceV1.name, (command) => {
+    const reply = tillInvoices(command as { mode: Mode; code: string });
+    const { message } = ERROR_CATALOGUE['service.not-ready'];
+    return Promise.resolve(
+      reply ? { ok: true, reply } : { ok: false, code: 'service.not-ready', message, fields: [], retryAfterSeconds: 1 },
+    );
+  });
   const test = await startTestService(paymentProcessorService, {
     broker,
     env: {
@@ -94,6 +108,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     ...test,
     cardKey: cardKey!.payload.publicJwk,
     shown,
+    tillInvoices,
     books: store,
     pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
       commands.request(ChargeCardV1, {

@@ -41,6 +41,7 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['payment.not-accepted', '40', 422, false],
   ['external.failed', '10', 402, false],
   ['code.unsupported', '40', 422, false],
+  ['code.third-party', '40', 422, false],
   ['code-provider.unavailable', '50', 503, true],
   ['acquirer.unavailable', '30', 503, true],
   ['acquirer.outcome-unknown', '31', 503, false],

@@ -101,6 +101,13 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'This code is of no kind that is known here.',
   },
+  'code.third-party': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message:
+      'This code is not of this service and cannot be paid here. Pay it with the provider that issued it: decoding the code names it as origin of the invoice.',
+  },
   'code-provider.unavailable': {
     errorReference: '50',
     httpStatus: 503,

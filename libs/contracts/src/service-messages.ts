@@ -48,7 +48,7 @@ export const SERVICE_MESSAGES = {
       'token-key.changed.v1',
     ],
     answers: ['charge-card.v1', 'check-payments.v1', 'close-payable.v1', 'find-payable.v1', 'open-payable.v1'],
-    requests: ['show-payment.v1'],
+    requests: ['find-till-invoice.v1', 'show-payment.v1'],
   },
   'hosted-gateway': {
     publishes: ['session.created.v1'],
@@ -91,7 +91,7 @@ export const SERVICE_MESSAGES = {
       'site.changed.v1',
       'token-key.changed.v1',
     ],
-    answers: [],
+    answers: ['find-till-invoice.v1'],
     requests: ['close-payable.v1', 'find-payable.v1', 'open-payable.v1'],
   },
   'payment-history': {

@@ -1,4 +1,6 @@
-import { TillCodeMadeV1 } from '@svc/contracts';
+import { FindTillInvoiceV1, type Mode, TillCodeMadeV1 } from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
+import { Commands } from '@svc/messaging';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 
 let decoder: Decoder;
@@ -60,4 +62,22 @@ test('what no till is called is refused', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
     expect(await call('PUT', till)).toMatchObject({ status: 400, body: { errors: [{ field: 'siteReference' }] } });
   expect((await call('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);
+});
+
+test('payment-processor is answered with the newest open invoice of the till, in the mode of its code', async () => {
+  const code = ((await call('PUT', 'TILL-7')).body.code as string).slice(-20);
+  const invoiceAt = async (asked = code, mode: Mode = 'test') => {
+    const commands = decoder.service.app.get(Commands);
+    return (await commands.request(FindTillInvoiceV1, { mode, code: asked })).invoiceReference;
+  };
+  expect(await invoiceAt()).toBeUndefined();
+  const older = await decoder.createInvoice(merchant, { siteReference: 'TILL-7' });
+  await decoder.createInvoice(merchant, { siteReference: 'TILL-8' });
+  expect(await invoiceAt()).toBe(older.reference);
+  decoder.clock.advance(1_000);
+  const newer = await decoder.createInvoice(merchant, { siteReference: 'TILL-7' });
+  expect(await invoiceAt()).toBe(newer.reference);
+  expect([await invoiceAt(code, 'live'), await invoiceAt(newOwnCode())]).toEqual([undefined, undefined]);
+  await decoder.tell(decoder.payables.set(newer.reference, 'paid'));
+  expect(await invoiceAt()).toBe(older.reference);
 });

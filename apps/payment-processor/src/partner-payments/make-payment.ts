@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
 import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV1 } from '@svc/contracts';
-import { Clock, codeOfParameter, DomainError, isUuid, newPaymentReference, parseOwnCode } from '@svc/kernel';
+import { Clock, DomainError, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
@@ -17,11 +17,11 @@ import {
   type NewPartnerPayment,
   PartnerPaymentRepository,
   type PayableToPay,
-  type PaymentOwner,
 } from './partner-payment.repository.js';
 import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
+import { ResolveCode } from './resolve-code.js';
 import { checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
 
 /** An outcome that is not known by then is answered as `processing` (P6). */
@@ -54,6 +54,7 @@ export class MakePayment {
     @Inject(PartnerPaymentRepository) private readonly payments: PartnerPaymentRepository,
     @Inject(PaymentIdempotency) private readonly idempotency: PaymentIdempotency,
     @Inject(PaymentMethods) private readonly methods: PaymentMethods,
+    @Inject(ResolveCode) private readonly resolveCode: ResolveCode,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
     @Inject(Commands) private readonly commands: Commands,
@@ -88,8 +89,10 @@ export class MakePayment {
     });
     const method = await this.methods.open(partner, customer.id, request, left);
     const chargeBegins = this.clock.later(CHARGE_BEGINS_MS_MAX);
+    const { payableId, isStatic } = await this.resolveCode.execute(partner.mode, request);
     for (let read = 1; read <= READS_MAX; read++) {
-      const found = await this.findPayable(partner, request);
+      const found = await this.payments.findPayable(partner.mode, payableId);
+      if (!found) throw new DomainError('payable.not-found');
       const { payable, merchant, siteReference } = found;
       // What the merchant agrees to is not known yet: identity's event is on the way.
       if (!merchant || siteReference === undefined)
@@ -97,6 +100,7 @@ export class MakePayment {
       const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
       const { minimumAmount, grants } = merchant;
       checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
+      if (isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
       const terms = { ...payable, expiresAt: new Date(payable.expiresAt), state: found.state, tries: found.tries };
       const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
@@ -144,19 +148,6 @@ export class MakePayment {
       .request(ShowPaymentV1, { payment: at.payment, version: at.version }, SHOW_MS_MAX)
       .catch(() => undefined);
     return at;
-  }
-
-  private async findPayable({ mode }: PaymentOwner, request: MakePaymentRequest): Promise<PayableToPay> {
-    const { code, invoiceReference } = request;
-    let found: PayableToPay | undefined;
-    if (code) {
-      const own = parseOwnCode(codeOfParameter(code), this.config.SVC_CODES_URL);
-      found = own === undefined ? undefined : await this.payments.findPayableByCode(mode, own);
-    } else if (isUuid(invoiceReference)) {
-      found = await this.payments.findPayable(mode, invoiceReference);
-    }
-    if (!found) throw new DomainError('payable.not-found');
-    return found;
   }
 }
 

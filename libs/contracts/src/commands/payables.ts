@@ -1,3 +1,4 @@
+import type { Mode } from '../events/credentials.js';
 import { commandType } from '../events/envelope.js';
 import type { PayableDescriptor, PayableSnapshot, PayableSource } from '../events/payments.js';
 
@@ -33,3 +34,11 @@ export const OpenPayableV1 = commandType<OpenPayable, OpenedPayable>('open-payab
  * known: nobody has paid it, and the event that makes it known is on the way.
  */
 export const FindPayableV1 = commandType<{ payableId: string }, { payable?: PayableSnapshot }>('find-payable.v1');
+
+/**
+ * payment-processor → code-decoder: the newest open invoice of the till that has this static code (D5), as decoding shows it.
+ * Absent where no till of this mode has the code, or the till has no open invoice.
+ */
+export const FindTillInvoiceV1 = commandType<{ mode: Mode; code: string }, { invoiceReference?: string }>(
+  'find-till-invoice.v1',
+);

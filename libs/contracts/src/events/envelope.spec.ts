@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ClosePayableV1: 'close-payable.v1',
   CredentialsHeartbeatV1: 'credentials.heartbeat.v1',
   FindPayableV1: 'find-payable.v1',
+  FindTillInvoiceV1: 'find-till-invoice.v1',
   InvoiceCreatedV1: 'invoice.created.v1',
   MerchantChangedV1: 'merchant.changed.v1',
   OpenPayableV1: 'open-payable.v1',

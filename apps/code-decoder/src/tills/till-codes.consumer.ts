@@ -1,0 +1,16 @@
+import { Controller, Inject } from '@nestjs/common';
+import { FindTillInvoiceV1, type Mode } from '@svc/contracts';
+import { MessagePattern } from '@svc/messaging';
+import { InvoiceRepository } from '../invoices/invoice.repository.js';
+
+/** Answers what a till's static code stands for now. By the code alone: whoever sees it may pay what it stands for. */
+@Controller()
+export class TillCodesConsumer {
+  constructor(@Inject(InvoiceRepository) private readonly invoices: InvoiceRepository) {}
+
+  @MessagePattern(FindTillInvoiceV1)
+  async find({ mode, code }: { mode: Mode; code: string }): Promise<{ invoiceReference?: string }> {
+    const invoice = await this.invoices.findByTillCode(mode, code);
+    return invoice ? { invoiceReference: invoice.invoiceId } : {};
+  }
+}
