@@ -38,6 +38,15 @@ export function customerOf({ customerReference }: Payer, { customer }: MakePayme
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
 }
 
+/** With the name that its organisation registered, where the request says none. */
+export function namedCustomer(
+  customer: PaymentCustomer,
+  known: Omit<PaymentCustomer, 'id'> | undefined,
+): PaymentCustomer {
+  const isNamed = customer.firstName !== '' || customer.lastName !== '';
+  return isNamed || !known ? customer : { ...known, id: customer.id };
+}
+
 /** What needs no look-up: refused before anybody learns whether there is something to pay. */
 export function checkRequest(payer: Payer, request: MakePaymentRequest): void {
   const { code, invoiceReference, paymentMethod, vouchers, amount } = request;
