@@ -22,7 +22,7 @@ import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './pay
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
 import { ResolveCode } from './resolve-code.js';
-import { checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
+import { checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
 
 /** An outcome that is not known by then is answered as `processing` (P6). */
 const ANSWER_MS_MAX = 20_000;
@@ -89,9 +89,10 @@ export class MakePayment {
     });
     const method = await this.methods.open(partner, customer.id, request, left);
     const chargeBegins = this.clock.later(CHARGE_BEGINS_MS_MAX);
-    const { payableId, isStatic } = await this.resolveCode.execute(partner.mode, request);
+    const resolved = await this.resolveCode.execute(partner, request);
     for (let read = 1; read <= READS_MAX; read++) {
-      const found = await this.payments.findPayable(partner.mode, payableId);
+      const found =
+        read === 1 && resolved.found ? resolved.found : await this.payments.findPayable(partner, resolved.payableId);
       if (!found) throw new DomainError('payable.not-found');
       const { payable, merchant, siteReference } = found;
       // What the merchant agrees to is not known yet: identity's event is on the way.
@@ -100,7 +101,7 @@ export class MakePayment {
       const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
       const { minimumAmount, grants } = merchant;
       checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
-      if (isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
+      if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
       const terms = { ...payable, expiresAt: new Date(payable.expiresAt), state: found.state, tries: found.tries };
       const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
@@ -157,7 +158,7 @@ function refusalError(refusal: PayableRefusal): DomainError {
 
 function newPayment(
   { partner, request, customer, fingerprint }: Wanted,
-  { payable, version, tries }: PayableToPay,
+  { payable, version, tries, customer: known }: PayableToPay,
   { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
   method: PaymentMethod,
   now: Date,
@@ -182,7 +183,7 @@ function newPayment(
     amount: request.amount,
     tipAmount: request.tipAmount ?? 0,
     partner: {
-      partner: { organisationId: partner.organisationId, customer },
+      partner: { organisationId: partner.organisationId, customer: namedCustomer(customer, known) },
       merchantName: merchant.name,
       siteReference,
       ...(request.orderReference ? { orderReference: request.orderReference } : {}),

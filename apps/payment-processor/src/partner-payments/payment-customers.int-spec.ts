@@ -1,6 +1,13 @@
 /** Whose payment it is: of which organisation, and of which customer of it. */
 import { randomUUID } from 'node:crypto';
-import { type InvoiceSource, type PayableDescriptor, PaymentSucceededV1 } from '@svc/contracts';
+import {
+  type CustomerRegistered,
+  CustomerRegisteredV1,
+  type InvoiceSource,
+  type PayableDescriptor,
+  PaymentSucceededV1,
+} from '@svc/contracts';
+import { anEvent } from '@svc/testing';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -29,6 +36,39 @@ test('a customer pays as itself, and for nobody else', async () => {
   const own = { customer: { id: customer.customerReference.toUpperCase(), firstName: 'A' } };
   const { status, body: ofOwn } = await customer.pay(await anInvoice(), own);
   expect([status, ofOwn.customer.id]).toEqual([201, own.customer.id]);
+});
+
+test('a customer under its own token has the name of its registration, for ever', async () => {
+  const { organisationId } = partner;
+  const customer = await partner.customer();
+  const register = (over: Partial<CustomerRegistered>, version = 1) => {
+    const { customerReference } = customer;
+    const thandi = { organisationId, mode: 'test' as const, customerReference, firstName: 'Thandi', lastName: 'Nkosi' };
+    return processor.deliver(anEvent(CustomerRegisteredV1, customerReference, version, { ...thandi, ...over }));
+  };
+  // Neither another organisation's nor one of the other mode.
+  await register({ organisationId: randomUUID(), firstName: 'Foreign' });
+  await register({ mode: 'live', firstName: 'Live' });
+  const reference = randomUUID();
+  const invoice = await anInvoice();
+  expect((await customer.pay(invoice, { reference })).body.customer).toMatchObject({ firstName: '', lastName: '' });
+
+  await register({}, 2);
+  await register({ firstName: 'Older' }, 1);
+  const named = { id: customer.customerReference, firstName: 'Thandi', lastName: 'Nkosi' };
+  const { body } = await customer.pay(await anInvoice());
+  expect(body.customer).toEqual(named);
+  const [event] = (await processor.published(PaymentSucceededV1)).slice(-1);
+  expect(event!.payload.partner!.customer).toEqual(named);
+  // A repeat is the same payment, whatever was learned since.
+  const again = await customer.pay(invoice, { reference });
+  expect([again.status, again.body.customer.firstName]).toEqual([200, '']);
+  // What the request says counts; of a service token's customer nothing is known but that.
+  const other = { id: customer.customerReference, firstName: 'T' };
+  const asSaid = await customer.pay(await anInvoice(), { customer: other });
+  expect(asSaid.body.customer).toEqual({ ...other, lastName: '' });
+  const ofService = { customer: { id: customer.customerReference } };
+  expect((await partner.pay(await anInvoice(), ofService)).body.customer).toMatchObject({ firstName: '' });
 });
 
 test.each(['loyalty-17', 'Loyalty 17 / Käthe', 'x'.repeat(100), '0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F'])(

@@ -1,6 +1,6 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
+import { checkTerms, customerOf, fingerprintOf, namedCustomer, type Owed, type Payer } from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
 const CUSTOMER_REFERENCE = '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f';
@@ -172,4 +172,14 @@ describe('the fingerprint of a request (C7)', () => {
 
   // Kept with each payment: other bytes would refuse every repeat of one that was made before.
   it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
+});
+
+test('a customer that the request does not name has the name of its registration', () => {
+  const known = { firstName: 'Thandi', lastName: 'Nkosi' };
+  const unnamed = { id: 'c-1', firstName: '', lastName: '' };
+  expect(namedCustomer(unnamed, known)).toEqual({ id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' });
+  expect(namedCustomer(unnamed, undefined)).toEqual(unnamed);
+  // Not half of one and half of the other.
+  expect(namedCustomer({ ...unnamed, firstName: 'Ada' }, known)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: '' });
+  expect(namedCustomer({ ...unnamed, lastName: 'L' }, known)).toEqual({ id: 'c-1', firstName: '', lastName: 'L' });
 });

@@ -29,6 +29,15 @@ export function customerOf({ customerReference }: Payer, { customer }: MakePayme
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
 }
 
+/** With the name that its organisation registered, where the request says none. */
+export function namedCustomer(
+  customer: PaymentCustomer,
+  known: Omit<PaymentCustomer, 'id'> | undefined,
+): PaymentCustomer {
+  const isNamed = customer.firstName !== '' || customer.lastName !== '';
+  return isNamed || !known ? customer : { ...known, id: customer.id };
+}
+
 /** What the merchant agrees to. Throws 403 for claims without a grant, 422 for the rest. */
 export function checkTerms({ organisationId }: Payer, request: MakePaymentRequest, owed: Owed): void {
   const { features, grants } = owed;

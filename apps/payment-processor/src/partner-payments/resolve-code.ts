@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { FindTillInvoiceV1, type MakePaymentRequest, type Mode } from '@svc/contracts';
+import { FindTillInvoiceV1, type MakePaymentRequest } from '@svc/contracts';
 import { codeOfParameter, DomainError, isUuid, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { PaymentProcessorConfig } from '../config.js';
-import { PartnerPaymentRepository } from './partner-payment.repository.js';
+import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './partner-payment.repository.js';
 
 /** Longest that code-decoder is waited for, which answers from its own table; then the client is told to come again. */
 const ANSWER_MS_MAX = 2_000;
@@ -17,6 +17,8 @@ export interface ResolvedCode {
    * one: it may not be edited.
    */
   readonly isStatic: boolean;
+  /** The payable, where it was read to find out. */
+  readonly found?: PayableToPay;
 }
 
 /**
@@ -32,9 +34,9 @@ export class ResolveCode {
   ) {}
 
   /** Throws `payable.not-found`, and `code.third-party` for a code that is not of this service. */
-  async execute(mode: Mode, { code, invoiceReference }: MakePaymentRequest): Promise<ResolvedCode> {
+  async execute(payer: PayerScope, { code, invoiceReference }: MakePaymentRequest): Promise<ResolvedCode> {
     const resolved = code
-      ? await this.resolveOwn(mode, this.ownCodeOf(code))
+      ? await this.resolveOwn(payer, this.ownCodeOf(code))
       : { payableId: invoiceReference ?? '', isStatic: false };
     if (!resolved || !isUuid(resolved.payableId)) throw new DomainError('payable.not-found');
     return resolved;
@@ -49,10 +51,11 @@ export class ResolveCode {
     throw new DomainError(isOurs ? 'payable.not-found' : 'code.third-party');
   }
 
-  private async resolveOwn(mode: Mode, code: string): Promise<ResolvedCode | undefined> {
-    const dynamic = await this.payments.findPayableByCode(mode, code);
-    if (dynamic) return { payableId: dynamic.payable.payableId, isStatic: false };
-    const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, { mode, code }, ANSWER_MS_MAX);
+  private async resolveOwn(payer: PayerScope, code: string): Promise<ResolvedCode | undefined> {
+    const found = await this.payments.findPayableByCode(payer, code);
+    if (found) return { payableId: found.payable.payableId, isStatic: false, found };
+    const asked = { mode: payer.mode, code };
+    const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, asked, ANSWER_MS_MAX);
     return invoiceReference === undefined ? undefined : { payableId: invoiceReference, isStatic: true };
   }
 }
