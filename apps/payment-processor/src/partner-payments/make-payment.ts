@@ -164,12 +164,7 @@ function newPayment(
   now: Date,
 ): NewPartnerPayment {
   const { source } = payable;
-  const external =
-    source.kind === 'session'
-      ? source.merchantOrderId
-      : source.kind === 'invoice'
-        ? source.externalReference
-        : undefined;
+  const external = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
   // Of a session its id, as whoever decoded its code was told.
   const invoiceReference = source.kind === 'session' ? source.sessionId : source.invoiceReference;
   const accepted = acceptedPayment({
@@ -187,7 +182,7 @@ function newPayment(
       merchantName: merchant.name,
       siteReference,
       ...(request.orderReference ? { orderReference: request.orderReference } : {}),
-      ...(invoiceReference === undefined ? {} : { invoiceReference }),
+      invoiceReference,
       ...(external === undefined ? {} : { invoiceExternalReference: external }),
       ...(request.vouchers?.length
         ? { vouchers: request.vouchers.map(({ merchantLiable, amount }) => ({ merchantLiable, amount })) }

@@ -10,7 +10,10 @@ export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRe
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
 /** Where a debt comes from, and what those who tell others about its payment need to know of it. */
-export type PayableSource = HostedSessionSource | InvoiceSource | CodeSource;
+export type PayableSource = HostedSessionSource | InvoiceSource;
+
+/** The source of a payment in the log, which also has events of earlier releases. */
+export type LoggedSource = PayableSource | CodeSource;
 
 export interface HostedSessionSource {
   kind: 'session';
@@ -38,7 +41,10 @@ export interface InvoiceSource {
   code: string;
 }
 
-/** What a third party's code stood for when its provider was asked (D4): the provider keeps the invoice. */
+/**
+ * What a third party's code stood for. Only readers of the log know it: a third party's code is paid with its provider, and
+ * no payable has this source.
+ */
 export interface CodeSource {
   kind: 'code';
   /** Name of the provider. */
@@ -81,7 +87,7 @@ export interface PayableSnapshot {
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */
-export interface PaymentSnapshot<Source extends PayableSource = HostedSessionSource> {
+export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSource> {
   /** UUID of the payment; for hosted payments chosen by the page, one for each press of Pay (C4). */
   reference: string;
   /** Service payment id (C3). */
@@ -171,7 +177,7 @@ export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayme
 }
 
 /** A payment of whatever there is to pay. Readers take those of the sources that they know. */
-export type AnyPaymentSnapshot = PaymentSnapshot<PayableSource>;
+export type AnyPaymentSnapshot = PaymentSnapshot<LoggedSource>;
 
 /** Whether it is of a hosted session: those of others have no notificationUrl, and no session to show them. */
 export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapshot {

@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, PayableSource } from '../events/payments.js';
+import type { AnyPaymentSnapshot, LoggedSource, PayableSource } from '../events/payments.js';
 import { paymentNotificationOf } from './merchant-payments.js';
 
 const SESSION: PayableSource = {
@@ -73,7 +73,7 @@ test('vouchers are inside the amount, and the customer of a partner has its name
 });
 
 const INVOICE: PayableSource = { kind: 'invoice', invoiceReference: 'i-1', siteReference: 'TILL-1', code: '0' };
-const CODE: PayableSource = { kind: 'code', origin: 'x', siteReference: 'TILL-2' };
+const CODE: LoggedSource = { kind: 'code', origin: 'x', siteReference: 'TILL-2' };
 test.each<[string, Partial<AnyPaymentSnapshot>, [string, string]]>([
   ['a session', { invoiceReference: 'other' }, ['session-1', 'order-1']],
   ['an invoice without the merchant’s reference', { source: INVOICE }, ['i-1', '']],
