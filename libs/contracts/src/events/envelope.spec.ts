@@ -8,6 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   CheckPaymentsV1: 'check-payments.v1',
   ClosePayableV1: 'close-payable.v1',
   CredentialsHeartbeatV1: 'credentials.heartbeat.v1',
+  CustomerRegisteredV1: 'customer.registered.v1',
   FindPayableV1: 'find-payable.v1',
   FindTillInvoiceV1: 'find-till-invoice.v1',
   InvoiceCreatedV1: 'invoice.created.v1',
