@@ -139,7 +139,16 @@ function problemsOf({ status, text }: Answer): string[] {
 }
 
 /** Fields that may have any text of 1 to 100 characters (C6); a password has 8 to 128 of any kind. */
-const FREE_TEXT = new Set(['orderReference', 'firstName', 'lastName', 'holderName', 'type', 'reference', 'password']);
+const FREE_TEXT = new Set([
+  'id',
+  'orderReference',
+  'firstName',
+  'lastName',
+  'holderName',
+  'type',
+  'reference',
+  'password',
+]);
 
 function mayBe(path: readonly string[], value: unknown): boolean {
   const field = path.at(-1)!;
