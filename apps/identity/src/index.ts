@@ -9,6 +9,7 @@ import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-su
 import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-amount.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
+import { SiteWebhooks1763500000133 } from './migrations/1763500000133-site-webhooks.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -30,5 +31,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     PublishWebhookSecrets1763500000130,
     LoginSuccesses1763500000131,
     MinimumAmount1763500000132,
+    SiteWebhooks1763500000133,
   ],
 };
