@@ -116,7 +116,8 @@ export const siteCommands: readonly AdminCommand[] = [
   {
     name: 'sites webhook',
     parameters: ['merchantId/siteId', 'url|on|off'],
-    summary: 'sends every final payment and refund of the site to this address; off keeps the address, on uses it again',
+    summary:
+      'sends every final payment and refund of the site to this address; off keeps the address, on uses it again',
     run: (api, input) => {
       const setting = parameter(input, 1);
       const isSwitch = setting === 'on' || setting === 'off';

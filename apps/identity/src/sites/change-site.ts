@@ -7,7 +7,15 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { changedSettings } from '../changed-settings.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
-import { settingsOf, settleSettings, showSite, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
+import {
+  settingsOf,
+  settleSettings,
+  showSite,
+  siteChanged,
+  type SiteSettings,
+  type SiteView,
+  urlRulesOf,
+} from './site.js';
 import { getSite, refuseTakenReference } from './site.repository.js';
 import { SiteRow } from './site.row.js';
 

@@ -14,7 +14,10 @@ const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
 describe('settleSettings', () => {
   it('writes each host once, as URLs show it', () => {
-    const { allowedHosts } = settleSettings({ ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] }, URL_RULES);
+    const { allowedHosts } = settleSettings(
+      { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
+      URL_RULES,
+    );
     expect(allowedHosts).toEqual(['shop.example', '[::1]']);
   });
 
