@@ -7,9 +7,10 @@ import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
 import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
 import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-amount.js';
+import { TellCustomers1763500000140 } from './migrations/1763500000140-tell-customers.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
-import { SiteWebhooks1763500000133 } from './migrations/1763500000133-site-webhooks.js';
+import { SiteWebhooks1763500000141 } from './migrations/1763500000141-site-webhooks.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -31,6 +32,7 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     PublishWebhookSecrets1763500000130,
     LoginSuccesses1763500000131,
     MinimumAmount1763500000132,
-    SiteWebhooks1763500000133,
+    TellCustomers1763500000140,
+    SiteWebhooks1763500000141,
   ],
 };

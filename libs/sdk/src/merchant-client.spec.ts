@@ -250,6 +250,12 @@ describe('the stream', () => {
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
   });
 
+  it('goes on where it began when the first connection ends before it tells anything', async () => {
+    answers = [stream(['retry: 1000\nid: begin\n\n']), stream([message('1')])];
+    expect((await take(1)).map(({ id }) => id)).toEqual(['1']);
+    expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'begin']);
+  });
+
   it('gives its reader all the time they need', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     let connection: ServerResponse | undefined;

@@ -39,10 +39,11 @@ export async function* streamPayments(
       const body = await http.open({ ...request, headers }, signals);
       wasOpen = true;
       tries = 0;
-      for await (const notice of noticesIn(body, () => setTimeout(() => connection.abort(), silenceMs))) {
-        last = notice.id;
-        yield notice;
-      }
+      yield* noticesIn(body, {
+        startTimer: () => setTimeout(() => connection.abort(), silenceMs),
+        // Also the one that begins a stream, before there is a notice.
+        onId: (id) => (last = id),
+      });
     } catch (error) {
       if (signal?.aborted) return;
       if (!mayGoOn(error) || (!wasOpen && tries === FIRST_TRIES_MAX)) throw error;
@@ -62,12 +63,21 @@ function mayGoOn(error: unknown): boolean {
     : error instanceof Error && error.name !== 'MalformedPaymentError';
 }
 
+interface Watch {
+  readonly startTimer: () => ReturnType<typeof setTimeout>;
+  readonly onId: (id: string) => void;
+}
+
 async function* noticesIn(
   body: ReadableStream<Uint8Array>,
-  startTimer: () => ReturnType<typeof setTimeout>,
+  { startTimer, onId }: Watch,
 ): AsyncGenerator<PaymentNotice, void, undefined> {
   const messages: { id?: string | undefined; data: string }[] = [];
-  const parser = createParser({ maxBufferSize: MESSAGE_LENGTH_MAX, onEvent: (message) => messages.push(message) });
+  const parser = createParser({
+    maxBufferSize: MESSAGE_LENGTH_MAX,
+    onId,
+    onEvent: (message) => messages.push(message),
+  });
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

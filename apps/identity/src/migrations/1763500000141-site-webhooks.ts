@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The earlier column of this name is not read any more (1763500000120); what it holds was never confirmed, so it goes. */
-export class SiteWebhooks1763500000133 implements MigrationInterface {
-  readonly name = 'SiteWebhooks1763500000133';
+export class SiteWebhooks1763500000141 implements MigrationInterface {
+  readonly name = 'SiteWebhooks1763500000141';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
