@@ -1,4 +1,9 @@
 /** A merchant's endpoint that fails twice: told again until it acknowledges, under one id, and then never again. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
@@ -153,5 +158,39 @@ describe('a webhook', () => {
     });
     await deliveries(paymentReference, count + 1);
     expect(new Set(endpoint.of(paymentReference).map((delivery) => delivery.webhookId))).toEqual(new Set([webhookId]));
+  });
+
+  it('of the site itself has the same payment, from the moment that an administrator sets its address (M6)', async () => {
+    const shop = await onboardMerchant(platform, 'Webhook Of A Site');
+    const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+    const backOffice = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push({ headers: request.headers, body });
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(backOffice, 'listening');
+    try {
+      const url = `http://127.0.0.1:${(backOffice.address() as AddressInfo).port}/`;
+      const owner = `${shop.merchant.merchantId}/${shop.siteId}`;
+      expect(await platform.svc('admin', 'sites', 'webhook', owner, url)).toMatchObject({ code: 0 });
+      await waitUntil('the dispatcher to know the address', 20_000, async () => {
+        const [row] = await platform.sql(
+          `SELECT 1 FROM webhook_dispatcher.sites WHERE site_id = $1 AND webhook_enabled`,
+          [shop.siteId],
+        );
+        return row !== undefined;
+      });
+      const paymentReference = await pay(clientOf(platform, shop));
+      const { headers, body } = await waitUntil('the webhook', 20_000, () => Promise.resolve(received[0]));
+      expect(JSON.parse(body)).toMatchObject({ type: 'payment', status: 1, paymentReference, siteReference: 'ONLINE' });
+      const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+      const key = Buffer.from(shop.webhookSecret.slice('whsec_'.length), 'base64');
+      const signature = createHmac('sha256', key).update(signed).digest('base64');
+      expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+    } finally {
+      backOffice.close();
+      backOffice.closeAllConnections();
+    }
   });
 });

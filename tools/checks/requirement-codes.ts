@@ -8,7 +8,7 @@ const READ = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
 
 /** A code as comments write it. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
 const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
-const ROW = /^\| ([A-Z]\d+) \|/gm;
+const ROW = /^\| ([A-Z]\d+) +\|/gm;
 
 /**
  * A comment that says `(E2)` is of use only to somebody who can look E2 up. Returns the places that name a requirement

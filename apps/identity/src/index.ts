@@ -10,6 +10,7 @@ import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-a
 import { TellCustomers1763500000140 } from './migrations/1763500000140-tell-customers.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
+import { SiteWebhooks1763500000141 } from './migrations/1763500000141-site-webhooks.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
 import { PartnerCredentialRow } from './partner-credentials/partner-credential.row.js';
 import { SiteRow } from './sites/site.row.js';
@@ -32,5 +33,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     LoginSuccesses1763500000131,
     MinimumAmount1763500000132,
     TellCustomers1763500000140,
+    SiteWebhooks1763500000141,
   ],
 };

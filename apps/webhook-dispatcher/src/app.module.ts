@@ -12,12 +12,14 @@ import { NotificationsController } from './notifications/notifications.controlle
 import { ReplaysController } from './replays/replays.controller.js';
 import { SealingKey } from './sealing-key/sealing-key.js';
 import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consumer.js';
+import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js';
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
 
 @Module({
   imports: [CredentialsHeartbeatModule],
   controllers: [
     SigningSecretsConsumer,
+    SiteWebhooksConsumer,
     NotificationsConsumer,
     NotificationsController,
     ReplaysController,

@@ -8,6 +8,7 @@ import { NotificationTraces1763500000502 } from './migrations/1763500000502-noti
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
+import { SiteWebhooks1763500000508 } from './migrations/1763500000508-site-webhooks.js';
 import { UnsignedNotifications1763500000507 } from './migrations/1763500000507-unsigned-notifications.js';
 
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
@@ -23,5 +24,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     LookUps1763500000505,
     LockSessions1763500000506,
     UnsignedNotifications1763500000507,
+    SiteWebhooks1763500000508,
   ],
 };

@@ -4,11 +4,14 @@ import {
   type HostedApiVersion,
   type Mode,
   PaymentFailedV1,
+  PaymentReversedV1,
   type AnyPaymentSnapshot,
   type PaymentSnapshot,
   PaymentSucceededV1,
   SealingKeyPublishedV1,
   SigningSecretChangedV1,
+  type SiteChanged,
+  SiteChangedV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
@@ -127,14 +130,34 @@ export class DispatcherUnderTest {
     return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
+  /** Lets identity publish a site, without a webhook unless the change has one. */
+  async site(change: Partial<SiteChanged>, version = 1): Promise<void> {
+    const site: SiteChanged = {
+      ...{
+        merchantId: MERCHANT.merchantId,
+        merchantName: 'Merchant',
+        siteId: MERCHANT.siteId,
+        siteReference: 'SHOP-1',
+      },
+      ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
+      ...change,
+    };
+    await this.test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));
+  }
+
   /** The event that says so. */
-  paidEvent(payment: PaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
+  paidEvent(payment: AnyPaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
   }
 
-  async paid(...payments: PaymentSnapshot[]): Promise<void> {
+  async paid(...payments: AnyPaymentSnapshot[]): Promise<void> {
     await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
+  }
+
+  /** The bank has given the charge back. */
+  async reversed(payment: AnyPaymentSnapshot): Promise<void> {
+    await this.test.deliver(anEvent(PaymentReversedV1, payment.reference, 1, payment));
   }
 
   async rowOf({ paymentReference }: PaymentSnapshot): Promise<NotificationRow> {

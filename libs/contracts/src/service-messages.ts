@@ -74,7 +74,14 @@ export const SERVICE_MESSAGES = {
   },
   'webhook-dispatcher': {
     publishes: ['sealing-key.published.v1'],
-    consumes: ['credentials.heartbeat.v1', 'payment.failed.v1', 'payment.succeeded.v1', 'signing-secret.changed.v1'],
+    consumes: [
+      'credentials.heartbeat.v1',
+      'payment.failed.v1',
+      'payment.reversed.v1',
+      'payment.succeeded.v1',
+      'signing-secret.changed.v1',
+      'site.changed.v1',
+    ],
     answers: [],
     requests: [],
   },

@@ -44,5 +44,6 @@ function literalOf(value: unknown): string {
   if (value === null) return 'NULL';
   if (value instanceof Date) return `'${value.toISOString()}'`;
   if (typeof value === 'string' || typeof value === 'number') return `'${value}'`;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'number')) return `'{${value.join()}}'`;
   throw new Error(`A parameter of type ${typeof value} is not written out here.`);
 }

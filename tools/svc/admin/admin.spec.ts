@@ -31,6 +31,12 @@ describe('./svc admin', () => {
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
     ['webhooks list --unsigned --merchant 1001', 'GET /notifications?merchantId=1001&unsigned=true'],
     ['merchants minimum 1001 500', 'PATCH /merchants/1001 {"minimumAmount":500}'],
+    [
+      'sites webhook 1001/5001 https://shop.example/hook',
+      'PATCH /merchants/1001/sites/5001 {"webhookUrl":"https://shop.example/hook","webhookEnabled":true}',
+    ],
+    ['sites webhook 1001/5001 off', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":false}'],
+    ['sites webhook 1001/5001 on', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":true}'],
     ['token-keys rotate', 'POST /token-keys'],
     ['card-keys rotate', 'POST /card-keys'],
     ['card-keys list', 'GET /card-keys'],

@@ -113,6 +113,20 @@ export const siteCommands: readonly AdminCommand[] = [
     summary: 'what payers see',
     run: (api, input) => api.call('PATCH', sitePath(parameter(input, 0)), { name: parameter(input, 1) }),
   },
+  {
+    name: 'sites webhook',
+    parameters: ['merchantId/siteId', 'url|on|off'],
+    summary:
+      'sends every final payment and refund of the site to this address; off keeps the address, on uses it again',
+    run: (api, input) => {
+      const setting = parameter(input, 1);
+      const isSwitch = setting === 'on' || setting === 'off';
+      return api.call('PATCH', sitePath(parameter(input, 0)), {
+        ...(isSwitch ? {} : { webhookUrl: setting }),
+        webhookEnabled: setting !== 'off',
+      });
+    },
+  },
 ];
 
 const FEATURES = new Set([

@@ -38,11 +38,11 @@ export const webhookCommands: readonly AdminCommand[] = [
   {
     name: 'webhooks replay',
     parameters: ['id'],
-    summary: 'sends one again, now, under its id',
+    summary: 'sends one again, now, under its webhook-id',
     run: async (api, input) => {
       const id = parameter(input, 0);
       const answer = (await api.call('POST', `/notifications/${segment(id)}/replay`)) as object;
-      return { 'webhook-id': id, ...answer };
+      return { id, ...answer };
     },
   },
   {

@@ -58,6 +58,8 @@ describe('the audit log', () => {
       requireApiKey: true,
       allowedHosts: [],
       keylessMode: 'test',
+      webhookUrl: null,
+      webhookEnabled: false,
     };
     const prefixOf = (apiKey: string) => /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)![0];
     const made = (kind: string, mode: string, apiKey: string) => ({

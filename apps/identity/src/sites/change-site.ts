@@ -5,8 +5,17 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { changedSettings } from '../changed-settings.js';
+import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
-import { settingsOf, settleSettings, showSite, siteChanged, type SiteSettings, type SiteView } from './site.js';
+import {
+  settingsOf,
+  settleSettings,
+  showSite,
+  siteChanged,
+  type SiteSettings,
+  type SiteView,
+  urlRulesOf,
+} from './site.js';
 import { getSite, refuseTakenReference } from './site.repository.js';
 import { SiteRow } from './site.row.js';
 
@@ -17,13 +26,14 @@ export class ChangeSite {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
+    @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);
-      const settings = settleSettings({ ...settingsOf(before), ...given });
+      const settings = settleSettings({ ...settingsOf(before), ...given }, urlRulesOf(this.config));
       const changed = changedSettings(settingsOf(before), settings);
       if (!changed) return showSite(before);
 

@@ -6,9 +6,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
+import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
-import { settleSettings, siteChanged, type SiteSettings, type SiteView } from './site.js';
+import { settleSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
 import { refuseTakenReference, SITES_OF_MERCHANT_MAX } from './site.repository.js';
 import { SiteRow } from './site.row.js';
 
@@ -29,11 +30,12 @@ export class CreateSite {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
+    @Inject(IdentityConfig) private readonly config: IdentityConfig,
     @Inject(IssueWebhookSecret) private readonly issueWebhookSecret: IssueWebhookSecret,
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, given: SiteSettings): Promise<CreatedSite> {
-    const settings = settleSettings(given);
+    const settings = settleSettings(given, urlRulesOf(this.config));
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       if ((await tx.countBy(SiteRow, { merchantId })) >= SITES_OF_MERCHANT_MAX) {

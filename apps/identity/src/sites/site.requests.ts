@@ -1,5 +1,5 @@
-import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
-import { ArrayMaxSize, IsBoolean, IsIn } from 'class-validator';
+import { IsText, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH, type Mode } from '@svc/contracts';
+import { ArrayMaxSize, IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 import { AreHosts } from './allowed-host.js';
 
@@ -32,6 +32,15 @@ export class CreateSiteRequest {
   /** Mode of what is made without a key (A6). */
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode: Mode = 'test';
+
+  /** Receives a notification of every final payment and every refund of the site (M6); the rules of a notificationUrl. */
+  @IsOptional()
+  @IsText(MAX_URL_LENGTH)
+  webhookUrl: string | null = null;
+
+  /** True needs a `webhookUrl`. */
+  @IsBoolean()
+  webhookEnabled: boolean = false;
 }
 
 /** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`: what is left out stays; null is not "left out". */
@@ -57,4 +66,13 @@ export class ChangeSiteRequest {
   @IfPresent()
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode?: Mode;
+
+  /** Null removes it. */
+  @IsOptional()
+  @IsText(MAX_URL_LENGTH)
+  webhookUrl?: string | null;
+
+  @IfPresent()
+  @IsBoolean()
+  webhookEnabled?: boolean;
 }

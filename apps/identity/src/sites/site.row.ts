@@ -31,7 +31,9 @@ export class SiteRow {
   @Column({ type: 'bigint' })
   version: number;
 
-  /** Not used. The release before reads the column, so one after this drops it. */
-  @Column({ type: 'text', name: 'webhook_url', nullable: true, select: false, insert: false, update: false })
-  webhookUrl?: string | null;
+  @Column({ type: 'text', name: 'webhook_url', nullable: true })
+  webhookUrl: string | null;
+
+  @Column({ type: 'boolean', name: 'webhook_enabled' })
+  webhookEnabled: boolean;
 }

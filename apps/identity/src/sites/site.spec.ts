@@ -1,4 +1,4 @@
-import { DomainError } from '@svc/kernel';
+import { DomainError, type MerchantUrlRules } from '@svc/kernel';
 import { settleSettings, siteChanged, type SiteSettings } from './site.js';
 
 const SETTINGS: SiteSettings = {
@@ -7,11 +7,17 @@ const SETTINGS: SiteSettings = {
   requireApiKey: true,
   allowedHosts: [],
   keylessMode: 'test',
+  webhookUrl: null,
+  webhookEnabled: false,
 };
+const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
 describe('settleSettings', () => {
   it('writes each host once, as URLs show it', () => {
-    const { allowedHosts } = settleSettings({ ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] });
+    const { allowedHosts } = settleSettings(
+      { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
+      URL_RULES,
+    );
     expect(allowedHosts).toEqual(['shop.example', '[::1]']);
   });
 
@@ -23,7 +29,7 @@ describe('settleSettings', () => {
 
   it('takes a site without required key that lists a host', () => {
     const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
-    expect(settleSettings(settings)).toEqual(settings);
+    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
   });
 
   it('refuses a host with a port', () => {
@@ -35,27 +41,57 @@ describe('settleSettings', () => {
     ]);
   });
 
+  it.each([
+    ['https://shop.example/hook', false],
+    ['https://shop.example:8443/hook', true],
+    [null, false],
+  ])('takes the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
+    const settings: SiteSettings = { ...SETTINGS, webhookUrl, webhookEnabled };
+    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
+  });
+
+  it.each(['http://shop.example/hook', 'https://shop.example:81/hook', 'https://u:p@shop.example/', 'shop.example'])(
+    'refuses the webhook %s, as it does where it is disabled',
+    (webhookUrl) => {
+      for (const webhookEnabled of [true, false])
+        expect(refusalOf({ ...SETTINGS, webhookUrl, webhookEnabled }).fields).toMatchObject([{ field: 'webhookUrl' }]);
+    },
+  );
+
+  it('refuses an enabled webhook without an address', () => {
+    expect(refusalOf({ ...SETTINGS, webhookEnabled: true }).fields).toEqual([
+      { field: 'webhookUrl', message: 'webhookUrl must be set when webhookEnabled is true' },
+    ]);
+  });
+
   it('keeps nothing that is no setting', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
-    expect(settleSettings(given)).toEqual(SETTINGS);
+    expect(settleSettings(given, URL_RULES)).toEqual(SETTINGS);
   });
 });
 
 describe('siteChanged', () => {
+  it('carries the webhook', () => {
+    const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
+    const event = siteChanged({ merchantId: 1001, name: 'M' }, { ...SETTINGS, ...webhook, siteId: 5001, version: 3 });
+    expect(event.payload).toMatchObject(webhook);
+  });
+
   it('carries the whole site, its merchant and its version', () => {
+    const { webhookUrl: _, ...published } = SETTINGS;
     const event = siteChanged({ merchantId: 1001, name: 'Merchant' }, { ...SETTINGS, siteId: 5001, version: 3 });
     expect(event).toEqual({
       type: { name: 'site.changed.v1' },
       aggregateId: '5001',
       aggregateVersion: 3,
-      payload: { merchantId: 1001, merchantName: 'Merchant', siteId: 5001, ...SETTINGS },
+      payload: { merchantId: 1001, merchantName: 'Merchant', siteId: 5001, ...published },
     });
   });
 });
 
 function refusalOf(settings: SiteSettings): DomainError {
   try {
-    settleSettings(settings);
+    settleSettings(settings, URL_RULES);
   } catch (error) {
     if (error instanceof DomainError) return error;
   }

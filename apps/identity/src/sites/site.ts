@@ -1,5 +1,5 @@
 import { type Mode, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
-import { invalidField } from '@svc/kernel';
+import { DomainError, invalidField, merchantUrlProblem, type MerchantUrlRules } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
 import { canonicalHost } from './allowed-host.js';
 
@@ -12,6 +12,9 @@ export interface SiteSettings {
   readonly allowedHosts: string[];
   /** Mode of what is made without a key. */
   readonly keylessMode: Mode;
+  /** Receives a notification of every final payment and every refund of the site (M6); null: none was ever set. */
+  readonly webhookUrl: string | null;
+  readonly webhookEnabled: boolean;
 }
 
 /** A site as the administration API shows it. */
@@ -19,20 +22,33 @@ export interface SiteView extends SiteSettings {
   readonly siteId: number;
 }
 
-/** Settings as they are kept. Refuses a site that would let anybody send payers and notifications anywhere (A8). */
-export function settleSettings(given: SiteSettings): SiteSettings {
-  const { name, siteReference, requireApiKey, keylessMode } = given;
+/**
+ * Settings as they are kept. Refuses a site that would let anybody send payers and notifications anywhere (A8), and a
+ * webhook that no notification could be sent to.
+ */
+export function settleSettings(given: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
+  const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = given;
   const allowedHosts = [...new Set(given.allowedHosts.map((host) => canonicalHost(host) ?? refuseHost()))];
   if (!requireApiKey && allowedHosts.length === 0) {
     throw invalidField('allowedHosts', 'allowedHosts must not be empty when requireApiKey is false');
   }
-  return { name, siteReference, requireApiKey, allowedHosts, keylessMode };
+  if (webhookEnabled && webhookUrl === null) {
+    throw invalidField('webhookUrl', 'webhookUrl must be set when webhookEnabled is true');
+  }
+  const problem = webhookUrl === null ? undefined : merchantUrlProblem('webhookUrl', webhookUrl, urlRules);
+  if (problem) throw new DomainError('request.invalid', { fields: [problem] });
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
+}
+
+/** A webhook follows the rules of a session's notificationUrl. */
+export function urlRulesOf({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
+  return { allowLoopbackHttp: SVC_ENVIRONMENT === 'development' };
 }
 
 /** The settings alone. */
 export function settingsOf(site: SiteSettings): SiteSettings {
-  const { name, siteReference, requireApiKey, allowedHosts, keylessMode } = site;
-  return { name, siteReference, requireApiKey, allowedHosts, keylessMode };
+  const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled } = site;
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
 export function showSite(site: SiteView): SiteView {
@@ -44,7 +60,13 @@ export function siteChanged(
   merchant: { merchantId: number; name: string },
   site: SiteView & { version: number },
 ): NewEvent<SiteChanged> {
-  const payload = { merchantId: merchant.merchantId, merchantName: merchant.name, ...showSite(site) };
+  const { webhookUrl, ...settings } = showSite(site);
+  const payload = {
+    merchantId: merchant.merchantId,
+    merchantName: merchant.name,
+    ...settings,
+    ...(webhookUrl === null ? {} : { webhookUrl }),
+  };
   return { type: SiteChangedV1, aggregateId: String(site.siteId), aggregateVersion: site.version, payload };
 }
 

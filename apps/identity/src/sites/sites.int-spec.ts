@@ -30,6 +30,9 @@ describe('sites', () => {
     expect(Object.keys(webhookSecrets)).toEqual(['test', 'live']);
     return site;
   };
+  /** An event has no address where there is none. */
+  const asPublished = ({ webhookUrl, ...site }: { webhookUrl: string | null }): object =>
+    webhookUrl === null ? site : { ...site, webhookUrl };
   const published = async (siteId: number) =>
     (await test.published(SiteChangedV1))
       .filter(({ aggregateId }) => aggregateId === String(siteId))
@@ -44,11 +47,12 @@ describe('sites', () => {
       requireApiKey: true,
       allowedHosts: [],
       keylessMode: 'test',
+      webhookEnabled: false,
     };
     expect(answer).toMatchObject({ status: 201 });
-    expect(answer.body).toEqual({ ...site, webhookSecrets: expect.anything() });
+    expect(answer.body).toEqual({ ...site, webhookUrl: null, webhookSecrets: expect.anything() });
     expect(await published(5001)).toEqual([{ merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 }]);
-    expect((await admin('GET', merchant)).body.sites).toEqual([site]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([{ ...site, webhookUrl: null }]);
   });
 
   it('gives a site a webhook secret of each mode, shows them once and publishes them sealed', async () => {
@@ -89,7 +93,7 @@ describe('sites', () => {
       allowedHosts: ['shop.example', '[::1]', '127.0.0.1'],
       keylessMode: 'live',
     });
-    expect(await published(site.siteId)).toMatchObject([site]);
+    expect(await published(site.siteId)).toMatchObject([asPublished(site)]);
   });
 
   it.each([
@@ -106,6 +110,11 @@ describe('sites', () => {
     ['allowedHosts', { requireApiKey: false }],
     ['allowedHosts', { requireApiKey: false, allowedHosts: [] }],
     ['keylessMode', { keylessMode: 'production' }],
+    ['webhookUrl', { webhookEnabled: true }],
+    ['webhookUrl', { webhookUrl: 'http://shop.example/hook' }],
+    ['webhookUrl', { webhookUrl: `https://shop.example/${'x'.repeat(2048)}` }],
+    ['webhookUrl', { webhookUrl: 7 }],
+    ['webhookEnabled', { webhookEnabled: 'true' }],
   ])('refuses a site because of its %s: %j', async (field, fields) => {
     const answer = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields });
     expect(answer).toMatchObject({ status: 400 });
@@ -145,10 +154,24 @@ describe('sites', () => {
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.body).toEqual(changed);
     expect(await published(site.siteId)).toMatchObject([
-      { ...site, aggregateVersion: 1 },
-      { ...changed, aggregateVersion: 2 },
+      { ...asPublished(site), aggregateVersion: 1 },
+      { ...asPublished(changed), aggregateVersion: 2 },
     ]);
     expect((await admin('GET', merchant)).body.sites).toEqual([changed]);
+  });
+
+  it('has a webhook that is switched off and on without its address, and publishes each change (M6)', async () => {
+    const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
+    const site = await create(webhook);
+    const path = `${merchant}/sites/${site.siteId}`;
+    expect((await admin('PATCH', path, { webhookEnabled: false })).body).toEqual({ ...site, webhookEnabled: false });
+    expect((await admin('PATCH', path, { webhookEnabled: true })).body).toEqual(site);
+    expect(await admin('PATCH', path, { webhookUrl: null })).toMatchObject({ status: 400 });
+    await admin('PATCH', path, { webhookUrl: null, webhookEnabled: false });
+    expect((await admin('GET', merchant)).body.sites).toEqual([{ ...site, webhookUrl: null, webhookEnabled: false }]);
+    const events = await published(site.siteId);
+    expect(events).toMatchObject([webhook, { ...webhook, webhookEnabled: false }, webhook, { webhookEnabled: false }]);
+    expect(events.at(-1)).not.toHaveProperty('webhookUrl');
   });
 
   it('says nothing when nothing changes', async () => {
@@ -167,6 +190,9 @@ describe('sites', () => {
     ['allowedHosts', { allowedHosts: null }],
     ['allowedHosts', { requireApiKey: false }],
     ['keylessMode', { keylessMode: 'Live' }],
+    ['webhookUrl', { webhookEnabled: true }],
+    ['webhookUrl', { webhookUrl: 'http://shop.example/hook' }],
+    ['webhookEnabled', { webhookEnabled: null }],
   ])('refuses a change because of %s: %j', async (field, change) => {
     const site = await create();
     const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, change);
@@ -195,7 +221,7 @@ describe('sites', () => {
     expect((await admin('GET', merchant)).body.sites).toEqual([after]);
     const events = await published(site.siteId);
     expect(events.map(({ aggregateVersion }) => aggregateVersion)).toEqual([1, 2, 3, 4]);
-    expect(events.at(-1)).toMatchObject(after);
+    expect(events.at(-1)).toMatchObject(asPublished(after));
   });
 
   it('finds no site of a stranger', async () => {

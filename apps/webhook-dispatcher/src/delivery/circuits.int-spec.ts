@@ -98,6 +98,10 @@ describe('an endpoint that fails five times in a row', () => {
     const workers = [dispatcher.worker, ...others.map(({ app }) => app.get(DeliveryWorker))];
     const running = workers.map((worker) => worker.runOnce());
     await arrived;
+    // A worker that claims only after the probe was answered would find a closed circuit.
+    let ended = 0;
+    for (const run of running) void run.then(() => ended++);
+    await waitUntil('the three without a probe', 10_000, () => Promise.resolve(ended === 3));
     // While the probe is out, nobody else goes; not even later, until it has an answer or its lease is over.
     dispatcher.clock.advance(15 * SECOND);
     expect(await Promise.all(others.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);

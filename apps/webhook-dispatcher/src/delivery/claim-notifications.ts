@@ -1,27 +1,28 @@
-import type { HostedApiVersion, Mode, NotificationFields, PaymentStatusText } from '@svc/contracts';
+import type { Mode, PaymentStatusText } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
+import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
 import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
-export interface ClaimedNotification {
+export type ClaimedNotification = NotificationContent & {
   readonly id: string;
+  /** The same at every try (E8). */
+  readonly webhookId: string;
   readonly leaseId: string;
   readonly leasedUntil: Date;
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  readonly apiVersion: HostedApiVersion;
   readonly paymentStatus: PaymentStatusText;
   readonly url: string;
   readonly endpoint: string;
-  readonly fields: NotificationFields;
   /** Tries of the schedule already made. */
   readonly schedulePosition: number;
   readonly createdAt: Date;
   /** Trace of the payment. */
   readonly traceparent: string | null;
-}
+};
 
 export interface Claim {
   readonly now: Date;
@@ -138,7 +139,7 @@ const CLAIM = `
   UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
     FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
    WHERE notifications.id = chosen.id AND (NOT chosen.is_probe OR probed.endpoint IS NOT NULL)
-  RETURNING notifications.id, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
+  RETURNING notifications.id, coalesce(webhook_id, notifications.id) AS "webhookId", recipient, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 

@@ -70,7 +70,7 @@ export class SendNotification {
     if (startedAt.getTime() + tryMaxMs > notification.leasedUntil.getTime())
       return giveBack(this.dataSource, notification, startedAt);
 
-    const { body, headers } = signNotification(notification.id, notification.fields, keys, startedAt);
+    const { body, headers } = signNotification(notification.webhookId, notification, keys, startedAt);
     let answer;
     try {
       answer = await this.poster.post({ url: notification.url, headers, body }, interrupt);

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import type { NotificationFields } from '@svc/contracts';
+import type { NotificationFields, PaymentNotice } from '@svc/contracts';
+import type { NotificationContent } from '../notifications/notification.js';
 import { notificationSignature, signNotification } from './sign-notification.js';
 
 const API_KEY = `svc_test_site_${'A'.repeat(43)}`;
@@ -31,6 +32,12 @@ const HEADER_SIGNATURES = [
   'v1,YM5Nqof+g1zkee3nGjGbjG2mTBREcLSKFB9ItgGg3L0=',
 ];
 
+const ofSession = (fields: NotificationFields): NotificationContent => ({
+  recipient: 'session',
+  apiVersion: 'v3.1',
+  fields,
+});
+
 describe('the signature inside the body', () => {
   it('is the SHA-256 of the nine parts joined by vertical bars', () => {
     expect(notificationSignature(succeeded, API_KEY)).toBe(SIGNATURE_OF_SUCCEEDED);
@@ -39,11 +46,13 @@ describe('the signature inside the body', () => {
 });
 
 describe('a notification on the wire', () => {
-  const signed = signNotification(ID, succeeded, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT);
+  const signed = signNotification(ID, ofSession(succeeded), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT);
 
   it('has the fields in the order of the specification, whatever order they were stored in', () => {
     const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
-    expect(signNotification(ID, stored, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body).toBe(signed.body);
+    expect(signNotification(ID, ofSession(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body).toBe(
+      signed.body,
+    );
     expect(Object.keys(JSON.parse(signed.body) as object)).toEqual([
       'signature',
       'sessionId',
@@ -59,7 +68,7 @@ describe('a notification on the wire', () => {
 
   it('carries the message of a failed payment', () => {
     const body = JSON.parse(
-      signNotification(ID, failed, { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body,
+      signNotification(ID, ofSession(failed), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body,
     ) as unknown;
     expect(body).toEqual({ signature: SIGNATURE_OF_FAILED, ...failed });
   });
@@ -83,5 +92,48 @@ describe('a notification on the wire', () => {
       );
     }
     jest.restoreAllMocks();
+  });
+});
+
+describe('a notice to a site on the wire (M6)', () => {
+  const notice: PaymentNotice = {
+    type: 'refund',
+    invoiceReference: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
+    invoiceExternalReference: 'INV-7',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12_345,
+    paymentReference: '1H2J3K4M5N6P7Q8R9S',
+    paymentUTCDate: '2026-03-01T09:59:58.123Z',
+    tipAmount: 500,
+    tenderedAmount: 12_845,
+    siteReference: 'TILL-1',
+    status: 2,
+    vouchers: [{ merchantLiable: true, amount: 1_000 }],
+    customer: { firstName: 'Thandi', lastName: 'Nkosi' },
+    siteId: 71,
+    refund: {
+      refundReference: ID,
+      amount: 12_845,
+      status: 'succeeded',
+      createdUTCDate: '2026-03-01T09:59:59.000Z',
+    },
+  };
+  const keys = { apiKey: null, webhookSecrets: SECRETS };
+  const { body, headers } = signNotification(ID, { recipient: 'site', apiVersion: null, fields: notice }, keys, AT);
+
+  it('is the whole notice and no signature inside it, signed in the headers', () => {
+    expect(JSON.parse(body)).toEqual(notice);
+    jest.spyOn(Date, 'now').mockReturnValue(AT.getTime());
+    for (const secret of SECRETS) expect(new Webhook(secret).verify(body, headers)).toEqual(notice);
+    jest.restoreAllMocks();
+  });
+
+  it('is the same text whatever order it was stored in', () => {
+    const stored = Object.fromEntries(Object.entries(notice).reverse()) as unknown as PaymentNotice;
+    expect(signNotification(ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, AT).body).toBe(body);
+  });
+
+  it('that of a session cannot go without its signature', () => {
+    expect(() => signNotification(ID, ofSession(succeeded), keys, AT)).toThrow('API key');
   });
 });

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { HostedPaymentNotification, NotificationFields } from '@svc/contracts';
+import type {
+  HostedPaymentNotification,
+  MerchantCustomer,
+  NoticedRefund,
+  NotificationFields,
+  PaymentNotice,
+  PaymentNotification,
+  Voucher,
+} from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
+import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
 export interface SignedNotification {
@@ -10,16 +19,16 @@ export interface SignedNotification {
 }
 
 /**
- * One try of a notification as it goes on the wire: the body with the signature that existing receivers check (E3)
- * and the Standard Webhooks headers (E4). `id` stays the same at every try (E8), `at` is the time of this one.
+ * One try of a notification as it goes on the wire: the body, for a session with the signature that existing receivers
+ * check (E3), and the Standard Webhooks headers (E4). `id` stays the same at every try (E8), `at` is the time of this one.
  */
 export function signNotification(
   id: string,
-  fields: NotificationFields,
+  content: NotificationContent,
   { apiKey, webhookSecrets }: SigningKeys,
   at: Date,
 ): SignedNotification {
-  const body = JSON.stringify(onTheWire(fields, apiKey));
+  const body = bodyOf(content, apiKey);
   return {
     body,
     headers: {
@@ -51,6 +60,12 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
   return createHash('sha256').update(parts.join('|')).digest('hex');
 }
 
+function bodyOf(content: NotificationContent, apiKey: string | null): string {
+  if (content.recipient === 'site') return noticeBody(content.fields);
+  if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
+  return JSON.stringify(onTheWire(content.fields, apiKey));
+}
+
 /** In the order of the specification: jsonb does not keep the order in which the fields were built. */
 function onTheWire(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
   return {
@@ -65,4 +80,37 @@ function onTheWire(fields: NotificationFields, apiKey: string): HostedPaymentNot
     paymentUTCDate: fields.paymentUTCDate,
     status: fields.status,
   };
+}
+
+type NoticeMember =
+  'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof NoticedRefund;
+
+/** Members of a notice and of the objects in it, in the order of the body; a list that lacks one does not compile. */
+const NOTICE_MEMBERS: Readonly<Record<NoticeMember, true>> = {
+  type: true,
+  invoiceReference: true,
+  invoiceExternalReference: true,
+  currencyISOCode: true,
+  invoicedAmount: true,
+  paymentReference: true,
+  paymentUTCDate: true,
+  tipAmount: true,
+  tenderedAmount: true,
+  siteReference: true,
+  refundReference: true,
+  merchantLiable: true,
+  amount: true,
+  status: true,
+  vouchers: true,
+  customer: true,
+  firstName: true,
+  lastName: true,
+  siteId: true,
+  refund: true,
+  createdUTCDate: true,
+};
+
+/** The same text at every try, although jsonb does not keep the order of members. */
+function noticeBody(notice: PaymentNotice): string {
+  return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
 }

@@ -1,4 +1,4 @@
-import type { NotificationFields } from '@svc/contracts';
+import type { NotificationFields, PaymentNotice } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.js';
@@ -20,8 +20,8 @@ export interface DeliveryAttempt {
 }
 
 export interface NotificationDetails extends NotificationSummary {
-  /** The body as it is sent, without its signature. Amounts in cents. */
-  fields: NotificationFields;
+  /** The body as it is sent, that of a session without its signature. Amounts in cents. */
+  fields: NotificationFields | PaymentNotice;
   /** Newest first, at most 100. */
   attempts: DeliveryAttempt[];
 }
@@ -29,7 +29,7 @@ export interface NotificationDetails extends NotificationSummary {
 /** For administrators, who see every merchant's. Throws `resource.not-found`, also for an id that is none. */
 export async function getNotification(dataSource: DataSource, id: string): Promise<NotificationDetails> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
-  const [notification] = await dataSource.query<(NotificationSummary & { fields: NotificationFields })[]>(
+  const [notification] = await dataSource.query<(NotificationSummary & Pick<NotificationDetails, 'fields'>)[]>(
     `SELECT ${SUMMARY_COLUMNS}, fields FROM notifications WHERE id = $1`,
     [id],
   );

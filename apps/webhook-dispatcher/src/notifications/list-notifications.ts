@@ -1,21 +1,29 @@
-import type { HostedApiVersion, Mode, PaymentStatusText } from '@svc/contracts';
+import type { HostedApiVersion, Mode, PaymentNotice, PaymentStatusText } from '@svc/contracts';
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
-import { NOTIFICATION_STATES, type NotificationState } from './notification.js';
+import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './notification.js';
 
 /** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface NotificationSummary {
-  /** UUID; the webhook-id of every try (E8). */
+  /** UUID. */
   id: string;
+  /** Of every try (E8). The `id`, unless the recipient is a site. */
+  webhookId: string;
+  /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
+  recipient: Recipient;
+  /** `refund` only to a site. */
+  type: PaymentNotice['type'];
   merchantId: number;
   siteId: number;
   mode: Mode;
-  sessionId: string;
+  /** Null unless the recipient is a session. */
+  sessionId: string | null;
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   paymentStatus: PaymentStatusText;
-  apiVersion: HostedApiVersion;
+  /** Null unless the recipient is a session. */
+  apiVersion: HostedApiVersion | null;
   url: string;
   state: NotificationState;
   /** Tries ever made. */
@@ -55,7 +63,7 @@ const PAGE = 50;
 /** Sorts before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export const SUMMARY_COLUMNS = `id, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
+export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
   payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;

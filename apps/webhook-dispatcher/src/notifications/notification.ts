@@ -1,7 +1,7 @@
-import type { PaymentStatusText } from '@svc/contracts';
+import type { HostedApiVersion, NotificationFields, PaymentNotice, PaymentStatusText } from '@svc/contracts';
 
 /**
- * A notification: what a merchant is told about one final payment of a hosted session.
+ * A notification: one message about one payment to one recipient.
  *
  * - `pending`: due at its time, or being sent.
  * - `delivered`: the endpoint answered 2xx.
@@ -11,6 +11,18 @@ import type { PaymentStatusText } from '@svc/contracts';
  */
 export const NOTIFICATION_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
+
+/** The notificationUrl of a payment's session (E2), or the webhook of its site (M6), and the body for it. */
+export type NotificationContent =
+  | {
+      readonly recipient: 'session';
+      readonly apiVersion: HostedApiVersion;
+      /** Without its signature, which a key of the time of the try makes. */
+      readonly fields: NotificationFields;
+    }
+  | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotice };
+
+export type Recipient = NotificationContent['recipient'];
 
 /** The longest name that DNS knows, and a port. What is longer leads nowhere, and its row would be refused. */
 const ENDPOINT_MAX_LENGTH = 259;

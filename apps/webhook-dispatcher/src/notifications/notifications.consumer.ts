@@ -2,8 +2,8 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   type AnyPaymentSnapshot,
   type EventEnvelope,
-  isHosted,
   PaymentFailedV1,
+  PaymentReversedV1,
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
@@ -11,7 +11,11 @@ import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { recordNotifications } from './record-notifications.js';
 
-/** Payments that became final, in whatever order they arrive. */
+/**
+ * Payments that became final, and charges that were given back, in whatever order they arrive. Replay: each recipient has
+ * one notification of a payment and one of its refund (unique index notifications_one_each), also when its address
+ * changed since. One that was superseded stays superseded.
+ */
 @Controller()
 export class NotificationsConsumer {
   constructor(
@@ -19,22 +23,22 @@ export class NotificationsConsumer {
     @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
   ) {}
 
-  /** Replay: a payment has one notification (unique payment_reference), and superseding twice is superseding once. */
   @EventPattern(PaymentSucceededV1, { repeatable: true })
   async succeeded(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
     await this.record(events, tx);
   }
 
-  /** Replay: a payment has one notification (unique payment_reference); one that was superseded stays it. */
   @EventPattern(PaymentFailedV1, { repeatable: true })
   async failed(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
     await this.record(events, tx);
   }
 
+  @EventPattern(PaymentReversedV1, { repeatable: true })
+  async reversed(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
+    await this.record(events, tx);
+  }
+
   private async record(events: EventEnvelope<AnyPaymentSnapshot>[], db: ConsumerContext['tx']): Promise<void> {
-    // Those of invoices have no notificationUrl.
-    const hosted = events.flatMap(({ payload, ...event }) => (isHosted(payload) ? [{ ...event, payload }] : []));
-    if (hosted.length === 0) return;
-    await this.worker.sendRecorded((places) => recordNotifications(db, this.clock, hosted, places));
+    await this.worker.sendRecorded((places) => recordNotifications(db, this.clock, events, places));
   }
 }

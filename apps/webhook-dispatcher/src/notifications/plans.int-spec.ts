@@ -5,6 +5,7 @@ import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { DueSignal } from '../delivery/due-signal.js';
 import { replayMany } from '../replays/replay-many.js';
 import type { ReplayManyRequest } from '../replays/replay-many.request.js';
+import { findWebhooks } from '../site-webhooks/find-webhooks.js';
 import { listNotifications, type NotificationQuery } from './list-notifications.js';
 
 let dispatcher: DispatcherUnderTest;
@@ -100,4 +101,10 @@ test('a replay since a time passes over what is older in the index, and one of a
       String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${state('exhausted')}\) AND \(id > `,
     ),
   );
+});
+
+test('the webhooks of the sites of many payments are looked up by their numbers', async () => {
+  const { dataSource } = dispatcher.test;
+  const plan = await planOf(dataSource, () => findWebhooks(dataSource, [{ merchantId: 7, siteId: 71 }]));
+  expect(plan).toMatch(/Index Scan (on|using) sites_pkey .*\n\s+Index Cond: \(site_id = ANY/);
 });

@@ -1,17 +1,16 @@
-import { type EventEnvelope, notificationFields, type PaymentSnapshot } from '@svc/contracts';
-import { type Clock, notificationIdOf } from '@svc/kernel';
+import { isHosted } from '@svc/contracts';
+import type { Clock } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { ClaimedNotification } from '../delivery/claim-notifications.js';
 import type { Places } from '../delivery/delivery-worker.js';
-import { endpointOf } from './notification.js';
-
-/** What is read of an event of a payment that became final. */
-export type PaymentEvent = Pick<EventEnvelope<PaymentSnapshot>, 'payload' | 'traceparent'>;
+import { findWebhooks } from '../site-webhooks/find-webhooks.js';
+import { type NewNotification, type PaymentEvent, sessionNotification, siteNotification } from './new-notification.js';
 
 /**
- * Writes one notification for each payment, and settles E2 between it and the others of its session: a success
- * supersedes every Failed that was not acknowledged, and a Failed that comes after the success is superseded from
- * the start. No HTTP here; those that a worker of this process has a place for are under its lease from the start, and
+ * Writes one notification for the session of each payment, and one for its site while the site's webhook is enabled (M6).
+ * Between those of a session it settles E2: a success supersedes every Failed that was not acknowledged, and a Failed that
+ * comes after the success is superseded from the start. Those of a site have no session, so nothing supersedes
+ * them. No HTTP here; those that a worker of this process has a place for are under its lease from the start, and
  * are returned for it to send. The others are pending until a worker claims them.
  *
  * What the worker relies on, and why it holds:
@@ -28,27 +27,12 @@ export async function recordNotifications(
   events: readonly PaymentEvent[],
   places?: Places,
 ): Promise<ClaimedNotification[]> {
+  const notifications = await notificationsOf(db, events);
+  if (notifications.length === 0) return [];
   const now = clock.now();
-  const notifications = events.map(({ payload: payment, traceparent = null }) => ({
-    id: notificationIdOf(payment),
-    merchantId: payment.merchantId,
-    siteId: payment.siteId,
-    mode: payment.mode,
-    apiVersion: payment.source.apiVersion,
-    url: payment.source.notificationUrl,
-    endpoint: endpointOf(payment.source.notificationUrl),
-    fields: notificationFields(payment),
-    traceparent,
-  }));
-  const rows = notifications.map(({ merchantId, siteId, apiVersion, ...notification }) => ({
-    ...notification,
-    merchant_id: merchantId,
-    site_id: siteId,
-    api_version: apiVersion,
-    session_id: notification.fields.sessionId,
-    payment_reference: notification.fields.paymentReference,
-    payment_status: notification.fields.paymentStatus,
-    has_place: places?.take({ merchantId, endpoint: notification.endpoint }) ?? false,
+  const rows = notifications.map((notification) => ({
+    ...rowOf(notification),
+    has_place: places?.take(notification) ?? false,
   }));
   const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
     JSON.stringify(rows),
@@ -61,10 +45,44 @@ export async function recordNotifications(
     .filter(({ id }) => ids.has(id))
     .map((notification) => ({
       ...notification,
-      paymentStatus: notification.fields.paymentStatus,
       leaseId: places!.leaseId,
       leasedUntil: places!.leasedUntil,
       schedulePosition: 0,
       createdAt: now,
     }));
+}
+
+/** A session is notified of final payments, a site of refunds as well. */
+async function notificationsOf(
+  db: Pick<EntityManager, 'query'>,
+  events: readonly PaymentEvent[],
+): Promise<NewNotification[]> {
+  const webhookOf = await findWebhooks(
+    db,
+    events.map(({ payload }) => payload),
+  );
+  return events.flatMap(({ payload, ...event }) => {
+    const webhook = webhookOf(payload);
+    return [
+      ...(isHosted(payload) && payload.reversedUTCDate === undefined
+        ? [sessionNotification({ ...event, payload })]
+        : []),
+      ...(webhook === undefined ? [] : [siteNotification({ ...event, payload }, webhook)]),
+    ];
+  });
+}
+
+function rowOf(notification: NewNotification): object {
+  const { id, mode, recipient, url, endpoint, fields, traceparent } = notification;
+  return {
+    ...{ id, mode, recipient, url, endpoint, fields, traceparent },
+    webhook_id: recipient === 'site' ? notification.webhookId : null,
+    type: notification.recipient === 'site' ? notification.fields.type : 'payment',
+    merchant_id: notification.merchantId,
+    site_id: notification.siteId,
+    api_version: notification.apiVersion,
+    session_id: notification.sessionId ?? null,
+    payment_reference: notification.paymentReference,
+    payment_status: notification.paymentStatus,
+  };
 }

@@ -20,7 +20,8 @@ const PAGE = 1_000;
 
 interface Found {
   id: string;
-  session_id: string;
+  /** Null of a site's: it supersedes nothing, and nothing supersedes it. */
+  session_id: string | null;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function replayMany(
     // As in replay-notification.ts: a success recorded at this moment must be seen.
     await lockSessions(
       tx,
-      found.map(({ session_id }) => session_id),
+      found.flatMap(({ session_id }) => session_id ?? []),
     );
     const now = clock.now();
     const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(

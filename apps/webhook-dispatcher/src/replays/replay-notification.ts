@@ -28,11 +28,13 @@ export async function replayNotification(
 ): Promise<void> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   await inTransaction(dataSource, async (tx) => {
-    const [found] = await tx.query<{ session_id: string }[]>(`SELECT session_id FROM notifications WHERE id = $1`, [
-      id,
-    ]);
+    const [found] = await tx.query<{ session_id: string | null }[]>(
+      `SELECT session_id FROM notifications WHERE id = $1`,
+      [id],
+    );
     if (!found) throw new DomainError('resource.not-found');
-    await lockSessions(tx, [found.session_id]);
+    // One of a site has none: nothing supersedes it (M6).
+    if (found.session_id !== null) await lockSessions(tx, [found.session_id]);
 
     const now = clock.now();
     const [row] = await tx.query<ReplayRow[]>(

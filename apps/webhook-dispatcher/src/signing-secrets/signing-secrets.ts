@@ -8,8 +8,8 @@ import { SealingKey } from '../sealing-key/sealing-key.js';
 
 /** What one try is signed with, in clear. Never stored, never logged. */
 export interface SigningKeys {
-  /** Part of the hash inside the body (E3). */
-  readonly apiKey: string;
+  /** Part of the hash inside the body (E3); null where there is no such hash. */
+  readonly apiKey: string | null;
   /** Sign the headers (E4), each `whsec_…`: several during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
@@ -18,7 +18,8 @@ export interface SigningKeysOwner {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  readonly apiVersion: HostedApiVersion;
+  /** Of the session; null for the webhook of a site (M6), which is signed with webhook secrets alone. */
+  readonly apiVersion: HostedApiVersion | null;
 }
 
 /** The two kinds of keys: that of E3 and that of E4. */
@@ -53,27 +54,23 @@ export class SigningSecrets {
     this.found = new KeptForASecond(clock, OPENED_MAX);
   }
 
-  /** The keys of this owner now, or undefined when one of the two kinds has not arrived or cannot be opened. */
+  /** The keys of this owner now, or undefined when a kind that it needs has not arrived or cannot be opened. */
   findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
     return this.found.find(name, async () => {
-      const { apiKey, webhookSecrets } = await this.find(owner);
-      return apiKey === undefined || webhookSecrets.length === 0 ? undefined : { apiKey, webhookSecrets };
+      const { keys, missing } = await this.find(owner);
+      return missing.length === 0 ? keys : undefined;
     });
   }
 
   /** Which kinds have not arrived, were revoked, or cannot be opened. */
   async findMissing(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
-    const { apiKey, webhookSecrets } = await this.find(owner);
-    return [
-      ...(apiKey === undefined ? ['api-key' as const] : []),
-      ...(webhookSecrets.length === 0 ? ['webhook-secret' as const] : []),
-    ];
+    return (await this.find(owner)).missing;
   }
 
   private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<{
-    apiKey: string | undefined;
-    webhookSecrets: string[];
+    keys: SigningKeys;
+    missing: SigningPurpose[];
   }> {
     const rows = await this.dataSource.query<SecretRow[]>(
       `SELECT secret_id, purpose, sealed FROM signing_secrets
@@ -84,11 +81,16 @@ export class SigningSecrets {
       // H5, E3: v3.1 is signed with the site's key, v3 with the merchant's.
       [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
     );
-    const [apiKey] = await this.openAll(rows.filter(({ purpose }) => purpose === 'api-key').slice(0, 1));
+    const apiKeys = apiVersion === null ? [] : rows.filter(({ purpose }) => purpose === 'api-key').slice(0, 1);
+    const [apiKey = null] = await this.openAll(apiKeys);
     const webhookSecrets = await this.openAll(
       rows.filter(({ purpose }) => purpose === 'webhook-secret').slice(0, WEBHOOK_SECRETS_MAX),
     );
-    return { apiKey, webhookSecrets };
+    const missing: SigningPurpose[] = [
+      ...(apiVersion !== null && apiKey === null ? ['api-key' as const] : []),
+      ...(webhookSecrets.length === 0 ? ['webhook-secret' as const] : []),
+    ];
+    return { keys: { apiKey, webhookSecrets }, missing };
   }
 
   private async openAll(rows: readonly SecretRow[]): Promise<string[]> {

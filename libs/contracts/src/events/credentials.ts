@@ -17,6 +17,10 @@ export interface SiteChanged {
   allowedHosts: string[];
   /** Mode of what is made without a key. */
   keylessMode: Mode;
+  /** Receives a notification of every final payment and every refund of the site (M6). Absent: none is set. */
+  webhookUrl?: string;
+  /** Absent from events of releases without webhooks of sites, and then false. */
+  webhookEnabled?: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
 

@@ -1,0 +1,77 @@
+import {
+  type AnyPaymentSnapshot,
+  type EventEnvelope,
+  type Mode,
+  notificationFields,
+  type PaymentSnapshot,
+  type PaymentStatusText,
+} from '@svc/contracts';
+import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
+import type { SiteWebhook } from '../site-webhooks/find-webhooks.js';
+import { endpointOf, type NotificationContent } from './notification.js';
+
+/** What is read of an event: a payment that became final, or whose charge was given back. */
+export type PaymentEvent<Payment = AnyPaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
+
+/** A notification before it is recorded. */
+export type NewNotification = NotificationContent & {
+  /** UUID of the row. */
+  readonly id: string;
+  /** The webhook-id of every try (E8). */
+  readonly webhookId: string;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+  /** Absent for a site: notifications of a session supersede each other (E2), those of a site do not (M6). */
+  readonly sessionId?: string;
+  readonly paymentReference: string;
+  readonly paymentStatus: PaymentStatusText;
+  readonly url: string;
+  readonly endpoint: string;
+  readonly traceparent: string | null;
+};
+
+/** For the notificationUrl of a payment's session (E2). */
+export function sessionNotification(event: PaymentEvent<PaymentSnapshot>): NewNotification {
+  const { source } = event.payload;
+  const id = notificationIdOf(event.payload);
+  return {
+    ...commonOf(event, source.notificationUrl),
+    id,
+    webhookId: id,
+    sessionId: source.sessionId,
+    recipient: 'session',
+    apiVersion: source.apiVersion,
+    fields: notificationFields(event.payload),
+  };
+}
+
+/**
+ * For the webhook of a payment's site (M6). The webhook-id may be that of the session's notification: the two go to
+ * different addresses. The row has an id of its own, which sorts by time as the others do.
+ */
+export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
+  const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);
+  const at = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
+  return {
+    ...commonOf(event, webhook.url),
+    id: derivedUuid(new Date(at), `${webhookId} to the site`),
+    webhookId,
+    recipient: 'site',
+    apiVersion: null,
+    fields: notice,
+  };
+}
+
+function commonOf({ payload: payment, traceparent }: PaymentEvent, url: string) {
+  return {
+    merchantId: payment.merchantId,
+    siteId: payment.siteId,
+    mode: payment.mode,
+    paymentReference: payment.paymentReference,
+    paymentStatus: payment.state === 'success' ? ('Success' as const) : ('Failed' as const),
+    url,
+    endpoint: endpointOf(url),
+    traceparent: traceparent ?? null,
+  };
+}

@@ -1,0 +1,27 @@
+import type { EntityManager } from 'typeorm';
+
+/** A site of a merchant; the number of another merchant's site finds nothing. */
+export interface SiteKey {
+  readonly merchantId: number;
+  readonly siteId: number;
+}
+
+/** The webhook of a site, enabled (M6). */
+export interface SiteWebhook extends SiteKey {
+  readonly url: string;
+  readonly siteReference: string;
+}
+
+/** Returns a look-up of the enabled webhooks of these sites, as they are now: one statement for all. */
+export async function findWebhooks(
+  db: Pick<EntityManager, 'query'>,
+  sites: readonly SiteKey[],
+): Promise<(site: SiteKey) => SiteWebhook | undefined> {
+  const webhooks = await db.query<SiteWebhook[]>(
+    `SELECT merchant_id AS "merchantId", site_id AS "siteId", webhook_url AS url, site_reference AS "siteReference"
+       FROM sites WHERE site_id = ANY($1::bigint[]) AND webhook_enabled`,
+    [[...new Set(sites.map(({ siteId }) => siteId))]],
+  );
+  return ({ merchantId, siteId }) =>
+    webhooks.find((webhook) => webhook.siteId === siteId && webhook.merchantId === merchantId);
+}

@@ -1,0 +1,19 @@
+import { Controller } from '@nestjs/common';
+import { type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+
+/** Keeps the webhook of each site (M6). Replay: the highest version of each row stays. */
+@Controller()
+export class SiteWebhooksConsumer {
+  @EventPattern(SiteChangedV1, { repeatable: true })
+  async keep(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload: site, aggregateVersion } of events) {
+      await upsertIfNewer(tx, 'sites', { site_id: site.siteId }, aggregateVersion, {
+        merchant_id: site.merchantId,
+        site_reference: site.siteReference,
+        webhook_url: site.webhookUrl ?? null,
+        webhook_enabled: site.webhookEnabled ?? false,
+      });
+    }
+  }
+}
