@@ -17,14 +17,24 @@ const readsBodies = {
   },
 } as unknown as RunningService;
 
-test('stopping waits for an answer under way, and for no stream of events', async () => {
-  const answers: { write(text: string): void; end(text: string): void }[] = [];
+interface LateAnswer {
+  write(text: string): void;
+  end(text: string): void;
+}
+
+/** A front whose answers have begun, and end when they are told to. */
+async function answeringLater(): Promise<{
+  front: Server;
+  answers: LateAnswer[];
+  ask: (accept: string) => Promise<{ text: Promise<string> }>;
+}> {
+  const answers: LateAnswer[] = [];
   const answersLater = {
     name: 'hosted-gateway',
     app: {
       getHttpAdapter: () => ({
         getInstance: () => ({
-          routing: (_: unknown, response: { write(text: string): void; end(text: string): void }) => {
+          routing: (_: unknown, response: LateAnswer) => {
             response.write('begun ');
             answers.push(response);
           },
@@ -44,13 +54,27 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
     await once(socket, 'data');
     return { text: whole };
   };
+  return { front, answers, ask };
+}
+
+test('stopping waits for an answer under way, and for no stream of events', async () => {
+  const { front, answers, ask } = await answeringLater();
   const page = await ask('text/html');
   const stream = await ask('text/event-stream');
+  const other = await ask('text/event-stream, */*;q=0.1');
   const stopped = stopListening(front);
   expect(await stream.text).not.toContain('done');
+  expect(await other.text).not.toContain('done');
   answers[0]!.end('done');
   expect(await page.text).toContain('done');
   await stopped;
+});
+
+test('stopping waits for a bounded time for an answer that does not end', async () => {
+  const { front, ask } = await answeringLater();
+  const endless = await ask('*/*');
+  await stopListening(front, 20);
+  expect(await endless.text).not.toContain('done');
 });
 
 describe('newFront', () => {
