@@ -21,7 +21,7 @@ export interface StreamReader {
   readonly text: string;
   readonly closed: Promise<void>;
   /** Closes the connection, wherever in an event it is. */
-  leave(): void;
+  readonly leave: () => void;
 }
 
 /** Listens on a port of its own. Returns the address behind which merchants are. */

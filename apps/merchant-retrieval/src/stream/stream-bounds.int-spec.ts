@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { anEvent, planOf, told, waitUntil } from '@svc/testing';
-import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { aMerchant, keyIdOf, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { listen, readStream, type StreamReader } from '../../test/stream-reader.js';
 import { type Channel, eventIdOf } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
@@ -33,7 +33,8 @@ afterEach(async () => {
   await Promise.all(closing.map(({ closed }) => closed));
 });
 
-const pathOf = (merchantId: unknown, siteId: unknown) => `/${String(merchantId)}/sites/${String(siteId)}/payments/stream`;
+const pathOf = (merchantId: unknown, siteId: unknown) =>
+  `/${String(merchantId)}/sites/${String(siteId)}/payments/stream`;
 const ourPath = (nth: 0 | 1 = 0) => pathOf(ours.merchantId, ours.sites[nth]);
 const channel = (over: Partial<Channel> = {}): Channel => ({
   merchantId: ours.merchantId,
@@ -142,7 +143,11 @@ describe('Last-Event-ID', () => {
 
   test('a reader that is slower than the removal is closed, and gets a 410', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
-    const out = (await streams.open(channel(), { keyId: await keyIdOf() } as never, undefined)) as PassThrough;
+    const out = (await streams.open(
+      channel(),
+      { keyId: await keyIdOf(retrieval, ours.keys.merchant) } as never,
+      undefined,
+    )) as PassThrough;
     await retrieval.dataSource.query(
       `INSERT INTO notice_positions (merchant_id, site_id, mode, newest, removed) VALUES ($1, $2, 'test', 9, 5)`,
       [ours.merchantId, ours.sites[0]],
@@ -152,14 +157,6 @@ describe('Last-Event-ID', () => {
     expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 5))).toBe(200);
   });
 });
-
-const keyIdOf = async () =>
-  (
-    await retrieval.dataSource.query<[{ keyId: string }]>(
-      `SELECT key_id AS "keyId" FROM known_api_keys WHERE merchant_id = $1 AND mode = 'test' AND site_id IS NULL AND NOT revoked`,
-      [ours.merchantId],
-    )
-  )[0].keyId;
 
 describe('how many may read', () => {
   test('of one key a few, then a 429 with Retry-After; those that leave make room', async () => {

@@ -20,8 +20,9 @@ export class StreamController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { merchantId, siteId, siteExists, mode } = merchant;
-    if (siteId === undefined || !siteExists) throw new DomainError('resource.not-found');
-    const stream = await this.streams.open({ merchantId, siteId, mode }, merchant, lastEventId);
+    if (!siteExists) throw new DomainError('resource.not-found');
+    // The path has a site, so the guard gives one.
+    const stream = await this.streams.open({ merchantId, siteId: siteId!, mode }, merchant, lastEventId);
     // Also where the client never reads: a HEAD is answered at once, and its stream would keep a place.
     reply.raw.once('close', () => stream.destroy());
     if (reply.raw.destroyed) stream.destroy();

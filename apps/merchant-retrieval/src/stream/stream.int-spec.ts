@@ -1,14 +1,24 @@
 /** The stream of a site: what it sends, that it sends everything once, and how it ends. */
 import { randomUUID } from 'node:crypto';
+import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
 import { type AnyPaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, told, waitUntil } from '@svc/testing';
-import { ADMIN_KEY, aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import {
+  ADMIN_KEY,
+  aMerchant,
+  keyIdOf,
+  type Merchant,
+  paymentAt,
+  type Retrieval,
+  startRetrieval,
+} from '../../test/retrieval.js';
 import { listen, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
 import { merchantRetrievalService } from '../index.js';
 import { NoticeRepository } from './notice.repository.js';
+import { PaymentStreams } from './payment-streams.js';
 
 let retrieval: Retrieval;
 let here: string;
@@ -22,7 +32,8 @@ afterAll(() => retrieval.stop());
 beforeEach(async () => (ours = await aMerchant(retrieval)));
 afterEach(() => opened.splice(0).forEach(({ leave }) => leave()));
 
-const streamOf = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) => `/${merchantId}/sites/${sites[nth]}/payments/stream`;
+const streamOf = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) =>
+  `/${merchantId}/sites/${sites[nth]}/payments/stream`;
 const header = (apiKey: string, lastEventId?: string) => ({
   'x-api-key': apiKey,
   ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
@@ -155,7 +166,8 @@ describe('everything once', () => {
     const all: StreamEvent[] = [];
     let { lastEventId } = await open();
     const written = (async () => {
-      for (let begin = 0; begin < events.length; begin += 50) await retrieval.deliver(...events.slice(begin, begin + 50));
+      for (let begin = 0; begin < events.length; begin += 50)
+        await retrieval.deliver(...events.slice(begin, begin + 50));
     })();
     for (let cut = 1; cut <= 50; cut++) {
       const url = cut % 2 === 0 ? here : replica.url;
@@ -167,7 +179,10 @@ describe('everything once', () => {
           if (all.length < until) return;
           leave();
           resolve();
-        }).then(({ answer, text }) => answer.statusCode === 200 || reject(new Error(`${answer.statusCode} ${text}`)), reject);
+        }).then(
+          ({ answer, text }) => answer.statusCode === 200 || reject(new Error(`${answer.statusCode} ${text}`)),
+          reject,
+        );
       });
       await enough;
     }
@@ -224,12 +239,21 @@ describe('how it ends', () => {
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
   });
 
+  test('with the process, also where a reader does not read', async () => {
+    const replica = await startReplica();
+    const streams = replica.service.app.get(PaymentStreams);
+    const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
+    const keyId = await keyIdOf(retrieval, ours.keys.merchant);
+    const out = (await streams.open(channel, { keyId } as never, undefined)) as PassThrough;
+    await retrieval.deliver(...Array.from({ length: 100 }, () => told(newPayment())));
+    await waitUntil('a full buffer', 5_000, async () => out.writableNeedDrain);
+    await replica.service.close();
+    expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
+  });
+
   test('with its key: a second after it was revoked, and no other key’s', async () => {
     const [reader, other] = [await open(ours.keys['site 1']), await open()];
-    const [{ keyId }] = await retrieval.dataSource.query<[{ keyId: string }]>(
-      `SELECT key_id AS "keyId" FROM known_api_keys WHERE hash = $1`,
-      [hashApiKey(ours.keys['site 1'])],
-    );
+    const keyId = await keyIdOf(retrieval, ours.keys['site 1']);
     const { merchantId, sites } = ours;
     const owner = { keyId, kind: 'site' as const, mode: 'test' as const, merchantId, siteId: sites[0] };
     const hash = hashApiKey(ours.keys['site 1']);
@@ -240,4 +264,30 @@ describe('how it ends', () => {
     await received(other, 1);
     expect(reader.events).toEqual([]);
   });
+});
+
+test('a look costs one statement for all streams of the process, one more each second for their keys, none without streams', async () => {
+  const streams = retrieval.service.app.get(PaymentStreams);
+  opened.splice(0).forEach(({ leave }) => leave());
+  const query = jest.spyOn(retrieval.dataSource, 'query');
+  const looked = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
+  await waitUntil('the last stream to be gone', 5_000, async () => {
+    query.mockClear();
+    await streams.runOnce();
+    return query.mock.calls.length === 0;
+  });
+  // The other site's stream is at another place.
+  for (const key of [ours.keys.merchant, ours.keys['site 1'], ours.keys.live]) await open(key);
+  await streams.runOnce();
+  // Those of the service itself are counted as well.
+  const looks = jest.spyOn(streams, 'runOnce');
+  query.mockClear();
+  for (let look = 0; look < 5; look++) await streams.runOnce();
+  expect([looked(/notice_positions/), looked(/known_api_keys/)]).toEqual([looks.mock.calls.length, 0]);
+  retrieval.clock.advance(1_000);
+  await streams.runOnce();
+  expect(looked(/notice_positions/)).toBe(looks.mock.calls.length);
+  expect(looked(/known_api_keys/)).toBeGreaterThan(0);
+  looks.mockRestore();
+  query.mockRestore();
 });
