@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { RunningService } from '@svc/service';
 import { newFront, stopListening } from './front.js';
@@ -68,6 +68,30 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
   answers[0]!.end('done');
   expect(await page.text).toContain('done');
   await stopped;
+});
+
+test('an answer that takes longer than a request may is not cut', async () => {
+  const streaming = {
+    name: 'hosted-gateway',
+    app: {
+      getHttpAdapter: () => ({
+        getInstance: () => ({
+          routing: (_: unknown, response: ServerResponse) => {
+            const timer = setInterval(() => response.write('.'), 50);
+            response.once('close', () => clearInterval(timer));
+          },
+        }),
+      }),
+    },
+  } as unknown as RunningService;
+  const front = newFront('gateway', [streaming], { timeoutsMs: { head: 100, request: 200, checkedEvery: 20 } });
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const { body } = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/pay/1`);
+  let received = 0;
+  for await (const bytes of body!) if ((received += (bytes as Uint8Array).length) >= 10) break;
+  expect(received).toBeGreaterThanOrEqual(10);
+  await stopListening(front);
 });
 
 test('stopping waits for a bounded time for an answer that does not end', async () => {

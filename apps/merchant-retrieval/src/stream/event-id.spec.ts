@@ -37,6 +37,7 @@ test.each([
   ['another version', encoded('2.1001.5001.test.7')],
   ['more than an id', encoded('1.1001.5001.test.7.8')],
   ['other bytes', Buffer.from([0xff, 0xfe, 0x00]).toString('base64url')],
+  ['no number', encoded('1.1001.5001.test.NaN')],
   ['a kilobyte', 'A'.repeat(1_024)],
 ])('%s is no id', (_, text) => expect(positionOf(CHANNEL, text)).toBeUndefined());
 
