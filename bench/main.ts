@@ -11,6 +11,7 @@ import { measureAcquirers } from './hosted-payment/acquirers.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
 import { ROOT } from './hosted-payment/platform.ts';
 import { measureHistory } from './history/history.ts';
+import { measureRetrieval } from './retrieval/retrieval.ts';
 import { measureStart } from './start/start.ts';
 import { asMarkdown, asText, type Report, type Section } from './report.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
@@ -33,6 +34,7 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   webhooks: measureWebhooks,
   checkout: measureCheckout,
   history: measureHistory,
+  retrieval: measureRetrieval,
 };
 
 const { parts, rounds, seconds } = readArguments();

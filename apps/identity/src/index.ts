@@ -7,6 +7,7 @@ import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
 import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
 import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-amount.js';
+import { TellCustomers1763500000140 } from './migrations/1763500000140-tell-customers.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
 import { PublishWebhookSecrets1763500000130 } from './migrations/1763500000130-publish-webhook-secrets.js';
 import { OrganisationRow } from './organisations/organisation.row.js';
@@ -30,5 +31,6 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     PublishWebhookSecrets1763500000130,
     LoginSuccesses1763500000131,
     MinimumAmount1763500000132,
+    TellCustomers1763500000140,
   ],
 };

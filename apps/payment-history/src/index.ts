@@ -6,6 +6,8 @@ import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
 import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
 import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
 import { PaymentBoundsHold1763500007021 } from './migrations/1763500007021-payment-bounds-hold.js';
+import { CustomerIdAsSent1763500007030 } from './migrations/1763500007030-customer-id-as-sent.js';
+import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-customer-id-as-sent-holds.js';
 
 /** What partners and their customers have paid: one payment, or all of them in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
@@ -23,5 +25,7 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
     BegunWithItsPast1763500007010,
     PaymentBounds1763500007020,
     PaymentBoundsHold1763500007021,
+    CustomerIdAsSent1763500007030,
+    CustomerIdAsSentHolds1763500007031,
   ],
 };

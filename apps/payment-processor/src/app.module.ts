@@ -16,6 +16,7 @@ import { CheckPayments } from './jobs/check-payments.js';
 import { CleanupJob } from './jobs/cleanup-job.js';
 import { RecoverAttempts } from './jobs/recover-attempts.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
 import { PartnerPaymentRepository } from './partner-payments/partner-payment.repository.js';
 import { PartnerPaymentsController } from './partner-payments/partner-payments.controller.js';
@@ -44,6 +45,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     PayablesConsumer,
     HostedPaymentsConsumer,
     MerchantsConsumer,
+    CustomersConsumer,
     deadLettersOf('payment-processor'),
   ],
   providers: [

@@ -17,6 +17,7 @@ export const SERVICE_MESSAGES = {
     publishes: [
       'api-key.changed.v1',
       'credentials.heartbeat.v1',
+      'customer.registered.v1',
       'merchant.changed.v1',
       'partner-key.changed.v1',
       'signing-secret.changed.v1',
@@ -40,6 +41,7 @@ export const SERVICE_MESSAGES = {
     ],
     consumes: [
       'credentials.heartbeat.v1',
+      'customer.registered.v1',
       'invoice.created.v1',
       'merchant.changed.v1',
       'partner-key.changed.v1',

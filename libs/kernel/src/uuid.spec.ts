@@ -1,5 +1,5 @@
 import { SystemClock } from './clock.js';
-import { isUuid, newUuid } from './uuid.js';
+import { canonicalId, isUuid, newUuid } from './uuid.js';
 
 class FixedClock extends SystemClock {
   constructor(private readonly at: string) {
@@ -35,3 +35,10 @@ test.each([
   '{0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f}',
   ' '.repeat(36),
 ])('%j is none', (value) => expect(isUuid(value)).toBe(false));
+
+test.each([
+  ['0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F', '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],
+  ['0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],
+  ['Loyalty-17', 'Loyalty-17'],
+  ['0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F', '0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F'],
+])('%s is compared as %s', (id, canonical) => expect(canonicalId(id)).toBe(canonical));

@@ -17,6 +17,14 @@ export function derivedUuid(at: Date, text: string): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/**
+ * The form in which ids are compared and looked up: a UUID in lower case, because some platforms write UUIDs in capitals;
+ * any other id unchanged, because its case may matter.
+ */
+export function canonicalId(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id;
+}
+
 export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && UUID.test(text);
 }

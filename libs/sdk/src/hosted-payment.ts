@@ -76,7 +76,7 @@ export function readHostedPayment(value: unknown): HostedPayment {
     currencyISOCode: readText(body, 'currencyISOCode'),
     merchantOrderId: readText(body, 'merchantOrderId'),
     paymentReference: readText(body, 'paymentReference'),
-    paymentStatus: readEnum(body, 'paymentStatus', PAYMENT_STATUSES),
+    paymentStatus: readPaymentStatus(body, 'paymentStatus'),
     paymentUTCDate: readText(body, 'paymentUTCDate'),
     status: readEnum(body, 'status', RESPONSE_STATUSES),
   };
@@ -132,6 +132,11 @@ export function readWhole(body: Record<string, unknown>, field: string, max: num
   const value = body[field] as number;
   if (!Number.isInteger(value) || value < 0 || value > max) throw new MalformedPaymentError(field);
   return value;
+}
+
+/** As text or number (H4). */
+export function readPaymentStatus(body: Record<string, unknown>, field: string): PaymentStatus {
+  return readEnum(body, field, PAYMENT_STATUSES);
 }
 
 function readEnum<T extends string>(body: Record<string, unknown>, field: string, values: readonly T[]): T {

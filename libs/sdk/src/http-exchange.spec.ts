@@ -59,6 +59,7 @@ const answerOf = (status: number, headers: Record<string, string> = {}, body?: u
   httpStatus: status,
   ok: status >= 200 && status < 300,
   headers: new Headers(headers),
+  text: '',
   body,
 });
 

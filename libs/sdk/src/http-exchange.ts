@@ -25,7 +25,7 @@ export interface HttpExchangeOptions {
 }
 
 export interface ApiRequest {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -35,6 +35,8 @@ export interface ApiAnswer {
   httpStatus: number;
   ok: boolean;
   headers: Headers;
+  /** As it came. */
+  text: string;
   /** Parsed JSON; undefined when the body was empty or not JSON. */
   body: unknown;
 }
@@ -67,25 +69,48 @@ export class HttpExchange {
   /** @throws SvcApiError with httpStatus 0 when no answer came */
   async once(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiAnswer> {
     try {
-      const response = await this.fetch(request.url, {
-        method: request.method,
-        headers: request.headers,
-        // A redirect would carry the key to wherever it points.
-        redirect: 'error',
-        signal: AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))),
-        ...(request.body === undefined ? {} : { body: request.body }),
-      });
-      const body = response.body ? parseJson(await readBounded(response.body)) : undefined;
-      return { httpStatus: response.status, ok: response.ok, headers: response.headers, body };
+      const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
+      return await answerOf(response);
     } catch (cause) {
-      throw new SvcApiError({
-        httpStatus: 0,
-        status: 'InternalServer',
-        errors: [{ message: cause instanceof Error ? cause.message : String(cause) }],
-        retryable: true,
-        cause,
-      });
+      throw noAnswer(cause);
     }
+  }
+
+  /**
+   * An answer that goes on: its head comes in time, its body for as long as the server sends it.
+   *
+   * @throws SvcApiError for any answer other than 2xx, and with httpStatus 0 when none came
+   */
+  async open(request: ApiRequest, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error('The answer does not begin in time')), this.timeoutMs);
+    let answer: ApiAnswer;
+    try {
+      const response = await this.send(request, AbortSignal.any([signal, late.signal]));
+      if (response.ok && response.body) return response.body;
+      answer = await answerOf(response);
+    } catch (cause) {
+      throw noAnswer(cause);
+    } finally {
+      clearTimeout(timer);
+    }
+    throw describeFailure(answer);
+  }
+
+  /** Waits before the next try, longer after each, at least as long as the server asked for. */
+  pause(tries: number, askedSeconds?: number): Promise<void> {
+    return this.wait(this.pauseBeforeNext(tries, askedSeconds));
+  }
+
+  private send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    return this.fetch(request.url, {
+      method: request.method,
+      headers: request.headers,
+      // A redirect would carry the key to wherever it points.
+      redirect: 'error',
+      signal,
+      ...(request.body === undefined ? {} : { body: request.body }),
+    });
   }
 
   /** The call, and again after a failure that may pass; the last answer, or the last error when none came. */
@@ -100,7 +125,7 @@ export class HttpExchange {
       } catch (error) {
         failure = error;
       }
-      const pause = this.pauseBeforeNext(tries, answer);
+      const pause = this.pauseBeforeNext(tries, answer && retryAfterSeconds(answer.headers));
       // A pause that leaves no time for another try would only make the caller wait for the same error.
       if (tries === MAX_TRIES || this.now() + pause >= deadline) {
         if (answer) return answer;
@@ -110,11 +135,25 @@ export class HttpExchange {
     }
   }
 
-  private pauseBeforeNext(tries: number, answer: ApiAnswer | undefined): number {
-    const asked = answer && retryAfterSeconds(answer.headers);
+  private pauseBeforeNext(tries: number, asked: number | undefined): number {
     const backoff = FIRST_PAUSE_MS * 2 ** (tries - 1);
     return Math.max((asked ?? 0) * 1000, backoff * (0.75 + this.random() / 2));
   }
+}
+
+async function answerOf(response: Response): Promise<ApiAnswer> {
+  const text = response.body ? await readBounded(response.body) : '';
+  return { httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
+}
+
+function noAnswer(cause: unknown): SvcApiError {
+  return new SvcApiError({
+    httpStatus: 0,
+    status: 'InternalServer',
+    errors: [{ message: cause instanceof Error ? cause.message : String(cause) }],
+    retryable: true,
+    cause,
+  });
 }
 
 /** The error an answer other than 2xx stands for. */

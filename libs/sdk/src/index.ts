@@ -1,6 +1,6 @@
 /**
- * What a merchant's server needs: a typed client of the hosted gateway and the verification of its webhooks. What a
- * partner's needs: payments, stored cards and the history, for itself and its customers.
+ * What a merchant's server needs: a typed client of the hosted gateway and the verification of its webhooks; its payments,
+ * invoices and tills' codes. What a partner's needs: payments, stored cards and the history, for itself and its customers.
  */
 export {
   HostedGatewayClient,
@@ -9,6 +9,10 @@ export {
   type HostedGatewayClientOptions,
   type NotificationPage,
 } from './hosted-gateway-client.js';
+export { MerchantClient, type MerchantClientOptions } from './merchant-client.js';
+export type { MerchantInvoice, MerchantPayment, MerchantRefund, PaymentNotice } from './merchant-payment.js';
+export type { CreateInvoiceRequest, MerchantSite } from './merchant-site.js';
+export type { StreamOptions } from './payment-stream.js';
 export { PartnerClient, type PartnerClientOptions } from './partner-client.js';
 export { type HistoryQuery, type PartnerSession, type PayRequest } from './partner-session.js';
 export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner-payment.js';

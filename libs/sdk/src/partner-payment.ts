@@ -14,7 +14,7 @@ export type PartnerPaymentStatus = 'processing' | 'success' | 'failed' | 'verifi
 const STATUSES: readonly string[] = ['processing', 'success', 'failed', 'verificationRequired'];
 
 export interface PartnerCustomer {
-  /** customerReference. */
+  /** As it was sent when the payment was made: the partner's own id of the customer, or the customerReference. */
   id: string;
   /** `""` when unknown. */
   firstName: string;

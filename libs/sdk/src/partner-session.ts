@@ -19,7 +19,7 @@ export interface PayRequest {
   /** Cents. */
   tipAmount?: number;
   orderReference?: string;
-  /** Who pays; required unless a customer is logged in. */
+  /** Who pays, `id` of 1 to 100 characters as you call the customer; required unless a customer is logged in. */
   customer?: { id: string; firstName?: string; lastName?: string };
   /** In clear: it is encrypted before it is sent. Or `cardToken`, of a stored one. */
   card?: CardData;

@@ -1,5 +1,15 @@
 import { exportJWK, generateKeyPair } from 'jose';
-import { HostedGatewayClient, PartnerClient, type CreateSessionRequest } from './index.js';
+import { HostedGatewayClient, MerchantClient, PartnerClient, type CreateSessionRequest } from './index.js';
+
+const OURS = '/business/api/v1/merchants/1';
+const SITE = `${OURS}/sites/2`;
+const INVOICE = {
+  siteReference: 'T',
+  currencyISOCode: 'ZAR',
+  amount: 1,
+  origin: 'o',
+  createdUTCDate: '2026-11-20T18:03:36Z',
+} as const;
 
 /** Each call of the SDK, and whether the same request may be sent again when it is not known if it took effect. */
 const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call: () => Promise<unknown>][] = [
@@ -18,6 +28,19 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   // Each one that arrives stores another card.
   ['storeCard', false, 'POST /v1/cards', () => partner().service.storeCard(CARD)],
   ['deleteCard', false, 'DELETE /v1/cards/c', () => partner().service.deleteCard('c')],
+  ['paymentsOfInvoice', true, `GET ${OURS}/invoices/i/payments`, () => merchant().paymentsOfInvoice('i')],
+  ['paymentsOfExternalReference', true, `GET ${OURS}/payments`, () => merchant().paymentsOfExternalReference('x')],
+  ['payment', true, `GET ${OURS}/payments/P`, () => merchant().payment('P')],
+  // The same reference and content are the same invoice; without a reference each that arrives is another.
+  ['createInvoice', true, `POST ${SITE}/invoices`, () => site().createInvoice({ ...INVOICE, externalReference: 'x' })],
+  ['createInvoice without one', false, `POST ${SITE}/invoices`, () => site().createInvoice(INVOICE)],
+  ['invoice', true, `GET ${SITE}/invoices/i`, () => site().invoice('i')],
+  ['invoiceQrCode', true, `GET ${SITE}/invoices/i`, () => site().invoiceQrCode('i')],
+  ['closeInvoice', false, `DELETE ${SITE}/invoices`, () => site().closeInvoice('x')],
+  ['tillCode', true, `PUT ${SITE}/tills/T/code`, () => site().tillCode('T')],
+  ['tillQrCode', true, `GET ${SITE}/tills/T/code`, () => site().tillQrCode('T')],
+  // Before it was open once; afterwards it goes on for ever.
+  ['stream', true, `GET ${SITE}/payments/stream`, () => site().stream().next()],
 ];
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 
@@ -51,6 +74,8 @@ const gateway = () =>
   new HostedGatewayClient({ ...options, gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 2 });
 const partner = () =>
   new PartnerClient({ ...options, apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 'a' });
+const merchant = () => new MerchantClient({ ...options, apiUrl: 'https://api.example', merchantId: 1, apiKey: 'k' });
+const site = () => merchant().site(2);
 const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p' });
 const sent = (route: string) => requests.filter((request) => request.route === route);
 
@@ -79,8 +104,8 @@ test('a call that was refused for its token is sent once more with another, whet
   }
 });
 
-test('the gateway is asked once when it refuses the key', async () => {
-  for (const [, , route, call] of CALLS.filter(([, , path]) => path.includes('/api/'))) {
+test('gateway and business API are asked once when they refuse the key', async () => {
+  for (const [, , route, call] of CALLS.filter(([, , path]) => /\/api\//.test(path))) {
     failing = { route, failure: 401 };
     requests = [];
     await expect(call()).rejects.toMatchObject({ httpStatus: 401 });

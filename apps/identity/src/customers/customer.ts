@@ -1,8 +1,8 @@
 import type { CustomerAnswer, Mode } from '@svc/contracts';
 
 /**
- * A user that was registered as a customer of its organisation (A4). Others know it by its token: there is no event, so
- * that what is personal stays here.
+ * A user that was registered as a customer of its organisation (A4). Others know it by its token; of what is personal, one
+ * event tells payment-processor the name, for the payments it makes.
  */
 export interface Customer {
   readonly customerReference: string;

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CustomerRegisteredV1 } from '@svc/contracts';
 import { Clock, DomainError, isUuid, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
@@ -11,6 +13,7 @@ import type { Customer } from './customer.js';
 export class RegisterCustomer {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -27,8 +30,16 @@ export class RegisterCustomer {
         mode: user.mode,
         createdAt: this.clock.now(),
       };
-      if (await this.insert(tx, wanted)) return { customer: wanted, created: true };
-      return { customer: await this.getOf(tx, user.userId), created: false };
+      if (!(await this.insert(tx, wanted))) return { customer: await this.getOf(tx, user.userId), created: false };
+      const { customerReference, organisationId, mode } = wanted;
+      const { firstName, lastName } = user;
+      await this.events.append(tx, {
+        type: CustomerRegisteredV1,
+        aggregateId: customerReference,
+        aggregateVersion: 1,
+        payload: { customerReference, organisationId, mode, firstName, lastName },
+      });
+      return { customer: wanted, created: true };
     });
   }
 

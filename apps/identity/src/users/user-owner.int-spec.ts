@@ -1,4 +1,5 @@
 /** A user, a customer and a login are of one organisation in one mode: the same email elsewhere is somebody else. */
+import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
 import { aPartner, type Client, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
 
@@ -39,6 +40,20 @@ test('a user is registered as a customer by its own organisation and mode alone'
     [201, 404, 404],
     [404, 201, 404],
     [404, 404, 201],
+  ]);
+});
+
+test('a customer is told once, by the name of its account', async () => {
+  const account = { email: 'named@example.com', password: passwordOf(0), firstName: 'Ayesha' };
+  const { userId } = (await clients[0]!('POST', '/v1/auth/users', account)).body;
+  const register = () => clients[0]!('POST', '/v1/auth/customers/register', { userId });
+  const [{ body }] = [await register(), await register()];
+  const told = (await identity.published(CustomerRegisteredV1)).filter(
+    ({ aggregateId }) => aggregateId === body.customerReference,
+  );
+  const { customerReference, organisationId } = body;
+  expect(told.map(({ payload }) => payload)).toEqual([
+    { customerReference, organisationId, mode: 'test', firstName: 'Ayesha', lastName: '' },
   ]);
 });
 

@@ -93,3 +93,42 @@ test('payments of the same moment are listed by their reference, the greatest fi
   const page = await history.page('', organisation.server);
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
+
+describe('a customer’s id is text of the partner’s own', () => {
+  const idsOf = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
+    const query = customerReference === undefined ? '' : `?customerReference=${encodeURIComponent(customerReference)}`;
+    return (await history.page(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
+  };
+
+  test('it is shown as it was sent, and found by the same text alone', async () => {
+    const { organisationId, server } = await anOrganisation(history);
+    for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
+      await history.deliver(told(aPayment(organisationId, id)));
+      expect(await idsOf(server, id)).toEqual([id]);
+    }
+    expect(await idsOf(server, 'LOYALTY 17 & KÄTHE')).toEqual([]);
+  });
+
+  test('a UUID is shown as it was sent, and found in either case, by its customer too', async () => {
+    const { organisationId, server, apps, customers } = await anOrganisation(history);
+    const [inLowerCase, inCapitals] = [customers[0], customers[0].toUpperCase()];
+    const payment = aPayment(organisationId, inCapitals);
+    await history.deliver(told(payment));
+    for (const id of [inLowerCase, inCapitals]) {
+      expect(await idsOf(server, id)).toEqual([inCapitals]);
+      expect(await idsOf(apps[0], id)).toEqual([inCapitals]);
+    }
+    expect(await idsOf(apps[0])).toEqual([inCapitals]);
+    expect((await history.get(`/v1/payments/${payment.paymentReference}`, apps[0])).status).toBe(200);
+    expect(await idsOf(apps[1])).toEqual([]);
+  });
+
+  test('a payment that was kept before ids were shown as sent has the id by which it is found', async () => {
+    const { organisationId, server, customers } = await anOrganisation(history);
+    await history.deliver(told(aPayment(organisationId, customers[0])));
+    await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [
+      organisationId,
+    ]);
+    expect(await idsOf(server, customers[0])).toEqual([customers[0]]);
+  });
+});

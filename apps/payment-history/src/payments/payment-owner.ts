@@ -1,12 +1,13 @@
 import type { AuthenticatedPartner } from '@svc/auth';
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
+import { canonicalId } from '@svc/kernel';
 
 /** Whose payments are looked for: nothing is found without saying so. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** Only those of this customer; undefined: of all the organisation's. */
+  /** Only those of this customer, by its canonical id; undefined: of all the organisation's. */
   readonly customerId: string | undefined;
 }
 
@@ -22,8 +23,7 @@ export function visibleTo({ organisationId, mode, customerReference }: Authentic
 export function narrowed(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;
   if (!isText(customerReference, MAX_IDENTIFIER_LENGTH)) return undefined;
-  // As payment-processor keeps it: some platforms write UUIDs in capitals.
-  const customerId = customerReference.toLowerCase();
+  const customerId = canonicalId(customerReference);
   if (owner.customerId !== undefined && owner.customerId !== customerId) return undefined;
   return { ...owner, customerId };
 }

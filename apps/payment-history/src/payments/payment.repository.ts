@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type PartnerPayment, type ShownPayment, shownPaymentOf } from '@svc/contracts';
+import { canonicalId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
 
@@ -18,7 +19,7 @@ export const SHOWN = `reference, payment_reference AS "paymentReference", state,
   payment_utc_date AS "paymentUTCDate", modified_utc_date AS "modifiedUTCDate", method_type AS "paymentMethodType",
   method_label AS "paymentMethodLabel", errors, merchant_name AS "merchantName", site_reference AS "siteReference",
   invoice_reference AS "invoiceReference", invoice_external_reference AS "invoiceExternalReference",
-  verification_url AS "verificationUrl", customer_id AS "customerId", first_name AS "firstName", last_name AS "lastName"`;
+  verification_url AS "verificationUrl", coalesce(customer_id_as_sent, customer_id) AS "customerId", first_name AS "firstName", last_name AS "lastName"`;
 
 /** As the columns of {@link SHOWN} arrive. */
 export interface ShownRow extends Omit<
@@ -90,6 +91,7 @@ const FIXED = {
   organisation_id: 'uuid',
   mode: 'text',
   customer_id: 'text',
+  customer_id_as_sent: 'text',
   payment_utc_date: 'timestamptz',
   reference: 'text',
 };
@@ -122,7 +124,8 @@ function rowOf({ payment, version }: ToldPayment): Record<keyof typeof COLUMNS, 
     payment_reference: shown.paymentReference,
     organisation_id: partner.organisationId,
     mode: payment.mode,
-    customer_id: customer.id,
+    customer_id: canonicalId(customer.id),
+    customer_id_as_sent: customer.id,
     payment_utc_date: shown.paymentUTCDate,
     reference: shown.reference,
     version,

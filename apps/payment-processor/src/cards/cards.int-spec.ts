@@ -89,6 +89,7 @@ test('whose card may be used and deleted by whom', async () => {
   expect(await pays(partner, ofOrganisation)).toBe(201);
   // The organisation's server may use a customer's card for that customer, and for no other.
   expect(await pays(partner, ofOne, { customer: { id: one.customerReference } })).toBe(201);
+  expect(await pays(partner, ofOne, { customer: { id: one.customerReference.toUpperCase() } })).toBe(201);
   expect(await pays(partner, ofOne, { customer: { id: two.customerReference } })).toBe(404);
   for (const token of [ofOne, ofOrganisation]) expect(await pays(stranger, token)).toBe(404);
 

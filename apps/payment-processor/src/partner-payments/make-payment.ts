@@ -31,11 +31,11 @@ import {
   type NewPartnerPayment,
   PartnerPaymentRepository,
   type PayableToPay,
-  type PaymentOwner,
+  type PayerScope,
 } from './partner-payment.repository.js';
 import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
-import { checkRequest, checkTerms, customerOf, fingerprintOf } from './payment-terms.js';
+import { checkRequest, checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
 
 /** An outcome that is not known by then is answered as `processing` (P6). */
 const ANSWER_MS_MAX = 20_000;
@@ -156,14 +156,14 @@ export class MakePayment {
     return at;
   }
 
-  private async findPayable({ mode }: PaymentOwner, request: MakePaymentRequest): Promise<PayableToPay> {
+  private async findPayable(payer: PayerScope, request: MakePaymentRequest): Promise<PayableToPay> {
     const { code, invoiceReference } = request;
     let found: PayableToPay | undefined;
     if (code) {
       const own = parseOwnCode(codeOfParameter(code), this.config.SVC_CODES_URL);
-      found = own === undefined ? undefined : await this.payments.findPayableByCode(mode, own);
+      found = own === undefined ? undefined : await this.payments.findPayableByCode(payer, own);
     } else if (isUuid(invoiceReference)) {
-      found = await this.payments.findPayable(mode, invoiceReference);
+      found = await this.payments.findPayable(payer, invoiceReference);
     }
     if (!found) throw new DomainError('payable.not-found');
     return found;
@@ -188,7 +188,7 @@ function refusalError(refusal: PayableRefusal): DomainError {
 
 function newPayment(
   { partner, request, customer, fingerprint }: Wanted,
-  { payable, version, tries }: PayableToPay,
+  { payable, version, tries, customer: known }: PayableToPay,
   { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
   method: PaymentMethod,
   now: Date,
@@ -213,7 +213,7 @@ function newPayment(
     amount: request.amount,
     tipAmount: request.tipAmount ?? 0,
     partner: {
-      partner: { organisationId: partner.organisationId, customer },
+      partner: { organisationId: partner.organisationId, customer: namedCustomer(customer, known) },
       merchantName: merchant.name,
       siteReference,
       ...(request.orderReference ? { orderReference: request.orderReference } : {}),

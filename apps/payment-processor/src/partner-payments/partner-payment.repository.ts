@@ -9,6 +9,7 @@ import {
   type PayableDescriptor,
   type PayableSource,
   type PayableState,
+  type PaymentCustomer,
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentSucceededV1,
@@ -48,6 +49,15 @@ export interface PayableToPay {
   /** Undefined until identity's event has arrived. */
   readonly merchant: KnownMerchant | undefined;
   readonly siteReference: string | undefined;
+  /** Of the customer that pays by its own token; undefined while identity's event is on the way. */
+  readonly customer: CustomerName | undefined;
+}
+
+export type CustomerName = Pick<PaymentCustomer, 'firstName' | 'lastName'>;
+
+/** Who pays: a customer only where its own token says so. */
+export interface PayerScope extends PaymentOwner {
+  readonly customerReference: string | undefined;
 }
 
 export interface KnownMerchant {
@@ -104,13 +114,13 @@ export class PartnerPaymentRepository {
     return row;
   }
 
-  findPayable(mode: Mode, payableId: string): Promise<PayableToPay | undefined> {
-    return this.findOne(`y.payable_id = $2`, mode, payableId);
+  findPayable(payer: PayerScope, payableId: string): Promise<PayableToPay | undefined> {
+    return this.findOne(`y.payable_id = $2`, payer, payableId);
   }
 
   /** By the 20 digits of its code (D5). */
-  findPayableByCode(mode: Mode, code: string): Promise<PayableToPay | undefined> {
-    return this.findOne(`y.source ->> 'code' = $2`, mode, code);
+  findPayableByCode(payer: PayerScope, code: string): Promise<PayableToPay | undefined> {
+    return this.findOne(`y.source ->> 'code' = $2`, payer, code);
   }
 
   /** Undefined when the payable is not as it was read: the caller looks again. */
@@ -130,24 +140,27 @@ export class PartnerPaymentRepository {
     });
   }
 
-  private async findOne(condition: string, mode: Mode, wanted: string): Promise<PayableToPay | undefined> {
+  private async findOne(condition: string, payer: PayerScope, wanted: string): Promise<PayableToPay | undefined> {
     const [row] = await this.dataSource.query<PayableRow[]>(
       `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
               y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
               y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features,
-              m.minimum_amount AS "minimumAmount", m.grants
+              m.minimum_amount AS "minimumAmount", m.grants, c.first_name AS "firstName", c.last_name AS "lastName"
          FROM payables y LEFT JOIN known_merchants m ON m.merchant_id = y.merchant_id
          LEFT JOIN known_sites s ON s.site_id = y.site_id
+         LEFT JOIN known_customers c ON c.organisation_id = $3 AND c.mode = $1 AND c.customer_reference = $4
         WHERE y.mode = $1 AND ${condition}`,
-      [mode, wanted],
+      [payer.mode, wanted, payer.organisationId, payer.customerReference ?? null],
     );
     if (!row) return undefined;
-    const { state, version, tries, siteReference, name, features, minimumAmount, grants, ...payable } = row;
+    const { state, version, tries, siteReference, name, features, minimumAmount, grants, ...rest } = row;
+    const { firstName, lastName, ...payable } = rest;
     return {
       payable: { ...payable, expiresAt: row.expiresAt.toISOString() },
       ...{ state, version, tries },
       merchant: name === null ? undefined : { name, features, minimumAmount, grants },
       siteReference: payable.source.kind === 'session' ? (siteReference ?? undefined) : payable.source.siteReference,
+      customer: firstName === null || lastName === null ? undefined : { firstName, lastName },
     };
   }
 
@@ -260,7 +273,8 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   version: number;
   tries: number;
   siteReference: string | null;
-} & (KnownMerchant | { [Column in keyof KnownMerchant]: null });
+} & (CustomerName | { [Column in keyof CustomerName]: null }) &
+  (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
 /** What {@link asSnapshot} gives back of it. */
 function storedPartnerOf(payment: AnyPaymentSnapshot): object {

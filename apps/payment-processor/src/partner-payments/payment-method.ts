@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
 import type { CardRequest, ExternalPaymentRequest, MakePaymentRequest, PaymentMethodType } from '@svc/contracts';
-import { Clock, DomainError, invalidField } from '@svc/kernel';
+import { canonicalId, Clock, DomainError, invalidField } from '@svc/kernel';
 import type { StoredCard } from '../acquirers/acquirer.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
@@ -32,7 +32,7 @@ export class PaymentMethods {
   /** Throws `request.invalid` for a card that cannot be one, `resource.not-found` for a stored one that is not the payer's. */
   async open(
     partner: AuthenticatedPartner,
-    customerReference: string,
+    customerId: string,
     { reference, paymentMethod }: MakePaymentRequest,
     leftToProcess: number,
   ): Promise<PaymentMethod> {
@@ -40,7 +40,7 @@ export class PaymentMethods {
     if (external) return { type: 'External', label: external.type, external };
     if (leftToProcess === 0) return { type: 'Voucher', label: VOUCHER_LABEL };
     if (!card) throw invalidField('paymentMethod.card', 'paymentMethod.card is required');
-    if (card.token) return this.findStored(partner, customerReference, card.token);
+    if (card.token) return this.findStored(partner, customerId, card.token);
     const opened = await this.openCard(partner, card, reference);
     return { type: 'Card', label: cardMask(opened), card: opened };
   }
@@ -57,14 +57,10 @@ export class PaymentMethods {
     return this.cardKeys.openCard(card.encryptedCard, { sessionId, try: 1 });
   }
 
-  private async findStored(
-    partner: AuthenticatedPartner,
-    customerReference: string,
-    token: string,
-  ): Promise<PaymentMethod> {
+  private async findStored(partner: AuthenticatedPartner, customerId: string, token: string): Promise<PaymentMethod> {
     const stored = await this.cards.find(partner, token);
     const isPayers =
-      stored && (stored.customerReference === undefined || stored.customerReference === customerReference);
+      stored && (stored.customerReference === undefined || stored.customerReference === canonicalId(customerId));
     if (!isPayers) throw new DomainError('resource.not-found', { message: 'There is no such card.' });
     return { type: 'Card', label: stored.cardMask, card: { vaultToken: stored.vaultToken } };
   }

@@ -1,9 +1,18 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkRequest, checkTerms, customerOf, fingerprintOf, type Owed, type Payer } from './payment-terms.js';
+import {
+  checkRequest,
+  checkTerms,
+  customerOf,
+  fingerprintOf,
+  namedCustomer,
+  type Owed,
+  type Payer,
+} from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
-const CUSTOMER: Payer = { organisationId: 'o-1', customerReference: 'c-1' };
+const CUSTOMER_REFERENCE = '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f';
+const CUSTOMER: Payer = { organisationId: 'o-1', customerReference: CUSTOMER_REFERENCE };
 const CARD = { card: { token: 't' } };
 const EXTERNAL = { external: { type: 'EFT', status: 'success', reference: 'x' } } as const;
 const voucher = (amount: number) => ({ merchantLiable: true, amount });
@@ -28,9 +37,10 @@ const refusalOf = (check: () => unknown): { code: string; fields: readonly objec
 
 describe('whose payment it is', () => {
   it("is the customer's own under its token", () => {
-    expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: 'c-1', firstName: '', lastName: '' });
-    const named = aRequest({ customer: { id: 'C-1', firstName: 'Ada', lastName: 'L' } });
-    expect(customerOf(CUSTOMER, named)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: 'L' });
+    expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
+    const inCapitals = CUSTOMER_REFERENCE.toUpperCase();
+    const named = aRequest({ customer: { id: inCapitals, firstName: 'Ada', lastName: 'L' } });
+    expect(customerOf(CUSTOMER, named)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
   it("is no other customer's", () => {
@@ -38,9 +48,9 @@ describe('whose payment it is', () => {
     expect(refusal?.code).toBe('credentials.forbidden');
   });
 
-  it('is the one that a service names, who has to name one', () => {
+  it('is the one that a service names, as it was sent', () => {
     expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
-      id: 'c-9',
+      id: 'C-9',
       firstName: '',
       lastName: '',
     });
@@ -211,13 +221,18 @@ describe('the fingerprint of a request (C7)', () => {
     { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
   ])('is another with %j', (change) => expect(of(change)).not.toBe(of({})));
 
-  it.each([{ id: 'c-2' }, { firstName: 'Eve' }, { lastName: 'M' }])('is another for the customer %j', (change) => {
-    expect(of({}, { ...customer, ...change })).not.toBe(of({}));
-  });
+  it.each([{ id: 'c-2' }, { id: 'C-1' }, { firstName: 'Eve' }, { lastName: 'M' }])(
+    'is another for the customer %j',
+    (change) => {
+      expect(of({}, { ...customer, ...change })).not.toBe(of({}));
+    },
+  );
 
-  it('is the same for another card, for an invoice in capitals, and for what is absent instead of null', () => {
+  it('is the same for another card, for an invoice or a customer’s UUID in capitals, and for what is absent instead of null', () => {
     expect(of({ paymentMethod: CARD })).toBe(of({ paymentMethod: { card: { cardNumber: '4' } } }));
     expect(of({ invoiceReference: 'I' })).toBe(of({}));
+    const [id, inCapitals] = [CUSTOMER_REFERENCE, CUSTOMER_REFERENCE.toUpperCase()];
+    expect(of({}, { ...customer, id: inCapitals })).toBe(of({}, { ...customer, id }));
     const none = { code: null, invoiceReference: null, tipAmount: null, orderReference: null, vouchers: null };
     const absent = Object.fromEntries(Object.keys(none).map((name) => [name, undefined]));
     expect(of({ ...none, paymentMethod: null })).toBe(of({ ...absent, paymentMethod: undefined }));
@@ -226,4 +241,14 @@ describe('the fingerprint of a request (C7)', () => {
 
   // Kept with each payment: other bytes would refuse every repeat of one that was made before.
   it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
+});
+
+test('a customer that the request does not name has the name of its registration', () => {
+  const known = { firstName: 'Thandi', lastName: 'Nkosi' };
+  const unnamed = { id: 'c-1', firstName: '', lastName: '' };
+  expect(namedCustomer(unnamed, known)).toEqual({ id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' });
+  expect(namedCustomer(unnamed, undefined)).toEqual(unnamed);
+  // Not half of one and half of the other.
+  expect(namedCustomer({ ...unnamed, firstName: 'Ada' }, known)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: '' });
+  expect(namedCustomer({ ...unnamed, lastName: 'L' }, known)).toEqual({ id: 'c-1', firstName: '', lastName: 'L' });
 });

@@ -10,7 +10,7 @@ import {
   type MerchantGrant,
   type PaymentCustomer,
 } from '@svc/contracts';
-import { DomainError, type FieldProblem, invalidField } from '@svc/kernel';
+import { canonicalId, DomainError, type FieldProblem, invalidField } from '@svc/kernel';
 import { vouchersTotal } from '../payments/payment.js';
 
 /** Who calls: the parts of the identity token that decide here. */
@@ -31,10 +31,20 @@ export interface Owed {
 
 /** Whose payment it is. Under a customer's token its own, and no other (403); a service token has to say. */
 export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
-  const id = customer?.id.toLowerCase() ?? customerReference;
-  if (customerReference !== undefined && id !== customerReference) throw new DomainError('credentials.forbidden');
+  const id = customer?.id ?? customerReference;
+  if (customerReference !== undefined && canonicalId(id!) !== customerReference)
+    throw new DomainError('credentials.forbidden');
   if (id === undefined) throw invalidField('customer', 'customer is required with a service token');
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
+}
+
+/** With the name that its organisation registered, where the request says none. */
+export function namedCustomer(
+  customer: PaymentCustomer,
+  known: Omit<PaymentCustomer, 'id'> | undefined,
+): PaymentCustomer {
+  const isNamed = customer.firstName !== '' || customer.lastName !== '';
+  return isNamed || !known ? customer : { ...known, id: customer.id };
 }
 
 /** What needs no look-up: refused before anybody learns whether there is something to pay. */
@@ -96,7 +106,7 @@ export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCust
     request.tipAmount ?? 0,
     request.orderReference ?? null,
     (request.vouchers ?? []).map(({ merchantLiable, amount }) => [merchantLiable, amount]),
-    [customer.id, customer.firstName, customer.lastName],
+    [canonicalId(customer.id), customer.firstName, customer.lastName],
     external ? [external.type, external.status, external.reference] : null,
   ];
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');

@@ -12,6 +12,22 @@ export interface PartnerKeyChanged {
 }
 export const PartnerKeyChangedV1 = eventType<PartnerKeyChanged>('partner-key.changed.v1');
 
+/**
+ * A customer of an organisation, as its payments name it: identity tokens say only who it is (A2, A4). Published by identity
+ * when the customer is registered.
+ */
+export interface CustomerRegistered {
+  /** UUID. */
+  customerReference: string;
+  /** UUID. */
+  organisationId: string;
+  mode: Mode;
+  /** `""` when unknown (P3); at most 100 characters, as lastName. */
+  firstName: string;
+  lastName: string;
+}
+export const CustomerRegisteredV1 = eventType<CustomerRegistered>('customer.registered.v1');
+
 /** Public half of a key that signs identity tokens, as the JWKS shows it (A2). */
 export interface TokenKeyJwk {
   kty: 'EC';

@@ -150,7 +150,7 @@ export interface PaymentPartner {
 
 /** Specification, "Customer". */
 export interface PaymentCustomer {
-  /** customerReference: 1 to 100 characters. */
+  /** As the partner sent it, 1 to 100 characters; compare it by its canonical form. */
   id: string;
   /** `""` when unknown (P3). */
   firstName: string;

@@ -28,8 +28,11 @@ const CARD_FIELD_LENGTH_MAX = 40;
 
 /** Who pays (specification, "Customer"). */
 export class PaymentCustomerRequest {
-  /** customerReference (UUID). With a customer's token its own; any other is a 403. */
-  @IsUUID()
+  /**
+   * The partner's own id of the customer, or the customerReference: kept as sent, and UUIDs compare in either case. With a
+   * customer's token only that customer's customerReference; any other is a 403.
+   */
+  @IsText(MAX_IDENTIFIER_LENGTH)
   id: string;
 
   @IsOptional()

@@ -1,0 +1,24 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * A customer's id is any text, shown as the partner sent it; `customer_id` is its canonical form, by which payments are
+ * found and counted. Rows from before this hold lower-case UUIDs only. The next migration checks the existing rows, since
+ * nobody else can use the table until this one commits.
+ */
+export class CustomerIdAsSent1763500007030 implements MigrationInterface {
+  readonly name = 'CustomerIdAsSent1763500007030';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      ALTER TABLE payments ADD COLUMN customer_id_as_sent text;
+      ALTER TABLE payments
+        ADD CONSTRAINT payments_customer_id_as_sent CHECK (length(customer_id_as_sent) BETWEEN 1 AND 100) NOT VALID;
+      COMMENT ON COLUMN payments.customer_id IS 'Canonical id of the customer who paid: a UUID in lower case, any other text as it was sent.';
+      COMMENT ON COLUMN payments.customer_id_as_sent IS 'The same id as the partner sent it; NULL: like customer_id.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

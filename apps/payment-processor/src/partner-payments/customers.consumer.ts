@@ -1,0 +1,21 @@
+import { Controller } from '@nestjs/common';
+import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+
+/** Keeps the names of partners' customers, which their tokens do not say. Replay: each row stays as it is. */
+@Controller()
+export class CustomersConsumer {
+  @EventPattern(CustomerRegisteredV1, { repeatable: true })
+  async keep(events: EventEnvelope<CustomerRegistered>[], { tx }: ConsumerContext): Promise<void> {
+    for (const { payload, aggregateVersion } of events) {
+      const { organisationId, mode, customerReference, firstName, lastName } = payload;
+      await upsertIfNewer(
+        tx,
+        'known_customers',
+        { organisation_id: organisationId, mode, customer_reference: customerReference },
+        aggregateVersion,
+        { first_name: firstName, last_name: lastName },
+      );
+    }
+  }
+}

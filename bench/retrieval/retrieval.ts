@@ -1,0 +1,170 @@
+/**
+ * Part `retrieval`: what a look-up costs a merchant with a million payments against one with a thousand, inside and
+ * outside its window; and how soon a payment is found and told at half of the load that the platform carries.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { platform, ROOT } from '../hosted-payment/platform.ts';
+import type { PartOptions } from '../main.ts';
+import { percentilesOf } from '../measuring/percentiles.ts';
+import { rounded, type Section } from '../report.ts';
+import type { Demo } from '../../tools/svc/seed.ts';
+import { referencesOf, seedRetrieval } from './seed-retrieval.ts';
+import { measureVisibility, VISIBLE_MS_MAX, type Visibility } from './visibility.ts';
+
+const FEW = 1_000;
+const MANY = 1_000_000;
+/** A look-up of the merchant with many may cost so many times what it costs the one with few. */
+const AT_MOST = 1.5;
+const REQUESTS_PER_SECOND_OF_STEP = 20;
+const WARM_UP = 30;
+/** Newer than 24 hours in both merchants, and older than three months. */
+const INSIDE = 1;
+const OUTSIDE_SHARE = 0.99;
+
+interface LookUp {
+  readonly endpoint: string;
+  readonly isInside: boolean;
+  readonly payments: number;
+  readonly path: string;
+  readonly apiKey: string;
+  /** Of the payment that it finds; undefined where it must find none. */
+  readonly expected: string | undefined;
+  readonly ms: number[];
+}
+
+export async function measureRetrieval({ rounds, seconds, say }: PartOptions): Promise<Section> {
+  const settings = { SVC_RETRIEVAL_CALLS_PER_SECOND: '100000', SVC_RETRIEVAL_BURST: '100000' };
+  const running = await platform('embedded', settings).start(0);
+  try {
+    const visibility = await measureVisibility(running, demoOf(), seconds);
+    say(`found after ${rounded(visibility.found.p99)} ms, told after ${rounded(visibility.told.p99)} ms (p99)`);
+
+    const [few, many] = demoOf().merchants;
+    if (!few || !many) throw new Error('The platform has no two merchants to be measured with.');
+    const merchants = [
+      { merchant: few, payments: FEW },
+      { merchant: many, payments: MANY },
+    ];
+    for (const { merchant, payments } of merchants) {
+      const owner = { merchantId: merchant.merchantId, siteId: merchant.sites[0]!.siteId };
+      say(`${payments} payments are there after ${rounded(await seedRetrieval(running.sql, owner, payments))} s`);
+    }
+    await running.sql('VACUUM ANALYZE merchant_retrieval.payments');
+
+    const lookUps = merchants.flatMap(({ merchant, payments }) => lookUpsOf(merchant, payments));
+    const problems = [...visibility.problems];
+    const pool = new Pool(demoOf().apiUrl, { connections: 1 });
+    const ask = async ({ path, apiKey, expected }: LookUp): Promise<number> => {
+      const from = performance.now();
+      const answer = await pool.request({ method: 'GET', path, headers: { 'x-api-key': apiKey } });
+      const text = await answer.body.text();
+      const took = performance.now() - from;
+      const found = answer.statusCode === 200 ? (JSON.parse(text) as { paymentReference: string }[]) : [];
+      if (answer.statusCode !== 200 || found.map((one) => one.paymentReference).join() !== (expected ?? ''))
+        problems.push(`${path}: ${answer.statusCode}, ${found.length} payments`);
+      return took;
+    };
+    for (let i = 0; i < WARM_UP; i++) for (const one of lookUps) await ask(one);
+    // Taking turns, so that whatever else the machine does is spread over all of them.
+    for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND_OF_STEP; i++)
+      for (const one of lookUps) one.ms.push(await ask(one));
+    await pool.close();
+    return section(lookUps, visibility, [...new Set(problems)]);
+  } finally {
+    await running.stop();
+  }
+}
+
+function demoOf(): Demo {
+  return JSON.parse(readFileSync(join(ROOT, '.data', 'bench', 'embedded', 'demo.json'), 'utf8')) as Demo;
+}
+
+function lookUpsOf({ merchantId, apiKey, sites }: Demo['merchants'][number], payments: number): LookUp[] {
+  const [site] = sites;
+  if (!site) throw new Error('The merchant has no site.');
+  const owners = [
+    { of: 'merchant', base: `/business/api/v1/merchants/${merchantId}`, apiKey },
+    { of: 'site', base: `/business/api/v1/merchants/${merchantId}/sites/${site.siteId}`, apiKey: site.apiKey },
+  ];
+  return owners.flatMap(({ of, base, apiKey: key }) =>
+    [true, false].flatMap((isInside) => {
+      const { invoice, external, payment } = referencesOf(
+        merchantId,
+        isInside ? INSIDE : Math.floor(payments * OUTSIDE_SHARE),
+      );
+      const paths = {
+        [`by invoice, of a ${of}`]: `${base}/invoices/${invoice}/payments`,
+        [`by external reference, of a ${of}`]: `${base}/payments?externalReference=${external}`,
+        [`by service payment id, of a ${of}`]: `${base}/payments/${payment}`,
+      };
+      return Object.entries(paths).map(([endpoint, path]) => ({
+        endpoint,
+        isInside,
+        payments,
+        path,
+        apiKey: key,
+        expected: isInside ? payment : undefined,
+        ms: [],
+      }));
+    }),
+  );
+}
+
+function section(lookUps: readonly LookUp[], visibility: Visibility, problems: string[]): Section {
+  const p50 = (of: LookUp): number => percentilesOf(of.ms).p50;
+  const pairs = lookUps
+    .filter(({ payments }) => payments === MANY)
+    .map((many) => ({
+      many,
+      few: lookUps.find(
+        ({ endpoint, isInside, payments }) =>
+          payments === FEW && endpoint === many.endpoint && isInside === many.isInside,
+      )!,
+    }));
+  return {
+    title: 'Look-ups of a merchant, of a million payments',
+    tables: [
+      {
+        title: 'Milliseconds for a look-up, over HTTP, key checked',
+        columns: ['', 'in the window', 'payments', 'p50', 'p95', 'p99', 'requests'],
+        rows: lookUps.map(({ endpoint, isInside, payments, ms }) => {
+          const { p50: half, p95, p99, count } = percentilesOf(ms);
+          return [endpoint, isInside ? 'yes' : 'no', String(payments), ...[half, p95, p99].map(rounded), String(count)];
+        }),
+      },
+      {
+        title: `Milliseconds from a payment's outcome, at ${rounded(visibility.perSecond)} payments a second`,
+        columns: ['', 'p50', 'p95', 'p99', 'payments'],
+        rows: (['found', 'told'] as const).map((how) => {
+          const { p50: half, p95, p99, count } = visibility[how];
+          return [
+            how === 'found' ? 'found by a look-up' : 'told on the stream',
+            ...[half, p95, p99].map(rounded),
+            String(count),
+          ];
+        }),
+      },
+    ],
+    plots: [],
+    figures: [
+      ...pairs.map(({ many, few }) => ({
+        name: `${many.endpoint}, ${many.isInside ? 'inside' : 'outside'} the window: ${MANY} payments against ${FEW}`,
+        value: p50(many) / p50(few),
+        unit: '',
+        promised: AT_MOST,
+        direction: 'most' as const,
+      })),
+      ...(['found', 'told'] as const).map((how) => ({
+        name: `${how}, p99 from the outcome at half load`,
+        value: visibility[how].p99,
+        unit: 'ms',
+        promised: VISIBLE_MS_MAX,
+        direction: 'most' as const,
+      })),
+    ],
+    problems,
+    data: { lookUps, visibility },
+  };
+}

@@ -1,0 +1,89 @@
+/** How soon after its outcome a payment is on the stream of its site, and found by a look-up. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { MerchantClient } from '@svc/sdk';
+import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
+import { Payers } from '../hosted-payment/payer.ts';
+import type { RunningSystem } from '../hosted-payment/system.ts';
+import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
+import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
+import type { Demo } from '../../tools/svc/seed.ts';
+
+export const VISIBLE_MS_MAX = 1_000;
+const WARM_UP_WORKERS = 48;
+const UNDER_WAY_MAX = 4_000;
+/** Look-ups are a load of their own: every so many payments one is looked up. */
+const LOOKED_UP_EVERY = 10;
+const LOOK_AGAIN_MS = 5;
+const OPENS_WITHIN_MS = 500;
+const LAST_NOTICE_MS_MAX = 30_000;
+
+/** Milliseconds from the outcome's own time, as the payment's record has it. */
+export interface Visibility {
+  readonly perSecond: number;
+  readonly found: Percentiles;
+  readonly told: Percentiles;
+  readonly problems: readonly string[];
+}
+
+export async function measureVisibility(running: RunningSystem, demo: Demo, seconds: number): Promise<Visibility> {
+  const { merchantId, siteId, apiKey, webhookSecret } = running.merchant;
+  const site = new MerchantClient({ apiUrl: demo.apiUrl, merchantId, apiKey }).site(siteId);
+  const endpoint = await MerchantEndpoint.start(webhookSecret);
+  const payers = new Payers(running.merchant, endpoint);
+  const [told, found, twice] = [new Map<string, number>(), new Map<string, number>(), [] as string[]];
+  const ended = new AbortController();
+  const lookUps: Promise<void>[] = [];
+  const lookUp = async (reference: string): Promise<void> => {
+    while (!(await site.payment(reference))) await pause(LOOK_AGAIN_MS);
+    found.set(reference, Date.now());
+  };
+  const reading = (async () => {
+    for await (const { type, payment } of site.stream({ signal: ended.signal })) {
+      if (type !== 'payment') continue;
+      if (told.has(payment.paymentReference)) twice.push(payment.paymentReference);
+      told.set(payment.paymentReference, Date.now());
+      if (told.size % LOOKED_UP_EVERY === 0) lookUps.push(lookUp(payment.paymentReference));
+    }
+  })();
+  try {
+    let paid = 0;
+    const pay = async (dueAt: number): Promise<void> => {
+      await payers.pay(dueAt);
+      paid++;
+    };
+    // Told from when the stream is open; what was paid before is not.
+    while (told.size === 0) {
+      await pay(performance.now());
+      await pause(OPENS_WITHIN_MS);
+    }
+    paid = told.size;
+    const warm = (await runClosedLoad(WARM_UP_WORKERS, seconds, () => pay(performance.now()))) / seconds;
+    const known = new Set(told.keys());
+    const { begun, refused, errors } = await runOpenLoad({
+      perSecond: warm / 2,
+      seconds: seconds * 2,
+      underWayMax: UNDER_WAY_MAX,
+      work: pay,
+    });
+    const deadline = performance.now() + LAST_NOTICE_MS_MAX;
+    while (told.size < paid && performance.now() < deadline) await pause(LOOK_AGAIN_MS);
+    await Promise.all(lookUps);
+    const outcomes = await running.sql<{ payment_reference: string; at: string }>(
+      `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
+    );
+    const outcomeOf = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
+    const since = (times: Map<string, number>): Percentiles =>
+      percentilesOf([...times].filter(([id]) => !known.has(id)).map(([id, at]) => at - outcomeOf.get(id)!));
+    const problems = [
+      ...(told.size === paid ? [] : [`${paid} payments were made, ${told.size} were told on the stream`]),
+      ...(twice.length === 0 ? [] : [`${twice.length} were told twice`]),
+      ...(refused + errors.length === 0 ? [] : [`${refused} of ${begun} could not begin, ${errors.length} failed`]),
+    ];
+    return { perSecond: warm / 2, found: since(found), told: since(told), problems };
+  } finally {
+    ended.abort();
+    await reading;
+    await payers.close();
+    await endpoint.stop();
+  }
+}

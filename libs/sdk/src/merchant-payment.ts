@@ -1,0 +1,147 @@
+/** What the main API tells a merchant of its payments and invoices, read with care: what is not as it should be is an error. */
+import {
+  MalformedPaymentError,
+  MAX_AMOUNT_CENTS,
+  type PaymentStatus,
+  readObject,
+  readPaymentStatus,
+  readText,
+  readWhole,
+} from './hosted-payment.js';
+
+/** A final payment of the merchant, whoever made it (specification, "Payment notification"). Amounts are cents. */
+export interface MerchantPayment {
+  /** The service's invoice; of a hosted payment its sessionId. */
+  invoiceReference: string;
+  /** The merchant's own reference; of a hosted payment its merchantOrderId, `""` where there is none. */
+  invoiceExternalReference: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** What was owed. */
+  invoicedAmount: number;
+  /** Service payment id, 18 characters. */
+  paymentReference: string;
+  /** ISO 8601 UTC with milliseconds. */
+  paymentUTCDate: string;
+  tipAmount: number;
+  /** All that the payer gave: tip and vouchers included. */
+  tenderedAmount: number;
+  /** The till. */
+  siteReference: string;
+  status: PaymentStatus;
+  vouchers: { merchantLiable: boolean; amount: number }[];
+  /** `""` where the names are not known. */
+  customer: { firstName: string; lastName: string };
+  siteId: number;
+}
+
+/** Money of a payment that was given back: by the merchant, or by the service, whose payer's bank approved too late. */
+export interface MerchantRefund {
+  /** Names the refund: apply each once. */
+  refundReference: string;
+  amount: number;
+  status: 'pending' | 'succeeded' | 'failed';
+  createdUTCDate: string;
+}
+
+/** What the stream tells, in the order of becoming final. */
+export type PaymentNotice = {
+  /** Keep it, and go on `after` it next time. */
+  id: string;
+  payment: MerchantPayment;
+} & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
+
+/** An invoice as the merchant made it, and how it is shown to a payer. */
+export interface MerchantInvoice {
+  /** UUID. */
+  reference: string;
+  externalReference?: string;
+  siteReference: string;
+  currencyISOCode: string;
+  amount: number;
+  /** `closed`: paid, closed, replaced, or refused after too many failed payments. */
+  state: 'open' | 'closed';
+  /** Text of its QR code. */
+  code: string;
+  createdUTCDate: string;
+  /** From then on it cannot be paid any more. */
+  expiresUTCDate: string;
+}
+
+export function readMerchantPayment(value: unknown): MerchantPayment {
+  const body = readObject(value, 'payment');
+  const customer = readObject(body['customer'], 'customer');
+  const vouchers = body['vouchers'];
+  if (!Array.isArray(vouchers)) throw new MalformedPaymentError('vouchers');
+  return {
+    invoiceReference: readText(body, 'invoiceReference'),
+    invoiceExternalReference: readText(body, 'invoiceExternalReference'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    paymentReference: readText(body, 'paymentReference'),
+    paymentUTCDate: readText(body, 'paymentUTCDate'),
+    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    tenderedAmount: readWhole(body, 'tenderedAmount', 2 * MAX_AMOUNT_CENTS),
+    siteReference: readText(body, 'siteReference'),
+    status: readPaymentStatus(body, 'status'),
+    vouchers: vouchers.map(readVoucher),
+    customer: { firstName: readText(customer, 'firstName'), lastName: readText(customer, 'lastName') },
+    siteId: readWhole(body, 'siteId', Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function readVoucher(value: unknown): { merchantLiable: boolean; amount: number } {
+  const voucher = readObject(value, 'vouchers');
+  const { merchantLiable } = voucher;
+  if (typeof merchantLiable !== 'boolean') throw new MalformedPaymentError('merchantLiable');
+  return { merchantLiable, amount: readWhole(voucher, 'amount', MAX_AMOUNT_CENTS) };
+}
+
+/** A message of the stream; undefined for a type that a later release may tell. */
+export function readPaymentNotice({ id, data }: { id?: string | undefined; data: string }): PaymentNotice | undefined {
+  if (id === undefined) throw new MalformedPaymentError('id');
+  const body = readObject(parseJson(data), 'data');
+  const type = readText(body, 'type');
+  if (type === 'payment') return { id, type, payment: readMerchantPayment(body) };
+  if (type === 'refund') return { id, type, payment: readMerchantPayment(body), refund: readRefund(body['refund']) };
+  return undefined;
+}
+
+const REFUND_STATUSES: readonly string[] = ['pending', 'succeeded', 'failed'];
+
+function readRefund(value: unknown): MerchantRefund {
+  const body = readObject(value, 'refund');
+  const status = readText(body, 'status');
+  if (!REFUND_STATUSES.includes(status)) throw new MalformedPaymentError('status');
+  return {
+    refundReference: readText(body, 'refundReference'),
+    amount: readWhole(body, 'amount', 2 * MAX_AMOUNT_CENTS),
+    status: status as MerchantRefund['status'],
+    createdUTCDate: readText(body, 'createdUTCDate'),
+  };
+}
+
+export function readMerchantInvoice(value: unknown): MerchantInvoice {
+  const body = readObject(value, 'invoice');
+  const state = readText(body, 'state');
+  if (state !== 'open' && state !== 'closed') throw new MalformedPaymentError('state');
+  return {
+    reference: readText(body, 'reference'),
+    ...(body['externalReference'] === undefined ? {} : { externalReference: readText(body, 'externalReference') }),
+    siteReference: readText(body, 'siteReference'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+    state,
+    code: readText(body, 'code'),
+    createdUTCDate: readText(body, 'createdUTCDate'),
+    expiresUTCDate: readText(body, 'expiresUTCDate'),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
