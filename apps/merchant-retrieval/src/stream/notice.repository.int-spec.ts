@@ -1,6 +1,7 @@
 /** Positions of notices, and what is read from them and removed. */
 import { told } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
 import type { Channel } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 
@@ -102,12 +103,16 @@ test('a position that was given out and not used is stepped over', async () => {
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
 
-test('two replicas that write the same events at once write each once', async () => {
+test('of two replicas that write the same events at once, one does', async () => {
   const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
-  await Promise.all(Array.from({ length: 8 }, () => notices.keep(events)));
+  const first = await uncommitted(retrieval, events);
+  const second = notices.keep([...events, eventOf(channels[0]!)]);
+  await writerWaits(retrieval);
+  await first.commit();
+  await second;
   const positions = await positionsOf(channels[0]!);
-  expect(positions).toHaveLength(events.length);
-  expect((await notices.extentOf(channels[0]!)).newest).toBeGreaterThanOrEqual(positions.at(-1)!);
+  expect(positions).toHaveLength(events.length + 1);
+  expect(await notices.extentOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
 test('only what is too old is removed, and each channel says up to where', async () => {

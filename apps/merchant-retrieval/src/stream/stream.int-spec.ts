@@ -16,8 +16,8 @@ import {
   startRetrieval,
 } from '../../test/retrieval.js';
 import { listen, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
+import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
 import { merchantRetrievalService } from '../index.js';
-import { NoticeRepository } from './notice.repository.js';
 import { PaymentStreams } from './payment-streams.js';
 
 let retrieval: Retrieval;
@@ -194,21 +194,12 @@ describe('everything once', () => {
   test('a notice that commits later than the next one is not skipped', async () => {
     const reader = await open();
     const [slow, quick] = [newPayment(), newPayment()];
-    const runner = retrieval.dataSource.createQueryRunner();
-    await runner.startTransaction();
-    const inTransaction = { query: runner.query.bind(runner) } as unknown as Retrieval['dataSource'];
-    await new NoticeRepository(inTransaction, retrieval.clock).keep([told(slow)]);
+    const first = await uncommitted(retrieval, [told(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(told(quick)).then(() => (isWritten = true));
     // Where nothing makes it wait, it is written and sent now, and the first one would be skipped.
-    await waitUntil('the second writer to wait, or to be done', 10_000, async () => {
-      const [row] = await retrieval.dataSource.query<[{ waits: boolean }]>(
-        `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`,
-      );
-      return row.waits || (isWritten && reader.events.length > 0);
-    });
-    await runner.commitTransaction();
-    await runner.release();
+    await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
+    await first.commit();
     await second;
     await marker(reader);
     expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
