@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { RunningService } from '@svc/service';
-import { newFront, stopListening } from './front.js';
+import { waitUntil } from '@svc/testing';
+import { FRONT_TIMEOUTS_MS, newFront, stopListening } from './front.js';
 
 /** A service that reads a whole body before it answers, as every real one does. */
 const readsBodies = {
@@ -23,7 +24,7 @@ interface LateAnswer {
 }
 
 /** A front whose answers have begun, and end when they are told to. */
-async function answeringLater(): Promise<{
+async function answeringLater(timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS, number> = FRONT_TIMEOUTS_MS): Promise<{
   front: Server;
   answers: LateAnswer[];
   ask: (accept: string) => Promise<{ text: Promise<string> }>;
@@ -42,7 +43,7 @@ async function answeringLater(): Promise<{
       }),
     },
   } as unknown as RunningService;
-  const front = newFront('gateway', [answersLater]);
+  const front = newFront('gateway', [answersLater], { timeoutsMs });
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');
   const ask = async (accept: string): Promise<{ text: Promise<string> }> => {
@@ -71,26 +72,15 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
 });
 
 test('an answer that takes longer than a request may is not cut', async () => {
-  const streaming = {
-    name: 'hosted-gateway',
-    app: {
-      getHttpAdapter: () => ({
-        getInstance: () => ({
-          routing: (_: unknown, response: ServerResponse) => {
-            const timer = setInterval(() => response.write('.'), 50);
-            response.once('close', () => clearInterval(timer));
-          },
-        }),
-      }),
-    },
-  } as unknown as RunningService;
-  const front = newFront('gateway', [streaming], { timeoutsMs: { head: 100, request: 200, checkedEvery: 20 } });
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
-  const { body } = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/pay/1`);
-  let received = 0;
-  for await (const bytes of body!) if ((received += (bytes as Uint8Array).length) >= 10) break;
-  expect(received).toBeGreaterThanOrEqual(10);
+  const { front, answers, ask } = await answeringLater({ head: 100, request: 200, checkedEvery: 20 });
+  const stream = await ask('text/event-stream');
+  const begin = performance.now();
+  await waitUntil('more than the timeouts', 5_000, async () => {
+    answers[0]!.write('.');
+    return performance.now() - begin > 500;
+  });
+  answers[0]!.end('done');
+  expect(await stream.text).toContain('done');
   await stopListening(front);
 });
 
