@@ -11,6 +11,16 @@ const GATEWAY: Record<Host, 'public' | 'internal'> = {
   admin: 'internal',
 };
 
+/**
+ * Where the implementation's default, often 15 s, is too short: a payment waits up to 20 s for the bank, and an answer that is
+ * a stream of events has no end (`0s`: none). These apps bound their other answers by themselves.
+ */
+const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
+  'payment-processor': '30s',
+  'hosted-gateway': '0s',
+  'merchant-retrieval': '0s',
+};
+
 export function httpRouteOf(host: Host): IHTTPRoute {
   const component = host === 'shop' ? 'demo' : 'platform';
   const name = `svc-${host}`;
@@ -29,6 +39,7 @@ export function httpRouteOf(host: Host): IHTTPRoute {
           ...(method === undefined ? {} : { method }),
         })),
         backendRefs: [{ name: app, port: PORT }],
+        ...(REQUEST_TIMEOUTS[app] === undefined ? {} : { timeouts: { request: REQUEST_TIMEOUTS[app] } }),
       })),
     },
   };

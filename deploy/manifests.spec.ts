@@ -73,6 +73,16 @@ test('the routes are those of the table, each host on its Gateway', () => {
 });
 
 test.each([
+  ['a payment', 'payment-processor', '30s'],
+  ['the stream of a page', 'hosted-gateway', '0s'],
+  ['the stream of a site', 'merchant-retrieval', '0s'],
+])('no Gateway cuts %s: %s has a timeout of %s, on every host', (_, app, timeout) => {
+  const rules = all<IHTTPRoute>(platform, 'HTTPRoute').flatMap(({ spec }) => spec?.rules ?? []);
+  const ofApp = rules.filter(({ backendRefs }) => backendRefs?.[0]?.name === app);
+  expect(new Set(ofApp.map(({ timeouts }) => timeouts?.request))).toEqual(new Set([timeout]));
+});
+
+test.each([
   'svc-gateway SVC_GATEWAY_URL hosted-gateway',
   'svc-gateway SVC_GATEWAY_URL demo-shop',
   'svc-shop SVC_SHOP_URL demo-shop',

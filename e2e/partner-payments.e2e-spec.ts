@@ -57,6 +57,18 @@ it('runs the example of a partner’s server', async () => {
   );
 });
 
+it('runs the example of a merchant’s back office: an invoice, its payment on the stream, and found', async () => {
+  const { code, output } = await run(process.execPath, ['examples/merchant/follow-payments.ts'], platform.env());
+  expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+  expect(output.trim().split('\n')).toEqual([
+    'invoice: 12500 cents, open',
+    'its QR code: an SVG image',
+    expect.stringMatching(/^the till's own code: http\S+\/c\/\d{20}$/),
+    expect.stringMatching(/^told: payment, Success, 12500 cents, ORDER-\d+$/),
+    'found: Success, 12500 cents',
+  ]);
+});
+
 it('a payer who was verified by the bank: the payment goes on by itself, and the history has it', async () => {
   const { apiUrl, partner } = platform.demo;
   const client = new PartnerClient({ apiUrl, ...partner });

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { RunningService } from '@svc/service';
-import { newFront, stopListening } from './front.js';
+import { waitUntil } from '@svc/testing';
+import { FRONT_TIMEOUTS_MS, newFront, stopListening } from './front.js';
 
 /** A service that reads a whole body before it answers, as every real one does. */
 const readsBodies = {
@@ -17,14 +18,24 @@ const readsBodies = {
   },
 } as unknown as RunningService;
 
-test('stopping waits for an answer under way, and for no stream of events', async () => {
-  const answers: { write(text: string): void; end(text: string): void }[] = [];
+interface LateAnswer {
+  write(text: string): void;
+  end(text: string): void;
+}
+
+/** A front whose answers have begun, and end when they are told to. */
+async function answeringLater(timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS, number> = FRONT_TIMEOUTS_MS): Promise<{
+  front: Server;
+  answers: LateAnswer[];
+  ask: (accept: string) => Promise<{ text: Promise<string> }>;
+}> {
+  const answers: LateAnswer[] = [];
   const answersLater = {
     name: 'hosted-gateway',
     app: {
       getHttpAdapter: () => ({
         getInstance: () => ({
-          routing: (_: unknown, response: { write(text: string): void; end(text: string): void }) => {
+          routing: (_: unknown, response: LateAnswer) => {
             response.write('begun ');
             answers.push(response);
           },
@@ -32,7 +43,7 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
       }),
     },
   } as unknown as RunningService;
-  const front = newFront('gateway', [answersLater]);
+  const front = newFront('gateway', [answersLater], { timeoutsMs });
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');
   const ask = async (accept: string): Promise<{ text: Promise<string> }> => {
@@ -44,13 +55,40 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
     await once(socket, 'data');
     return { text: whole };
   };
+  return { front, answers, ask };
+}
+
+test('stopping waits for an answer under way, and for no stream of events', async () => {
+  const { front, answers, ask } = await answeringLater();
   const page = await ask('text/html');
   const stream = await ask('text/event-stream');
+  const other = await ask('text/event-stream, */*;q=0.1');
   const stopped = stopListening(front);
   expect(await stream.text).not.toContain('done');
+  expect(await other.text).not.toContain('done');
   answers[0]!.end('done');
   expect(await page.text).toContain('done');
   await stopped;
+});
+
+test('an answer that takes longer than a request may is not cut', async () => {
+  const { front, answers, ask } = await answeringLater({ head: 100, request: 200, checkedEvery: 20 });
+  const stream = await ask('text/event-stream');
+  const begin = performance.now();
+  await waitUntil('more than the timeouts', 5_000, async () => {
+    answers[0]!.write('.');
+    return performance.now() - begin > 500;
+  });
+  answers[0]!.end('done');
+  expect(await stream.text).toContain('done');
+  await stopListening(front);
+});
+
+test('stopping waits for a bounded time for an answer that does not end', async () => {
+  const { front, ask } = await answeringLater();
+  const endless = await ask('*/*');
+  await stopListening(front, 20);
+  expect(await endless.text).not.toContain('done');
 });
 
 describe('newFront', () => {

@@ -33,7 +33,7 @@ export function newFront(
     const path = (request.url ?? '/').split('?', 1)[0]!;
     if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
     const handle = handlers.get(appFor(host, path, request.method ?? 'GET') ?? '');
-    if (request.headers.accept === 'text/event-stream') endWithListener(front, response);
+    if (request.headers.accept?.includes('text/event-stream')) endWithListener(front, response);
     if (handle) return handle(request, response);
     response.writeHead(404, { 'content-type': 'application/problem+json' });
     const [title, code] = ['Nothing was found here.', 'resource.not-found' satisfies ErrorCode];
@@ -44,14 +44,20 @@ export function newFront(
   return front;
 }
 
+/** Longest that a shutdown waits for requests under way. */
+const CLOSE_MS_MAX = 10_000;
+
 /**
  * Stops listening, and resolves when the requests under way are answered. A stream of events would never be: it is
- * ended, and the browser opens it again wherever somebody listens.
+ * ended, and the browser opens it again wherever somebody listens. A client that reads one without asking for its type has
+ * until `closeMsMax`, as one that never reads its answer.
  */
-export function stopListening(front: Server): Promise<void> {
+export async function stopListening(front: Server, closeMsMax = CLOSE_MS_MAX): Promise<void> {
   front.closeIdleConnections();
   front.emit(STOPPING);
-  return new Promise((resolve) => front.close(() => resolve()));
+  const lastCall = setTimeout(() => front.closeAllConnections(), closeMsMax);
+  await new Promise((resolve) => front.close(resolve));
+  clearTimeout(lastCall);
 }
 
 const STOPPING = 'svc.stopping';

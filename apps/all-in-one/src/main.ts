@@ -42,7 +42,7 @@ await runUntilStopped(async () => {
 
   return async () => {
     // First no new requests, then no new hand-overs, then each service finishes what it has begun.
-    await Promise.all(fronts.map(stopListening));
+    await Promise.all(fronts.map((front) => stopListening(front)));
     await Promise.all(services.map((service) => service.stopRelaying()));
     await Promise.all(services.map((service) => service.close()));
     await acquirer.close();

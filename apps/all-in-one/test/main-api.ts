@@ -35,8 +35,9 @@ export interface MainApi {
   readonly endpoints: readonly string[];
   /** The same of the hosted gateway; none unless it was started. */
   readonly hostedEndpoints: readonly string[];
+  /** The text of a stream of events is left out. */
   call(call: Call): Promise<Answer>;
-  /** On the hosted gateway. The text of a stream of events is left out. */
+  /** On the hosted gateway. */
   callHosted(call: Call): Promise<Answer>;
   /** Digits of the QR code that the page of a session shows. */
   codeOf(sessionId: string): Promise<string>;
@@ -65,7 +66,7 @@ const environments = (acquirerUrl: string): Readonly<Record<string, Record<strin
   'code-decoder': { SVC_CODES_URL: 'https://pay.example' },
   'payment-history': {},
   // The table calls with one key more often than it may.
-  'merchant-retrieval': { SVC_RETRIEVAL_BURST: '100000' },
+  'merchant-retrieval': { SVC_RETRIEVAL_BURST: '100000', SVC_STREAM_READERS_PER_KEY: '100' },
 });
 
 /** Called more often than anybody may, from one address. */

@@ -282,6 +282,12 @@ const RETRIEVAL: readonly Row[] = [MERCHANT, SITE].flatMap((owner) =>
   ),
 );
 
+const STREAM: readonly Row[] = [
+  merchant(`GET ${SITE}/payments/stream`, 'of site 1', '200 200 403 403 200', ({ two }) =>
+    get(`${two.sitePath}/payments/stream`),
+  ),
+];
+
 const OPEN: readonly Row[] = [
   open('GET /v1/verifications/:paymentReference', 'a payment of A’s 1', ({ payments }) =>
     get(`/v1/verifications/${payments.get('A’s 1')!.paymentReference}`),
@@ -300,6 +306,7 @@ export const ROWS: readonly Row[] = [
   ...AUTHENTICATING,
   ...MERCHANTS_OWN,
   ...RETRIEVAL,
+  ...STREAM,
   ...OPEN,
 ];
 

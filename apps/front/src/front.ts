@@ -31,13 +31,16 @@ const CONNECTIONS_MAX = 5_000;
  * apps accept (C6): up to there the refusal, and its form, is theirs.
  */
 const BODY_BYTES_MAX = 512 * 1024;
-/** A charge waits up to 15 s for the bank, and the app answers by itself before this. */
+/**
+ * A charge waits up to 15 s for the bank, and the app answers by itself before this. A stream sends a heartbeat every 15 s: the
+ * longest silence within an answer counts, not its length.
+ */
 const ANSWER_MS_MAX = 60_000;
 const CONNECT_MS_MAX = 2_000;
 /** Longest that a shutdown waits for requests under way. */
 const CLOSE_MS_MAX = 10_000;
-/** Connections to one app. */
-const UPSTREAM_CONNECTIONS_MAX = 512;
+/** Connections to one app. Streams hold theirs for as long as they are read: a replica has up to 1 000 (M6). */
+const UPSTREAM_CONNECTIONS_MAX = 2_048;
 /** How often, and how long in all, a request that nobody was there for is tried again. */
 const TRY_AGAIN_MS = 200;
 const TRIES_MAX = 25;
@@ -59,7 +62,7 @@ const NOT_FORWARDED = [
 export function newFront(front: Front): FastifyInstance {
   const fastify = newServer(front.tls);
   fastify.server.maxConnections = CONNECTIONS_MAX;
-  closeInOrder(fastify);
+  const streams = closeInOrder(fastify);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   void fastify.register(replyFrom, {
@@ -77,7 +80,7 @@ export function newFront(front: Front): FastifyInstance {
   fastify.setErrorHandler((error, request, reply) => answerItself(front.host, request, reply, answerTo(error)));
   // Registered after the plugin has been loaded, so that its decoration is there.
   void fastify.register((routes, _options, done) => {
-    routes.all('/', (request, reply) => answer(front, request, reply));
+    routes.all('/', (request, reply) => answer({ ...front, streams }, request, reply));
     done();
   });
   fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOT_FOUND));
@@ -98,22 +101,21 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
   return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
-/** A stream of events has no end that anybody could wait for; a browser opens it again by itself. */
-function wantsEvents(request: FastifyRequest): boolean {
-  return request.headers.accept === 'text/event-stream';
+/** Answers that have no end to wait for; a client opens its stream again by itself. */
+type Streams = Set<FastifyReply['raw']>;
+
+/** Whatever the client has said that it accepts: not all name the type. */
+function isStream(contentType: unknown): boolean {
+  return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
 }
 
-/** Requests under way are completed, also those whose client then keeps its connection, or never reads its answer. */
-function closeInOrder(fastify: FastifyInstance): void {
+/**
+ * Requests under way are completed, also those whose client then keeps its connection, or never reads its answer. Those that
+ * are added to the result are closed instead.
+ */
+function closeInOrder(fastify: FastifyInstance): Streams {
   let closing = false;
-  const streams = new Set<FastifyReply['raw']>();
-  fastify.addHook('onRequest', (request, { raw }, done) => {
-    if (wantsEvents(request)) {
-      streams.add(raw);
-      raw.once('close', () => streams.delete(raw));
-    }
-    done();
-  });
+  const streams: Streams = new Set();
   fastify.addHook('preClose', (done) => {
     closing = true;
     for (const stream of streams) stream.destroy();
@@ -125,9 +127,14 @@ function closeInOrder(fastify: FastifyInstance): void {
     if (closing) reply.header('connection', 'close');
     done(null, payload);
   });
+  return streams;
 }
 
-async function answer(front: Front, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+interface StreamingFront extends Front {
+  readonly streams: Streams;
+}
+
+async function answer(front: StreamingFront, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const address = request.originalUrl;
   if (front.host === 'admin' && address.split('?', 1)[0] === '/health/ready') {
     const { ready, services } = await readinessOf(front.upstreams);
@@ -137,16 +144,28 @@ async function answer(front: Front, request: FastifyRequest, reply: FastifyReply
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);
-  if (wantsEvents(request)) leave();
   // Also when the client hangs up, or the answer breaks off in the middle.
-  else reply.raw.once('close', leave);
-  return forward(front, app, upstream, request, reply);
+  reply.raw.once('close', leave);
+  const { raw } = reply;
+  const onStream = (): void => {
+    // A restart of the app does not wait for it.
+    leave();
+    front.streams.add(raw);
+    raw.once('close', () => front.streams.delete(raw));
+  };
+  return forward(front, { app, upstream, onStream }, request, reply);
+}
+
+interface Upstream {
+  readonly app: string;
+  readonly upstream: string;
+  /** Called when the answer turns out to be a stream of events. */
+  readonly onStream: () => void;
 }
 
 function forward(
   { host, log, tls }: Front,
-  app: string,
-  upstream: string,
+  { app, upstream, onStream }: Upstream,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
@@ -159,7 +178,10 @@ function forward(
     ...(body ? { body, contentType: 'application/octet-stream' } : {}),
     rewriteRequestHeaders: (_request, headers) =>
       forwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
-    rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }) => headers,
+    rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }) => {
+      if (isStream(headers['content-type'])) onStream();
+      return headers;
+    },
     retriesCount: TRIES_MAX,
     retryDelay: ({ err, attempt }) => {
       // The library's own rule would repeat every 503 of an app ten times.

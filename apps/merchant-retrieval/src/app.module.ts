@@ -8,12 +8,19 @@ import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { READ_MODEL } from './payments/read-model.js';
+import { NoticeRepository } from './stream/notice.repository.js';
+import { NoticeRetention } from './stream/notice-retention.js';
+import { PaymentStreams } from './stream/payment-streams.js';
+import { ReversalsConsumer } from './stream/reversals.consumer.js';
+import { StreamController } from './stream/stream.controller.js';
 
 @Module({
   imports: [CredentialsHeartbeatModule],
   controllers: [
     PaymentsController,
+    StreamController,
     PaymentsConsumer,
+    ReversalsConsumer,
     CredentialsConsumer,
     rebuildOf('retrieval'),
     deadLettersOf('merchant-retrieval'),
@@ -22,6 +29,9 @@ import { READ_MODEL } from './payments/read-model.js';
     KeyLimit,
     PaymentPartitions,
     PaymentRepository,
+    NoticeRepository,
+    NoticeRetention,
+    PaymentStreams,
     ...rebuildableReadModel(READ_MODEL),
     adminKeyFrom(MerchantRetrievalConfig),
   ],

@@ -20,4 +20,18 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   @Min(1)
   @Max(100_000)
   SVC_RETRIEVAL_BURST: number = 20;
+
+  /** Streams of payments that one key may have open at once, on each replica (M6). */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_STREAM_READERS_PER_KEY: number = 10;
+
+  /** Streams of payments that one replica holds at once (M6); each costs a connection and at most some 64 KiB. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_STREAM_READERS: number = 1_000;
 }

@@ -4,8 +4,9 @@ import type { ServiceDefinition } from '@svc/service';
 import { MerchantRetrievalModule } from './app.module.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
+import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
 
-/** Payments of merchants, by invoice, by the merchant's own reference and by service payment id. */
+/** Payments of merchants, by invoice, by the merchant's own reference and by service payment id; and the stream of them. */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
   // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).
@@ -19,5 +20,6 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
     CredentialBounds1763500000011,
     Generations1763500000030,
     Payments1763500008000,
+    Notices1763500008001,
   ],
 };

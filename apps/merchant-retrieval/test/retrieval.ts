@@ -96,6 +96,15 @@ export async function aMerchant(service: { deliver(...events: EventEnvelope[]): 
   return { merchantId, sites, keys };
 }
 
+/** As merchant-retrieval knows it. */
+export async function keyIdOf({ dataSource }: TestService, apiKey: string): Promise<string> {
+  const [row] = await dataSource.query<[{ keyId: string }]>(
+    `SELECT key_id AS "keyId" FROM known_api_keys WHERE hash = $1`,
+    [hashApiKey(apiKey)],
+  );
+  return row.keyId;
+}
+
 /** A hosted payment at the merchant's first site at this moment, unless told otherwise. */
 export function paymentAt(
   { merchantId, sites }: Merchant,

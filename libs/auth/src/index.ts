@@ -1,3 +1,4 @@
+export * from './active-keys.js';
 export * from './admin-key.guard.js';
 export * from './api-key.js';
 export * from './credentials.consumer.js';

@@ -170,6 +170,13 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'Too many requests. Wait before you try again.',
   },
+  'event-id.expired': {
+    errorReference: '40',
+    httpStatus: 410,
+    retryable: false,
+    message:
+      'Events after this id are no longer kept. Look the payments up, and open the stream without Last-Event-ID.',
+  },
   'request.idempotency-conflict': {
     errorReference: '40',
     httpStatus: 409,

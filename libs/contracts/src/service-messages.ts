@@ -123,6 +123,7 @@ export const SERVICE_MESSAGES = {
       'api-key.changed.v1',
       'credentials.heartbeat.v1',
       'payment.failed.v1',
+      'payment.reversed.v1',
       'payment.succeeded.v1',
       'site.changed.v1',
     ],

@@ -8,7 +8,7 @@ const ANSWER_MS_MAX = 2_000;
 
 /**
  * A session does not expire while a payment runs (H2, D3). payment-processor alone knows whether one does, so it is asked
- * about each session that is past its expiry, and about no other (docs/adr/0032). Without an answer the session is expired:
+ * about each session that is past its expiry, and about no other (docs/adr/0033). Without an answer the session is expired:
  * our own codes are decoded whatever else is down.
  */
 @Injectable()

@@ -89,6 +89,12 @@ describe('a rebuild', () => {
     for (const payment of [...payments, old]) await tell(processor.service, told(payment));
     await waitUntil('all payments', 20_000, async () => (await rows()).length === payments.length);
     const right = await rows('*');
+    const notices = () =>
+      retrieval.dataSource.query<unknown[]>('SELECT notice_id, position FROM notices ORDER BY position');
+    const sent = await waitUntil('all notices', 20_000, async () => {
+      const written = await notices();
+      return written.length === payments.length + 1 && written;
+    });
 
     const [gone, wrong] = payments as [AnyPaymentSnapshot, AnyPaymentSnapshot];
     const { paymentReference: ofGone } = gone;
@@ -105,6 +111,9 @@ describe('a rebuild', () => {
     });
     expect((await call('GET')).body).toEqual({ serving: 2, building: null });
     expect(await rows('*')).toEqual(right.map((row) => ({ ...row, generation: 2 })));
+
+    // The streams send nothing again (M6).
+    expect(await notices()).toEqual(sent);
 
     // Rows of both copies are in the same partitions, at positions that partitions share.
     retrieval.clock.advance(60_000);

@@ -1,0 +1,43 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The notices of the stream (M6), and the positions that its readers resume from. */
+export class Notices1763500008001 implements MigrationInterface {
+  readonly name = 'Notices1763500008001';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      CREATE TABLE notices (
+        notice_id   uuid        PRIMARY KEY,
+        merchant_id bigint      NOT NULL,
+        site_id     bigint      NOT NULL,
+        mode        text        NOT NULL CONSTRAINT notices_mode CHECK (mode IN ('test', 'live')),
+        position    bigint      NOT NULL CONSTRAINT notices_position CHECK (position > 0),
+        type        text        NOT NULL CONSTRAINT notices_type CHECK (type IN ('payment', 'refund')),
+        body        text        NOT NULL CONSTRAINT notices_body CHECK (octet_length(body) BETWEEN 2 AND 1048576),
+        kept_since  timestamptz NOT NULL,
+        CONSTRAINT notices_of_site UNIQUE (merchant_id, site_id, mode, position)
+      );
+      CREATE INDEX notices_kept_since ON notices (kept_since);
+      COMMENT ON TABLE notices IS 'Final payments and refunds of each site, as its stream sends them (M6). Kept for some days.';
+      COMMENT ON COLUMN notices.notice_id IS 'Derived from the payment: an event that arrives again writes nothing.';
+      COMMENT ON COLUMN notices.position IS 'Grows within a site and mode, in the order of the commits. It may have gaps.';
+      COMMENT ON COLUMN notices.body IS 'JSON, sent as it is.';
+      CREATE TABLE notice_positions (
+        merchant_id bigint NOT NULL,
+        site_id     bigint NOT NULL,
+        mode        text   NOT NULL CONSTRAINT notice_positions_mode CHECK (mode IN ('test', 'live')),
+        newest      bigint NOT NULL,
+        removed     bigint NOT NULL DEFAULT 0,
+        PRIMARY KEY (merchant_id, site_id, mode),
+        CONSTRAINT notice_positions_order CHECK (removed BETWEEN 0 AND newest)
+      ) WITH (fillfactor = 50);
+      COMMENT ON TABLE notice_positions IS 'A writer of notices locks the row of their site until it commits, so positions become visible in their order.';
+      COMMENT ON COLUMN notice_positions.newest IS 'The last position that was given out.';
+      COMMENT ON COLUMN notice_positions.removed IS 'Notices up to this position were removed: who has not read them cannot resume.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { type Channel, eventIdOf, positionOf } from './event-id.js';
+
+const CHANNEL: Channel = { merchantId: 1001, siteId: 5001, mode: 'test' };
+
+test('an id gives back its position, to its own channel', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (position) => {
+      expect(positionOf(CHANNEL, eventIdOf(CHANNEL, position))).toBe(position);
+    }),
+  );
+});
+
+test('an id is one line without spaces, whatever is in it', () => {
+  expect(eventIdOf({ merchantId: 999_999_999_999_999, siteId: 999_999_999_999_999, mode: 'live' }, 1)).toMatch(
+    /^[A-Za-z0-9_-]{1,80}$/,
+  );
+});
+
+test.each<Partial<Channel>>([{ merchantId: 1002 }, { siteId: 5002 }, { mode: 'live' }])(
+  'an id of %j is of no use to another channel',
+  (other) => expect(positionOf(CHANNEL, eventIdOf({ ...CHANNEL, ...other }, 7))).toBeUndefined(),
+);
+
+const encoded = (text: string): string => Buffer.from(text).toString('base64url');
+const ID = eventIdOf(CHANNEL, 7);
+
+test.each([
+  ['nothing', ''],
+  ['a number', '7'],
+  ['two ids', `${ID}, ${ID}`],
+  ['an id with a space', ` ${ID}`],
+  ['an id with padding', `${ID}=`],
+  ['a leading zero', encoded('1.1001.5001.test.07')],
+  ['a negative position', encoded('1.1001.5001.test.-7')],
+  ['a position that is no number of ours', encoded('1.1001.5001.test.9999999999999999')],
+  ['another version', encoded('2.1001.5001.test.7')],
+  ['more than an id', encoded('1.1001.5001.test.7.8')],
+  ['other bytes', Buffer.from([0xff, 0xfe, 0x00]).toString('base64url')],
+  ['no number', encoded('1.1001.5001.test.NaN')],
+  ['a kilobyte', 'A'.repeat(1_024)],
+])('%s is no id', (_, text) => expect(positionOf(CHANNEL, text)).toBeUndefined());
+
+test('random text is no id', () => {
+  fc.assert(fc.property(fc.string(), (text) => expect(positionOf(CHANNEL, text)).toBeUndefined()));
+});

@@ -1,0 +1,23 @@
+import type { Mode } from '@svc/contracts';
+
+/** The notices of one site in one mode: what one stream sends. */
+export interface Channel {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+}
+
+const PLAIN = /^1\.(\d{1,15})\.(\d{1,15})\.(test|live)\.(\d{1,15})$/;
+
+/** The `id` of an event, opaque to clients. It names its channel, so that it cannot be used for another one. */
+export function eventIdOf({ merchantId, siteId, mode }: Channel, position: number): string {
+  return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');
+}
+
+/** The position of an id that {@link eventIdOf} has made for this channel; undefined for any other text. */
+export function positionOf(channel: Channel, eventId: string): number | undefined {
+  const position = PLAIN.exec(Buffer.from(eventId, 'base64url').toString())?.[4];
+  if (position === undefined) return undefined;
+  // The decoder skips what it does not know, and the expression takes other channels and leading zeros.
+  return eventIdOf(channel, Number(position)) === eventId ? Number(position) : undefined;
+}

@@ -1,0 +1,136 @@
+/** Positions of notices, and what is read from them and removed. */
+import { told } from '@svc/testing';
+import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import type { Channel } from './event-id.js';
+import { NoticeRepository } from './notice.repository.js';
+
+const DAY_MS = 86_400_000;
+const MODES = ['test', 'live'] as const;
+
+let retrieval: Retrieval;
+let notices: NoticeRepository;
+let merchants: Merchant[];
+/** Of two merchants, whose sites have the same numbers here, in both modes; in the order of their keys. */
+let channels: Channel[];
+beforeAll(async () => {
+  retrieval = await startRetrieval();
+  notices = retrieval.service.app.get(NoticeRepository);
+});
+afterAll(() => retrieval.stop());
+beforeEach(async () => {
+  await retrieval.dataSource.query('TRUNCATE notices, notice_positions');
+  merchants = [await aMerchant(retrieval), await aMerchant(retrieval)];
+  channels = merchants.flatMap(({ merchantId }) =>
+    merchants[0]!.sites.flatMap((siteId) => [...MODES].sort().map((mode) => ({ merchantId, siteId, mode }))),
+  );
+});
+
+const eventOf = (channel: Channel) => ({
+  ...told(paymentAt(merchants[0]!, retrieval.clock.now(), channel)),
+  occurredAt: retrieval.clock.nowISO(),
+});
+/** As many for each channel as its number says, mixed. */
+const mixed = () =>
+  channels.flatMap((channel, nth) => Array.from({ length: nth + 1 }, () => eventOf(channel))).reverse();
+const positionsOf = async ({ merchantId, siteId, mode }: Channel) =>
+  (
+    await retrieval.dataSource.query<{ position: number }[]>(
+      `SELECT position FROM notices WHERE merchant_id = $1 AND site_id = $2 AND mode = $3 ORDER BY position`,
+      [merchantId, siteId, mode],
+    )
+  ).map(({ position }) => position);
+const upTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
+/** As the last statement wrote them. */
+const writtenOrder = () =>
+  retrieval.dataSource.query<Channel[]>(
+    `SELECT merchant_id AS "merchantId", site_id AS "siteId", mode FROM notice_positions ORDER BY ctid`,
+  );
+
+test('each channel has its own positions, in the order of the events, however many come in one batch', async () => {
+  const [first, second] = [mixed(), mixed()];
+  await notices.keep(first);
+  await notices.keep([...first.slice(3), ...second]);
+  for (const [nth, channel] of channels.entries()) {
+    expect(await positionsOf(channel)).toEqual(upTo(2 * (nth + 1)));
+    expect(await notices.extentOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
+  }
+  const expected = [...first, ...second].map(({ payload }) => payload.paymentReference);
+  for (const channel of channels) {
+    const read = (await notices.readAfter([{ channel, position: 0 }], 100)).get(0)!.notices;
+    const references = read.map(({ body }) => (JSON.parse(body) as { paymentReference: string }).paymentReference);
+    expect(references).toEqual(expected.filter((reference) => references.includes(reference)));
+  }
+});
+
+test('channels are locked in the order of their keys: two replicas never wait in a circle', async () => {
+  await notices.keep(mixed());
+  expect(await writtenOrder()).toEqual(channels);
+  await notices.keep(mixed());
+  expect(await writtenOrder()).toEqual(channels);
+  retrieval.clock.advance(4 * DAY_MS + 1);
+  expect(await notices.removeSome()).toBe(true);
+  expect(await writtenOrder()).toEqual(channels);
+});
+
+test('a place is given what comes after it in its channel, in order, and nothing of another one', async () => {
+  await notices.keep(mixed());
+  const places = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
+  const read = await notices.readAfter(places, 4);
+  for (const [nth, { position }] of places.entries()) {
+    const expected = upTo(nth + 1).filter((one) => one > position && one <= position + 4);
+    const { notices: found, end } = read.get(nth) ?? { notices: [], end: position };
+    expect(found.map((notice) => notice.position)).toEqual(expected);
+    expect(end).toBe(Math.max(position, expected.at(-1) ?? 0));
+  }
+});
+
+test('a place with nothing new is left out', async () => {
+  await notices.keep(mixed());
+  const places = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
+  expect(await notices.readAfter(places, 4)).toEqual(new Map());
+  const [unknown] = [{ channel: { ...channels[0]!, siteId: 1 }, position: 0 }];
+  expect(await notices.readAfter([unknown], 4)).toEqual(new Map());
+});
+
+test('a position that was given out and not used is stepped over', async () => {
+  const channel = channels[0]!;
+  await notices.keep([eventOf(channel)]);
+  await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
+  expect((await notices.readAfter([{ channel, position: 1 }], 4)).get(0)).toEqual({ notices: [], end: 5 });
+  await notices.keep([eventOf(channel)]);
+  const { notices: found, end } = (await notices.readAfter([{ channel, position: 1 }], 4)).get(0)!;
+  expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
+});
+
+test('of two replicas that write the same events at once, one does', async () => {
+  const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
+  const first = await uncommitted(retrieval, events);
+  const second = notices.keep([...events, eventOf(channels[0]!)]);
+  await writerWaits(retrieval);
+  await first.commit();
+  await second;
+  const positions = await positionsOf(channels[0]!);
+  expect(positions).toHaveLength(events.length + 1);
+  expect(await notices.extentOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
+});
+
+test('only what is too old is removed, and each channel says up to where', async () => {
+  await notices.keep(mixed());
+  retrieval.clock.advance(1);
+  await notices.keep(mixed());
+  retrieval.clock.advance(4 * DAY_MS);
+  expect(await Promise.all([notices.removeSome(), notices.removeSome()])).toContain(true);
+  expect(await notices.removeSome()).toBe(false);
+  for (const [nth, channel] of channels.entries()) {
+    const count = nth + 1;
+    expect(await positionsOf(channel)).toEqual(upTo(2 * count).slice(count));
+    expect(await notices.extentOf(channel)).toEqual({ newest: 2 * count, removed: count });
+    const read = await notices.readAfter(
+      [count - 1, count].map((position) => ({ channel, position })),
+      100,
+    );
+    expect(read.get(0)).toEqual({ notices: [], end: undefined });
+    expect(read.get(1)!.notices).toHaveLength(count);
+  }
+});

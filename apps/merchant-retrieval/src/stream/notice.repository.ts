@@ -1,0 +1,183 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import { Clock, type IdentifiedNotice, noticeOf } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import type { Channel } from './event-id.js';
+
+const DAY_MS = 86_400_000;
+/** An event that is older writes no notice: a replay from the beginning of the log must not send years of payments. */
+export const NOTICE_AGE_MS_MAX = 3 * DAY_MS;
+/**
+ * A notice is kept for longer than its event can write it, by more than clocks of replicas differ. So its row is there for
+ * as long as its event could write it a second time.
+ */
+export const KEPT_MS = NOTICE_AGE_MS_MAX + DAY_MS;
+/** Notices that one statement removes. */
+const REMOVED_AT_ONCE = 5_000;
+
+/** A notice as it is sent. */
+export interface StoredNotice {
+  readonly position: number;
+  readonly type: 'payment' | 'refund';
+  /** JSON. */
+  readonly body: string;
+}
+
+/** How far a reader has read its channel. */
+export interface Place {
+  readonly channel: Channel;
+  readonly position: number;
+}
+
+/** What comes after a {@link Place}. */
+export interface Continuation {
+  /** In order, at most as many as were asked for. */
+  readonly notices: readonly StoredNotice[];
+  /** Where a reader stands once it has been sent these notices; undefined: some of what comes next was removed. */
+  readonly end: number | undefined;
+}
+
+/** The positions that a channel has given out, and those whose notices were removed. */
+export interface Extent {
+  readonly newest: number;
+  readonly removed: number;
+}
+
+type PaymentEvent = EventEnvelope<AnyPaymentSnapshot>;
+
+/**
+ * Writes each notice once and reads the notices of a channel in the order of their commits. Writers lock the row of their
+ * channel in `notice_positions` until they commit, so no notice becomes visible before one with a lower position.
+ */
+@Injectable()
+export class NoticeRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * One statement. Replay: a notice that was written before is left out. Channels are locked in one order everywhere, so
+   * that two of these never deadlock.
+   */
+  async keep(events: readonly PaymentEvent[]): Promise<void> {
+    const oldest = this.clock.later(-NOTICE_AGE_MS_MAX);
+    const recent = events.filter(({ occurredAt }) => new Date(occurredAt) >= oldest);
+    if (recent.length === 0) return;
+    const references = await this.findMissingSiteReferences(recent);
+    const rows = new Map<string, Record<string, unknown>>();
+    for (const { payload } of recent) {
+      const identified = noticeOf(payload, references.get(siteOf(payload)));
+      if (!rows.has(identified.id)) rows.set(identified.id, rowOf(payload, identified, rows.size));
+    }
+    await this.dataSource.query(KEEP, [JSON.stringify([...rows.values()]), this.clock.now()]);
+  }
+
+  async extentOf({ merchantId, siteId, mode }: Channel): Promise<Extent> {
+    const [row] = await this.dataSource.query<Extent[]>(
+      `SELECT newest, removed FROM notice_positions WHERE merchant_id = $1 AND site_id = $2 AND mode = $3`,
+      [merchantId, siteId, mode],
+    );
+    return row ?? { newest: 0, removed: 0 };
+  }
+
+  /** One statement for all places: what is new to each of them, by its index. Places with nothing new are left out. */
+  async readAfter(places: readonly Place[], limit: number): Promise<Map<number, Continuation>> {
+    const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
+      JSON.stringify(places.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
+      limit,
+    ]);
+    const byPlace = new Map<number, ReadRow[]>();
+    for (const row of rows) byPlace.set(row.nth, [...(byPlace.get(row.nth) ?? []), row]);
+    return new Map(
+      [...byPlace].map(([nth, ofPlace]) => [nth, continuationOf(places[nth]!.position, ofPlace, limit)] as const),
+    );
+  }
+
+  /** Removes some of the notices that are no longer kept. False when there are none. Any number of replicas may call it. */
+  async removeSome(): Promise<boolean> {
+    const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(REMOVE, [
+      this.clock.later(-KEPT_MS),
+      REMOVED_AT_ONCE,
+    ]);
+    return removed > 0;
+  }
+
+  /** Of payments of earlier releases, whose events do not have it. */
+  private async findMissingSiteReferences(events: readonly PaymentEvent[]): Promise<Map<string, string>> {
+    const sites = events.flatMap(({ payload }) => (payload.siteReference === undefined ? [payload] : []));
+    if (sites.length === 0) return new Map();
+    const rows = await this.dataSource.query<{ merchantId: number; siteId: number; siteReference: string }[]>(
+      `SELECT s.merchant_id AS "merchantId", s.site_id AS "siteId", s.site_reference AS "siteReference"
+         FROM unnest($1::bigint[], $2::bigint[]) AS w (merchant_id, site_id)
+         JOIN known_sites s ON s.merchant_id = w.merchant_id AND s.site_id = w.site_id`,
+      [sites.map(({ merchantId }) => merchantId), sites.map(({ siteId }) => siteId)],
+    );
+    return new Map(rows.map((row) => [siteOf(row), row.siteReference]));
+  }
+}
+
+function siteOf({ merchantId, siteId }: { readonly merchantId: number; readonly siteId: number }): string {
+  return `${merchantId} ${siteId}`;
+}
+
+function rowOf(payment: AnyPaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
+  const { merchantId: merchant_id, siteId: site_id, mode } = payment;
+  return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
+}
+
+/** $1: the notices as JSON, $2: now. */
+const KEEP = `
+  WITH fresh AS (
+    SELECT g.*, count(*) OVER channel AS of_channel, row_number() OVER (channel ORDER BY nth) AS place
+      FROM jsonb_to_recordset($1::jsonb)
+        AS g (nth integer, notice_id uuid, merchant_id bigint, site_id bigint, mode text, type text, body text)
+     WHERE NOT EXISTS (SELECT FROM notices n WHERE n.notice_id = g.notice_id)
+    WINDOW channel AS (PARTITION BY merchant_id, site_id, mode)
+  ), positions AS (
+    INSERT INTO notice_positions AS p (merchant_id, site_id, mode, newest)
+    SELECT merchant_id, site_id, mode, count(*) FROM fresh GROUP BY merchant_id, site_id, mode ORDER BY merchant_id, site_id, mode
+    ON CONFLICT (merchant_id, site_id, mode) DO UPDATE SET newest = p.newest + excluded.newest
+    RETURNING merchant_id, site_id, mode, newest
+  )
+  INSERT INTO notices (notice_id, merchant_id, site_id, mode, position, type, body, kept_since)
+  SELECT f.notice_id, f.merchant_id, f.site_id, f.mode, p.newest - f.of_channel + f.place, f.type, f.body, $2::timestamptz
+    FROM fresh f JOIN positions p ON p.merchant_id = f.merchant_id AND p.site_id = f.site_id AND p.mode = f.mode
+  ON CONFLICT (notice_id) DO NOTHING`;
+
+type ReadRow = Extent & { readonly nth: number } & (StoredNotice | { readonly position: null });
+
+/** $1: the places as JSON, $2: most notices of each. */
+const READ_AFTER = `
+  SELECT w.nth, p.newest, p.removed, n.position, n.type, n.body
+    FROM jsonb_to_recordset($1::jsonb) AS w (nth integer, "merchantId" bigint, "siteId" bigint, mode text, position bigint)
+    JOIN notice_positions p ON p.merchant_id = w."merchantId" AND p.site_id = w."siteId" AND p.mode = w.mode AND p.newest > w.position
+    LEFT JOIN LATERAL (
+      SELECT position, type, body FROM notices
+       WHERE merchant_id = w."merchantId" AND site_id = w."siteId" AND mode = w.mode AND position > w.position
+       ORDER BY position LIMIT $2
+    ) AS n ON true
+   ORDER BY w.nth, n.position`;
+
+function continuationOf(after: number, rows: readonly ReadRow[], limit: number): Continuation {
+  const { newest, removed } = rows[0]!;
+  if (removed > after) return { notices: [], end: undefined };
+  const notices = rows.filter((row): row is Extent & { nth: number } & StoredNotice => row.position !== null);
+  // Every position up to the newest is committed: where fewer came than were asked for, there are no more up to there.
+  return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
+}
+
+/** $1: notices kept since before this, $2: at most so many. A replica that removes others at once is not waited for. */
+const REMOVE = `
+  WITH old AS (
+    SELECT notice_id FROM notices WHERE kept_since < $1 ORDER BY kept_since LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM notices n USING old WHERE n.notice_id = old.notice_id
+    RETURNING n.merchant_id, n.site_id, n.mode, n.position
+  ), marked AS (
+    INSERT INTO notice_positions AS p (merchant_id, site_id, mode, newest, removed)
+    SELECT merchant_id, site_id, mode, max(position), max(position) FROM gone
+     GROUP BY merchant_id, site_id, mode ORDER BY merchant_id, site_id, mode
+    ON CONFLICT (merchant_id, site_id, mode) DO UPDATE SET removed = greatest(p.removed, excluded.removed)
+  )
+  SELECT count(*) AS removed FROM gone`;

@@ -1,0 +1,284 @@
+/** The stream of a site: what it sends, that it sends everything once, and how it ends. */
+import { randomUUID } from 'node:crypto';
+import type { PassThrough } from 'node:stream';
+import { hashApiKey } from '@svc/auth';
+import { type AnyPaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
+import { EmbeddedBroker } from '@svc/messaging';
+import { type RunningService, startService } from '@svc/service';
+import { anEvent, told, waitUntil } from '@svc/testing';
+import {
+  ADMIN_KEY,
+  aMerchant,
+  keyIdOf,
+  type Merchant,
+  paymentAt,
+  type Retrieval,
+  startRetrieval,
+} from '../../test/retrieval.js';
+import { listen, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
+import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import { merchantRetrievalService } from '../index.js';
+import { PaymentStreams } from './payment-streams.js';
+
+let retrieval: Retrieval;
+let here: string;
+let ours: Merchant;
+const opened: StreamReader[] = [];
+beforeAll(async () => {
+  retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '1' });
+  here = await listen(retrieval.service);
+});
+afterAll(() => retrieval.stop());
+beforeEach(async () => (ours = await aMerchant(retrieval)));
+afterEach(() => opened.splice(0).forEach(({ leave }) => leave()));
+
+const streamOf = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) =>
+  `/${merchantId}/sites/${sites[nth]}/payments/stream`;
+const header = (apiKey: string, lastEventId?: string) => ({
+  'x-api-key': apiKey,
+  ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+});
+async function open(apiKey = ours.keys.merchant, lastEventId?: string, url = here): Promise<StreamReader> {
+  const reader = await readStream(`${url}${streamOf(ours)}`, header(apiKey, lastEventId));
+  opened.push(reader);
+  await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
+  return reader;
+}
+const received = (reader: StreamReader, count: number) =>
+  waitUntil(`${count} events`, 5_000, async () => reader.events.length >= count);
+const newPayment = (over: Partial<AnyPaymentSnapshot> = {}) => paymentAt(ours, retrieval.clock.now(), over);
+const reversal = (payment: AnyPaymentSnapshot) =>
+  anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
+const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
+/** Sent after all that came before it: what is not there when it is, does not come. */
+async function marker(reader: StreamReader): Promise<void> {
+  const last = newPayment();
+  await retrieval.deliver(told(last));
+  await waitUntil('the last one', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
+  reader.events.pop();
+}
+const startReplica = async (): Promise<{ service: RunningService; url: string }> => {
+  const service = await startService(merchantRetrievalService, {
+    env: {
+      SVC_ENVIRONMENT: 'development',
+      SVC_LOG_LEVEL: 'silent',
+      SVC_DATABASE_URL: (retrieval.dataSource.options as { url: string }).url,
+      SVC_ADMIN_KEY: ADMIN_KEY,
+    },
+    broker: new EmbeddedBroker(),
+    clock: retrieval.clock,
+  });
+  return { service, url: await listen(service) };
+};
+
+describe('what it sends', () => {
+  test('a final payment as the look-up has it, with its type, in the standard form (M6)', async () => {
+    const reader = await open();
+    const paid = newPayment();
+    const failed = newPayment({ state: 'failed', processedAmount: 0 });
+    await retrieval.deliver(told(paid), told(failed));
+    await received(reader, 2);
+    expect(reader.answer.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String) as string,
+    });
+    expect(reader.events.map(({ event }) => event)).toEqual(['payment', 'payment']);
+    const [found] = await retrieval.list(`/${ours.merchantId}/payments/${paid.paymentReference}`, ours.keys.merchant);
+    expect(reader.events[0]!.data).toStrictEqual({ ...found, type: 'payment' });
+    expect(reader.events[1]!.data).toMatchObject({ paymentReference: failed.paymentReference, status: 2 });
+    expect(new Set(reader.events.map(({ id }) => id)).size).toBe(2);
+  });
+
+  test('a reversal as a refund, once; the payment of the look-up stays as it was', async () => {
+    const payment = newPayment();
+    await retrieval.deliver(told(payment));
+    const reader = await open();
+    const reversed = reversal(payment);
+    await retrieval.deliver(reversed);
+    await retrieval.deliver(reversed);
+    await marker(reader);
+    expect(reader.events.map(({ event }) => event)).toEqual(['refund']);
+    expect(reader.events[0]!.data).toMatchObject({
+      type: 'refund',
+      paymentReference: payment.paymentReference,
+      refund: { amount: 13_345, status: 'succeeded', createdUTCDate: retrieval.clock.nowISO() },
+    });
+    const rows = await retrieval.dataSource.query('SELECT version, status FROM payments WHERE payment_reference = $1', [
+      payment.paymentReference,
+    ]);
+    expect(rows).toEqual([{ version: 2, status: 1 }]);
+  });
+
+  test('an event that arrives again, and another event of the same outcome, add nothing', async () => {
+    const reader = await open();
+    const payment = newPayment();
+    const event = told(payment);
+    await retrieval.deliver(event, event, told(payment, 3));
+    await Promise.all(Array.from({ length: 5 }, () => retrieval.deliver(event)));
+    await retrieval.deliver(told(payment, 4));
+    await marker(reader);
+    expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
+  });
+
+  test('only what happens from now on without an id, and nothing between with the id that it began with', async () => {
+    await retrieval.deliver(told(newPayment()));
+    const first = await open();
+    first.leave();
+    expect(first.events).toEqual([]);
+    const between = newPayment();
+    await retrieval.deliver(told(between));
+    const second = await open(ours.keys.merchant, first.lastEventId);
+    await received(second, 1);
+    expect(referencesIn(second.events)).toEqual([between.paymentReference]);
+    const third = await open();
+    await marker(third);
+    expect(third.events).toEqual([]);
+  });
+
+  test('the site of an earlier release’s payment is the one that identity names', async () => {
+    const { siteReference: _, ...payment } = newPayment();
+    const reader = await open();
+    await retrieval.deliver(told(payment));
+    await received(reader, 1);
+    expect(reader.events[0]!.data.siteReference).toBe('SITE-1');
+  });
+
+  test('a heartbeat every 15 seconds', async () => {
+    const reader = await open();
+    retrieval.clock.advance(14_999);
+    await marker(reader);
+    expect(reader.heartbeats).toBe(0);
+    retrieval.clock.advance(1);
+    await waitUntil('a heartbeat', 5_000, async () => reader.heartbeats === 1);
+    retrieval.clock.advance(15_000);
+    await waitUntil('another', 5_000, async () => reader.heartbeats === 2);
+    expect(reader.events).toEqual([]);
+  });
+});
+
+describe('everything once', () => {
+  test('a reader that is cut 50 times during 5 000 payments, on two replicas, has each once and in order', async () => {
+    const replica = await startReplica();
+    const payments = Array.from({ length: 5_000 }, () => newPayment());
+    const events = payments.map((payment) => told(payment));
+    const all: StreamEvent[] = [];
+    let { lastEventId } = await open();
+    const written = (async () => {
+      for (let begin = 0; begin < events.length; begin += 50)
+        await retrieval.deliver(...events.slice(begin, begin + 50));
+    })();
+    for (let cut = 1; cut <= 50; cut++) {
+      const url = cut % 2 === 0 ? here : replica.url;
+      const until = cut * (events.length / 50);
+      const enough = new Promise<void>((resolve, reject) => {
+        void readStream(`${url}${streamOf(ours)}`, header(ours.keys.merchant, lastEventId), (event, { leave }) => {
+          all.push(event);
+          lastEventId = event.id;
+          if (all.length < until) return;
+          leave();
+          resolve();
+        }).then(
+          ({ answer, text }) => answer.statusCode === 200 || reject(new Error(`${answer.statusCode} ${text}`)),
+          reject,
+        );
+      });
+      await enough;
+    }
+    await written;
+    expect(referencesIn(all)).toEqual(payments.map(({ paymentReference }) => paymentReference));
+    await replica.service.close();
+  }, 60_000);
+
+  test('a notice that commits later than the next one is not skipped', async () => {
+    const reader = await open();
+    const [slow, quick] = [newPayment(), newPayment()];
+    const first = await uncommitted(retrieval, [told(slow)]);
+    let isWritten = false;
+    const second = retrieval.deliver(told(quick)).then(() => (isWritten = true));
+    // Where nothing makes it wait, it is written and sent now, and the first one would be skipped.
+    await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
+    await first.commit();
+    await second;
+    await marker(reader);
+    expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
+  });
+
+  test('another replica sends it within a second', async () => {
+    const replica = await startReplica();
+    const reader = await open(ours.keys.merchant, undefined, replica.url);
+    const payment = newPayment();
+    await retrieval.deliver(told(payment));
+    await waitUntil('the event', 1_000, async () => reader.events.length === 1);
+    expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
+    await replica.service.close();
+  });
+});
+
+describe('how it ends', () => {
+  test('with the process: a shutdown waits for no stream, and the client resumes elsewhere', async () => {
+    const replica = await startReplica();
+    const reader = await open(ours.keys.merchant, undefined, replica.url);
+    await replica.service.close();
+    await reader.closed;
+    expect(reader.answer.complete).toBe(true);
+    const payment = newPayment();
+    await retrieval.deliver(told(payment));
+    const resumed = await open(ours.keys.merchant, reader.lastEventId);
+    await received(resumed, 1);
+    expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
+  });
+
+  test('with the process, also where a reader does not read', async () => {
+    const replica = await startReplica();
+    const streams = replica.service.app.get(PaymentStreams);
+    const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
+    const keyId = await keyIdOf(retrieval, ours.keys.merchant);
+    const out = (await streams.open(channel, { keyId } as never, undefined)) as PassThrough;
+    await retrieval.deliver(...Array.from({ length: 100 }, () => told(newPayment())));
+    await waitUntil('a full buffer', 5_000, async () => out.writableNeedDrain);
+    await replica.service.close();
+    expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
+  });
+
+  test('with its key: a second after it was revoked, and no other key’s', async () => {
+    const [reader, other] = [await open(ours.keys['site 1']), await open()];
+    const keyId = await keyIdOf(retrieval, ours.keys['site 1']);
+    const { merchantId, sites } = ours;
+    const owner = { keyId, kind: 'site' as const, mode: 'test' as const, merchantId, siteId: sites[0] };
+    const hash = hashApiKey(ours.keys['site 1']);
+    await retrieval.deliver(anEvent(ApiKeyChangedV1, keyId, 2, { ...owner, hash, revoked: true }));
+    retrieval.clock.advance(1_000);
+    await reader.closed;
+    await retrieval.deliver(told(newPayment()));
+    await received(other, 1);
+    expect(reader.events).toEqual([]);
+  });
+});
+
+test('a look costs one statement for all streams of the process, one more each second for their keys, none without streams', async () => {
+  const streams = retrieval.service.app.get(PaymentStreams);
+  opened.splice(0).forEach(({ leave }) => leave());
+  const query = jest.spyOn(retrieval.dataSource, 'query');
+  const looked = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
+  await waitUntil('the last stream to be gone', 5_000, async () => {
+    query.mockClear();
+    await streams.runOnce();
+    return query.mock.calls.length === 0;
+  });
+  // The other site's stream is at another place.
+  for (const key of [ours.keys.merchant, ours.keys['site 1'], ours.keys.live]) await open(key);
+  await streams.runOnce();
+  // Those of the service itself are counted as well.
+  const looks = jest.spyOn(streams, 'runOnce');
+  query.mockClear();
+  for (let look = 0; look < 5; look++) await streams.runOnce();
+  expect([looked(/notice_positions/), looked(/known_api_keys/)]).toEqual([looks.mock.calls.length, 0]);
+  retrieval.clock.advance(1_000);
+  await streams.runOnce();
+  expect(looked(/notice_positions/)).toBe(looks.mock.calls.length);
+  expect(looked(/known_api_keys/)).toBeGreaterThan(0);
+  looks.mockRestore();
+  query.mockRestore();
+});

@@ -1,0 +1,74 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PaymentNotice } from '@svc/contracts';
+import type { RunningService } from '@svc/service';
+
+export interface StreamEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: PaymentNotice;
+}
+
+/** A client of a stream, as the standard of server-sent events has it. */
+export interface StreamReader {
+  readonly answer: IncomingMessage;
+  readonly events: StreamEvent[];
+  /** Of the last event, or the one that the stream began with. */
+  readonly lastEventId: string | undefined;
+  /** Comments received. */
+  readonly heartbeats: number;
+  /** The body of what is no stream. */
+  readonly text: string;
+  readonly closed: Promise<void>;
+  /** Closes the connection, wherever in an event it is. */
+  readonly leave: () => void;
+}
+
+/** Listens on a port of its own. Returns the address behind which merchants are. */
+export async function listen(service: RunningService): Promise<string> {
+  await service.app.listen(0, '127.0.0.1');
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
+  return `http://127.0.0.1:${port}/business/api/v1/merchants`;
+}
+
+/** Resolves with the head of the answer. `onEvent` may leave. */
+export function readStream(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  onEvent: (event: StreamEvent, reader: StreamReader) => void = () => undefined,
+): Promise<StreamReader> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent: false, headers }).on('error', reject);
+    request.once('response', (answer) => {
+      let rest = '';
+      const reader = {
+        answer,
+        events: [] as StreamEvent[],
+        lastEventId: undefined as string | undefined,
+        heartbeats: 0,
+        text: '',
+        closed: new Promise<void>((closed) => answer.once('close', closed)),
+        leave: () => void request.destroy(),
+      };
+      answer.on('error', () => undefined);
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        reader.text += chunk;
+        const blocks = (rest + chunk).split('\n\n');
+        rest = blocks.pop()!;
+        for (const block of blocks) {
+          // What a socket still hands over after the client has left is lost to it.
+          if (request.destroyed) return;
+          const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+          const [id, event, data] = [field('id'), field('event'), field('data')];
+          if (block.startsWith(':')) reader.heartbeats++;
+          reader.lastEventId = id ?? reader.lastEventId;
+          if (data === undefined) continue;
+          const received = { id: id!, event: event!, data: JSON.parse(data) as PaymentNotice };
+          reader.events.push(received);
+          onEvent(received, reader);
+        }
+      });
+      resolve(reader);
+    });
+  });
+}
