@@ -53,6 +53,7 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['request.unsupported-media-type', '40', 415, false],
   ['request.not-acceptable', '40', 406, false],
   ['request.rate-limited', '40', 429, true],
+  ['event-id.expired', '40', 410, false],
   ['request.idempotency-conflict', '40', 409, false],
   ['credentials.invalid', '40', 401, false],
   ['credentials.forbidden', '40', 403, false],
