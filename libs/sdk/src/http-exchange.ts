@@ -225,7 +225,8 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-function parseJson(text: string): unknown {
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -19,9 +19,11 @@ export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus
 export { SvcApiError } from './svc-api-error.js';
 export {
   assertExpectedPayment,
+  verifySiteWebhook,
   verifyWebhook,
   WebhookVerificationError,
   type ExpectedPayment,
+  type SignedRequest,
   type VerifyWebhookInput,
   type WebhookErrorCode,
 } from './verify-webhook.js';

@@ -44,9 +44,9 @@ export interface MerchantRefund {
   createdUTCDate: string;
 }
 
-/** What the stream tells, in the order of becoming final. */
+/** What the stream and the webhook of a site tell, in the order of becoming final. */
 export type PaymentNotice = {
-  /** Keep it, and go on `after` it next time. */
+  /** Of the stream: keep it, and go on `after` it next time. Of a webhook: the same at every try. */
   id: string;
   payment: MerchantPayment;
 } & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
@@ -97,10 +97,9 @@ function readVoucher(value: unknown): { merchantLiable: boolean; amount: number 
   return { merchantLiable, amount: readWhole(voucher, 'amount', MAX_AMOUNT_CENTS) };
 }
 
-/** A message of the stream; undefined for a type that a later release may tell. */
-export function readPaymentNotice({ id, data }: { id?: string | undefined; data: string }): PaymentNotice | undefined {
-  if (id === undefined) throw new MalformedPaymentError('id');
-  const body = readObject(parseJson(data), 'data');
+/** Undefined for a type that a later release may tell. */
+export function readPaymentNotice(id: string, value: unknown): PaymentNotice | undefined {
+  const body = readObject(value, 'notice');
   const type = readText(body, 'type');
   if (type === 'payment') return { id, type, payment: readMerchantPayment(body) };
   if (type === 'refund') return { id, type, payment: readMerchantPayment(body), refund: readRefund(body['refund']) };
@@ -136,12 +135,4 @@ export function readMerchantInvoice(value: unknown): MerchantInvoice {
     createdUTCDate: readText(body, 'createdUTCDate'),
     expiresUTCDate: readText(body, 'expiresUTCDate'),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 /** The stream of a site's payments (M6), read for as long as somebody wants it: a connection that ends is opened again. */
 import { createParser } from 'eventsource-parser';
-import type { ApiRequest, HttpExchange } from './http-exchange.js';
+import { type ApiRequest, type HttpExchange, parseJson } from './http-exchange.js';
+import { MalformedPaymentError } from './hosted-payment.js';
 import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 import { SvcApiError } from './svc-api-error.js';
 
@@ -63,6 +64,11 @@ function mayGoOn(error: unknown): boolean {
     : error instanceof Error && error.name !== 'MalformedPaymentError';
 }
 
+function noticeOf({ id, data }: { id?: string | undefined; data: string }): PaymentNotice | undefined {
+  if (id === undefined) throw new MalformedPaymentError('id');
+  return readPaymentNotice(id, parseJson(data));
+}
+
 interface Watch {
   readonly startTimer: () => ReturnType<typeof setTimeout>;
   readonly onId: (id: string) => void;
@@ -87,7 +93,7 @@ async function* noticesIn(
     if (done) return;
     parser.feed(decoder.decode(value, { stream: true }));
     for (const message of messages.splice(0)) {
-      const notice = readPaymentNotice(message);
+      const notice = noticeOf(message);
       if (notice) yield notice;
     }
   }

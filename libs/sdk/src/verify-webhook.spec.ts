@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import {
   assertExpectedPayment,
+  verifySiteWebhook,
   verifyWebhook,
   WebhookVerificationError,
   type VerifyWebhookInput,
@@ -160,4 +161,51 @@ describe('verifyWebhook', () => {
     expect(verify({ expected: { ...expected, currencyISOCode: 'USD' } })).toBe('unexpected-currency');
     expect(codeOf(() => assertExpectedPayment(verifyWebhook(good), { amount: 0 }))).toBe('unexpected-amount');
   });
+});
+
+describe('verifySiteWebhook', () => {
+  const payment = {
+    invoiceReference: 'i-1',
+    invoiceExternalReference: 'ORDER-1',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 12_345,
+    paymentReference: '1VQ5K3P0ABCDEFGHJK',
+    paymentUTCDate: '2026-11-20T18:03:36.123Z',
+    tipAmount: 0,
+    tenderedAmount: 12_345,
+    siteReference: 'TILL-1',
+    status: 2,
+    vouchers: [],
+    customer: { firstName: '', lastName: '' },
+    siteId: 5001,
+  };
+  const refund = {
+    refundReference: 'f-1',
+    amount: 12_345,
+    status: 'succeeded',
+    createdUTCDate: payment.paymentUTCDate,
+  };
+  const [id, read] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
+  const verified = (body: object) => verifySiteWebhook(signed(JSON.stringify(body)));
+
+  it('gives a payment or a refund, under the id of the notice', () => {
+    expect(verified({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: read });
+    expect(verified({ ...payment, type: 'refund', refund })).toEqual({ id, type: 'refund', payment: read, refund });
+  });
+
+  it('gives nothing of a type that a later release may send', () =>
+    expect(verified({ type: 'settlement' })).toBeUndefined());
+
+  it.each([
+    ['another secret', { secret: otherSecret }, 'bad-signature'],
+    ['a changed byte', { rawBody: JSON.stringify({ ...payment, type: 'payment', siteId: 5002 }) }, 'bad-signature'],
+    ['an old time', { now: new Date('2026-11-21T18:03:40.000Z') }, 'too-old'],
+  ])('refuses %s', (_, change, code) => {
+    const request = signed(JSON.stringify({ ...payment, type: 'payment' }));
+    expect(codeOf(() => verifySiteWebhook(request))).toBe('accepted');
+    expect(codeOf(() => verifySiteWebhook({ ...request, ...change }))).toBe(code);
+  });
+
+  it('refuses the notification of a session, which says other things', () =>
+    expect(codeOf(() => verifySiteWebhook(good))).toBe('bad-body'));
 });

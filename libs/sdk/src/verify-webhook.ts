@@ -13,6 +13,7 @@ import {
   type HostedPayment,
   type HostedPaymentNotification,
 } from './hosted-payment.js';
+import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export type WebhookErrorCode =
   /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
@@ -51,7 +52,8 @@ export interface ExpectedPayment {
   currencyISOCode?: string;
 }
 
-export interface VerifyWebhookInput {
+/** A request that says it is a webhook, and what it is checked with. */
+export interface SignedRequest {
   /** The request's headers, as Node.js, Fetch or a framework gives them. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body exactly as received. JSON that was parsed and written again has another signature. */
@@ -60,12 +62,15 @@ export interface VerifyWebhookInput {
   secret?: string;
   /** Several, during a rotation. */
   secrets?: readonly string[];
-  /** Compared after the signature; leave out to look the order up first and use `assertExpectedPayment`. */
-  expected?: ExpectedPayment;
   /** The present time; the system clock when left out. */
   now?: Date;
   /** How far the signing time may be from now, either way; 300 when left out. */
   toleranceSeconds?: number;
+}
+
+export interface VerifyWebhookInput extends SignedRequest {
+  /** Compared after the signature; leave out to look the order up first and use `assertExpectedPayment`. */
+  expected?: ExpectedPayment;
 }
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
@@ -75,10 +80,30 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_SIGNATURES = 16;
 
 /**
+ * A notification to the notificationUrl of a session.
+ *
  * @returns the notification, enumerations as text whatever form they had on the wire (H4)
  * @throws WebhookVerificationError with a precise `code`
  */
 export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotification {
+  const { body } = verifySigned(input);
+  const notification = parseBody(body, readHostedPaymentNotification);
+  if (input.expected) assertExpectedPayment(notification, input.expected);
+  return notification;
+}
+
+/**
+ * A notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
+ *
+ * @returns undefined for a type of notice that a later release may send: answer 2xx to it
+ * @throws WebhookVerificationError with a precise `code`
+ */
+export function verifySiteWebhook(input: SignedRequest): PaymentNotice | undefined {
+  const { id, body } = verifySigned(input);
+  return parseBody(body, (value) => readPaymentNotice(id, value));
+}
+
+function verifySigned(input: SignedRequest): { id: string; body: string } {
   const body = readBody(input.rawBody);
   const id = header(input.headers, 'webhook-id');
   const signedAt = readTimestamp(header(input.headers, 'webhook-timestamp'), input);
@@ -92,10 +117,7 @@ export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotificat
   if (!isSigned) {
     throw new WebhookVerificationError('bad-signature', 'No signature matches the body and the secret');
   }
-
-  const notification = parseNotification(body);
-  if (input.expected) assertExpectedPayment(notification, input.expected);
-  return notification;
+  return { id, body };
 }
 
 /**
@@ -131,7 +153,7 @@ function readBody(rawBody: string | Uint8Array): string {
   }
 }
 
-function header(headers: VerifyWebhookInput['headers'], name: string): string {
+function header(headers: SignedRequest['headers'], name: string): string {
   const value = headers instanceof Headers ? headers.get(name) : ownHeader(headers, name);
   if (typeof value !== 'string' || value === '' || value.length > 4096) {
     throw new WebhookVerificationError('bad-headers', `The header ${name} is missing or unreadable`);
@@ -146,7 +168,7 @@ function ownHeader(headers: Readonly<Record<string, string | readonly string[] |
 }
 
 // The library compares with the system clock only, so its `sign` is used and the tolerance is kept here.
-function readTimestamp(text: string, input: VerifyWebhookInput): Date {
+function readTimestamp(text: string, input: SignedRequest): Date {
   if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
@@ -159,7 +181,7 @@ function readTimestamp(text: string, input: VerifyWebhookInput): Date {
   return new Date(signedAt);
 }
 
-function signersOf(input: VerifyWebhookInput): Webhook[] {
+function signersOf(input: SignedRequest): Webhook[] {
   const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
   if (secrets.length === 0) throw new WebhookVerificationError('bad-secret', 'No webhook secret was given');
   return secrets.map((secret) => {
@@ -175,9 +197,9 @@ function isSame(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function parseNotification(body: string): HostedPaymentNotification {
+function parseBody<T>(body: string, read: (value: unknown) => T): T {
   try {
-    return readHostedPaymentNotification(JSON.parse(body));
+    return read(JSON.parse(body));
   } catch (cause) {
     const reason = cause instanceof MalformedPaymentError ? cause.message : 'The body is not JSON';
     throw new WebhookVerificationError('bad-body', reason, { cause });
