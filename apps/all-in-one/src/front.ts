@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { appFor, type ErrorCode, type Host } from '@svc/contracts';
-import type { RunningService, TlsOptions } from '@svc/service';
+import type { Host } from '@svc/contracts';
+import { appForAddress, NOTHING_FOUND, type RunningService, type TlsOptions, writeAnswer } from '@svc/service';
 
 /**
  * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few
@@ -30,14 +30,16 @@ export function newFront(
     connectionsCheckingInterval: timeoutsMs.checkedEvery,
   };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const path = (request.url ?? '/').split('?', 1)[0]!;
-    if (host === 'admin' && path === '/health/ready') return void answerReadiness(services, response);
-    const handle = handlers.get(appFor(host, path, request.method ?? 'GET') ?? '');
+    const address = request.url ?? '/';
+    if (host === 'admin' && address.split('?', 1)[0] === '/health/ready')
+      return void answerReadiness(services, response);
+    const handle = handlers.get(appForAddress(host, address, request.method) ?? '');
+    if (!handle) {
+      const { status, headers, body } = writeAnswer(host, request.headers.accept, NOTHING_FOUND);
+      return void response.writeHead(status, headers).end(body);
+    }
     if (request.headers.accept?.includes('text/event-stream')) endWithListener(front, response);
-    if (handle) return handle(request, response);
-    response.writeHead(404, { 'content-type': 'application/problem+json' });
-    const [title, code] = ['Nothing was found here.', 'resource.not-found' satisfies ErrorCode];
-    response.end(JSON.stringify({ type: 'about:blank', title, status: 404, code }));
+    handle(request, response);
   };
   const front = tls ? createTlsServer({ ...limits, ...tls }, answer) : createServer(limits, answer);
   front.maxConnections = CONNECTIONS_MAX;

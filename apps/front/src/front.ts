@@ -6,10 +6,10 @@
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
-import type { ServiceLog, TlsOptions } from '@svc/service';
+import { appForAddress, NOTHING_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Gates } from './gates.js';
-import { answerItself, answerTo, appForAddress, NOT_FOUND, wasNeverSent } from './own-answers.js';
+import { answerItself, answerTo, wasNeverSent } from './own-answers.js';
 import { readinessOf } from './readiness.js';
 
 export interface Front {
@@ -83,7 +83,7 @@ export function newFront(front: Front): FastifyInstance {
     routes.all('/', (request, reply) => answer({ ...front, streams }, request, reply));
     done();
   });
-  fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOT_FOUND));
+  fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOTHING_FOUND));
   return fastify;
 }
 
@@ -142,7 +142,7 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
   }
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
-  if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOT_FOUND);
+  if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOTHING_FOUND);
   const leave = await front.gates.enter(app);
   // Also when the client hangs up, or the answer breaks off in the middle.
   reply.raw.once('close', leave);

@@ -1,7 +1,7 @@
-import { type Host, ROUTES } from '@svc/contracts';
+import { ROUTES } from '@svc/contracts';
 import { FrontConfig, upstreamsOf } from './config.js';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerItself, answerTo, appForAddress, NOT_FOUND, wasNeverSent } from './own-answers.js';
+import { writeAnswer } from '@svc/service';
+import { answerTo, wasNeverSent } from './own-answers.js';
 
 const withCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
 
@@ -19,24 +19,6 @@ test.each([
   ['a body that is too large', { statusCode: 413 }, 413],
   ['nothing that says more', new Error('x'), 502],
 ])('%s: %p is answered', (_what, error, status) => expect(answerTo(error).status).toBe(status));
-
-test.each([
-  '//admin/v1/merchants',
-  '/pay;/../admin',
-  '/pay/../admin/v1/dead-letters/hosted-gateway',
-  '/pay/%2e%2e/admin/v1/dead-letters/hosted-gateway',
-  '/pay\\..\\admin',
-  '/pay/%',
-  '/%61dmin/v1/merchants',
-  '/PAY',
-  'http://gateway/pay',
-  '*',
-  '',
-])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
-
-test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%s is the gateway’s', (address) =>
-  expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
-);
 
 test('every app of the route table has an upstream to configure', () => {
   const config = Object.assign(new FrontConfig(), {
@@ -75,78 +57,12 @@ test('causes are looked at five deep, which ends a circle of them', () => {
   expect(wasNeverSent(circle)).toBe(false);
 });
 
-describe('an answer of the front itself', () => {
-  interface Sent {
-    status: number;
-    headers: Record<string, string>;
-    type: string;
-    body: string;
-  }
-
-  function sent(host: Host, answer: Parameters<typeof answerItself>[3], accept?: string): Sent {
-    const answered: Sent = { status: 0, headers: {}, type: '', body: '' };
-    const reply = {
-      status: (status: number) => ((answered.status = status), reply),
-      header: (name: string, value: string) => ((answered.headers[name] = value), reply),
-      type: (type: string) => ((answered.type = type), reply),
-      send: (body: string) => ((answered.body = body), reply),
-    };
-    const request = { headers: accept === undefined ? {} : { accept } } as FastifyRequest;
-    answerItself(host, request, reply as unknown as FastifyReply, answer);
-    return answered;
-  }
-
-  const UNAVAILABLE = answerTo(withCode('ECONNREFUSED'));
-  const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
-
-  it('is a problem with the id of the request, and says when to come again', () => {
-    const { status, headers, type, body } = sent('api', UNAVAILABLE);
-    expect([status, type]).toEqual([503, 'application/problem+json']);
-    expect(headers).toEqual({ 'x-request-id': uuid, 'cache-control': 'no-store', 'retry-after': '1' });
-    expect(JSON.parse(body)).toEqual({
-      type: 'about:blank',
-      title: 'The service is being restarted. Try again in a moment.',
-      status: 503,
-      code: 'service.not-ready',
-      instance: headers['x-request-id'],
-    });
-  });
-
-  it('has no instance and no Retry-After where the caller is wrong', () => {
-    for (const accept of [undefined, 'text/html']) {
-      const { headers, type, body } = sent('gateway', NOT_FOUND, accept);
-      expect(type).toBe('application/problem+json');
-      expect(headers).toEqual({ 'x-request-id': uuid, 'cache-control': 'no-store' });
-      const [title, code] = ['Nothing was found here.', 'resource.not-found'];
-      expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status: 404, code });
-    }
-  });
-
-  it('is a sentence for a browser', () => {
-    const { type, body } = sent('gateway', UNAVAILABLE, 'text/html,*/*');
-    expect([type, body]).toEqual(['text/plain', 'The service is being restarted. Try again in a moment.']);
-  });
-
-  it("is the gateway's envelope for its merchants (H1)", () => {
-    const { type, body } = sent(
-      'gateway',
-      { status: 500 as never, code: 'internal', message: 'Broken.' },
-      'application/json',
-    );
-    expect(type).toBe('application/json');
-    expect(JSON.parse(body)).toEqual({ status: 'InternalServer', errors: [{ message: 'Broken.' }] });
-    expect(sent('gateway', { status: 500 as never, code: 'internal', message: 'Broken.' }, 'text/html').type).toBe(
-      'text/plain',
-    );
-  });
-
-  it.each([
-    [withCode('ECONNRESET'), 'The service broke off before it answered. Find out what was done before you repeat', '1'],
-    [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
-    [{ statusCode: 413 }, 'The request is too large.', undefined],
-  ])('to %p warns where the request may have been executed', (error, words, retryAfter) => {
-    const { headers, body } = sent('api', answerTo(error));
-    expect((JSON.parse(body) as { title: string }).title).toContain(words);
-    expect(headers['retry-after']).toBe(retryAfter);
-  });
+it.each([
+  [withCode('ECONNRESET'), 'The service broke off before it answered. Find out what was done before you repeat', '1'],
+  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
+  [{ statusCode: 413 }, 'The request is too large.', undefined],
+])('the answer to %p warns where the request may have been executed', (error, words, retryAfter) => {
+  const { headers, body } = writeAnswer('api', undefined, answerTo(error));
+  expect((JSON.parse(body) as { title: string }).title).toContain(words);
+  expect(headers['retry-after']).toBe(retryAfter);
 });

@@ -1,5 +1,6 @@
 export * from './config.js';
 export * from './error-filter.js';
+export * from './front-answers.js';
 export * from './health.controller.js';
 export * from './logging.js';
 export * from './request-validation.js';

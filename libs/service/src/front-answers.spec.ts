@@ -1,0 +1,70 @@
+import { appForAddress, NOTHING_FOUND, type OwnAnswer, writeAnswer } from './front-answers.js';
+
+test.each([
+  '//admin/v1/merchants',
+  '/pay;/../admin',
+  '/pay/../admin/v1/dead-letters/hosted-gateway',
+  '/pay/%2e%2e/admin/v1/dead-letters/hosted-gateway',
+  '/pay\\..\\admin',
+  '/pay/%',
+  '/%61dmin/v1/merchants',
+  '/PAY',
+  'http://gateway/pay',
+  '*',
+  '',
+])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
+
+test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%s is the gateway’s', (address) =>
+  expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
+);
+
+const UNAVAILABLE: OwnAnswer = {
+  status: 503,
+  code: 'service.not-ready',
+  message: 'Try again in a moment.',
+  retryAfterSeconds: 1,
+};
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
+
+describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', (host) => {
+  it('is a problem with the id of the request, and says when to come again (C5)', () => {
+    const { status, headers, body } = writeAnswer(host, undefined, UNAVAILABLE);
+    expect(status).toBe(503);
+    expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json', 'retry-after': '1' });
+    expect(JSON.parse(body)).toEqual({
+      type: 'about:blank',
+      title: 'Try again in a moment.',
+      status: 503,
+      code: 'service.not-ready',
+      instance: headers['x-request-id'],
+    });
+  });
+
+  it('has no instance and no Retry-After where the caller is wrong', () => {
+    const { headers, body } = writeAnswer(host, 'application/json', NOTHING_FOUND);
+    expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json' });
+    const [title, code] = ['Nothing was found here.', 'resource.not-found'];
+    expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status: 404, code });
+  });
+});
+
+it.each([
+  [404, 'NotFound'],
+  [413, 'BadRequest'],
+  [502, 'InternalServer'],
+  [503, 'InternalServer'],
+  [504, 'InternalServer'],
+] as const)("of %d is the gateway's envelope for its merchants (H1)", (status, text) => {
+  const { headers, body } = writeAnswer('gateway', '*/*', { ...UNAVAILABLE, status });
+  expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
+  expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
+});
+
+it.each(['gateway', 'shop'] as const)('is a sentence for a browser at the %s', (host) => {
+  for (const answer of [NOTHING_FOUND, UNAVAILABLE]) {
+    const { status, headers, body } = writeAnswer(host, 'text/html,*/*', answer);
+    expect([status, body]).toEqual([answer.status, answer.message]);
+    expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/plain; charset=utf-8' });
+  }
+});
