@@ -16,6 +16,7 @@ const CONNECTIONS = 512;
 
 /** When each leg of one payment ended, in milliseconds of performance.now(). */
 export interface PaidAt {
+  readonly sessionId: string;
   readonly dueAt: number;
   readonly session: number;
   readonly page: number;
@@ -52,7 +53,15 @@ export class Payers {
     const answer = await this.text('POST', `/pay/${sessionId}/payments`, pressOfPay);
     const paid = performance.now();
     if (!answer.includes('"state":"succeeded"')) throw new Error(`The page was told ${answer.slice(0, 200)}`);
-    return { dueAt, session, page: pageAt, encrypted, paid, webhook: await this.endpoint.heardOf(sessionId) };
+    return {
+      sessionId,
+      dueAt,
+      session,
+      page: pageAt,
+      encrypted,
+      paid,
+      webhook: await this.endpoint.heardOf(sessionId),
+    };
   }
 
   async close(): Promise<void> {

@@ -19,8 +19,9 @@ const MANY = 1_000_000;
 const AT_MOST = 1.5;
 const REQUESTS_PER_SECOND_OF_STEP = 20;
 const WARM_UP = 30;
-/** Newer than 24 hours in both merchants, and older than three months. */
+/** Newer than 24 hours for both merchants. */
 const INSIDE = 1;
+/** Older than three calendar months for both, on any day of a month. */
 const OUTSIDE_SHARE = 0.99;
 
 interface LookUp {
@@ -41,7 +42,8 @@ export async function measureRetrieval({ rounds, seconds, say }: PartOptions): P
     const visibility = await measureVisibility(running, demoOf(), seconds);
     say(`found after ${rounded(visibility.found.p99)} ms, told after ${rounded(visibility.told.p99)} ms (p99)`);
 
-    const [few, many] = demoOf().merchants;
+    // The first has the payments of the measurement before.
+    const [many, few] = demoOf().merchants;
     if (!few || !many) throw new Error('The platform has no two merchants to be measured with.');
     const merchants = [
       { merchant: few, payments: FEW },

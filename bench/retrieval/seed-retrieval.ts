@@ -9,8 +9,8 @@ export const referencesOf = (merchantId: number, number: number) => ({
 });
 
 /**
- * Writes what merchant-retrieval would keep of so many payments, evenly spread from now to the first day of the oldest
- * partition, which the longest window has left already. Returns seconds.
+ * Writes what merchant-retrieval would keep of so many payments, evenly spread over four months: the longest window has left
+ * the oldest, whose partition is made here. Returns seconds.
  */
 export async function seedRetrieval(
   sql: RunningSystem['sql'],
@@ -19,6 +19,7 @@ export async function seedRetrieval(
 ): Promise<number> {
   const from = performance.now();
   await sql('SET search_path = merchant_retrieval');
+  await sql(`SELECT ensure_month_partitions('payments', (now() AT TIME ZONE 'UTC' - interval '4 months')::date, 5)`);
   await sql(
     `INSERT INTO payments (generation, payment_reference, payment_utc_date, version, merchant_id, site_id, mode, status,
                            invoice_reference, external_reference, currency, invoiced_amount, tip_amount, tendered_amount,
@@ -27,7 +28,7 @@ export async function seedRetrieval(
             'invoice-' || number, 'ORDER-' || number, 'ZAR', 12345, 0, 12345, 'TILL-1', '[]', 'Thandi', 'Nkosi'
        FROM (SELECT number, now() - number * (now() - oldest) / ${payments} AS at
                FROM generate_series(0, ${payments - 1}) AS number,
-                    (SELECT date_trunc('month', now() AT TIME ZONE 'UTC' - interval '3 months') AT TIME ZONE 'UTC' AS oldest)) AS made
+                    (SELECT date_trunc('month', now() AT TIME ZONE 'UTC' - interval '4 months') AT TIME ZONE 'UTC' AS oldest)) AS made
       -- The oldest first, as they would have come.
       ORDER BY number DESC`,
   );

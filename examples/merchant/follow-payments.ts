@@ -1,6 +1,6 @@
 /**
- * A merchant's back office, whole: it makes an invoice for a till, shows its code, and hears of the payment as soon as a
- * customer of a partner has made it. Runs against `./svc up`, with the demo's merchant, partner and customers:
+ * A merchant's back office, whole: it makes an invoice for a till, shows its code, and reads the payment from the stream as
+ * soon as a customer of a partner has made it. Runs against `./svc up`, with the demo's merchant, partner and customers:
  *
  *     node examples/merchant/follow-payments.ts
  */
@@ -30,8 +30,11 @@ const site = new MerchantClient({
 }).site(shop.siteId);
 
 // From now on. A program that is started again goes on after the last notice it has applied: `stream({ after: id })`.
-const notices = site.stream({ signal: AbortSignal.timeout(60_000) });
+const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
+const notices = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
 const first = notices.next();
+// Until it is open, or cannot be.
+await Promise.race([opened, first]);
 
 const externalReference = `ORDER-${Date.now()}`;
 const invoice = await site.createInvoice({
@@ -59,6 +62,7 @@ for (let next = await first; !next.done; next = await notices.next()) {
   console.log(`told: ${type}, ${payment.status}, ${payment.tenderedAmount} cents, ${payment.invoiceExternalReference}`);
   break;
 }
+await notices.return();
 
 const [found] = await site.paymentsOfExternalReference(externalReference);
 console.log(`found: ${found?.status}, ${found?.tenderedAmount} cents`);

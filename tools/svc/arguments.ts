@@ -32,8 +32,8 @@ export const HELP = `usage: ./svc <command>
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
   bench [part] [--rounds n] [--seconds n]
-                       measures: start, payments, acquirers, tracing, webhooks, checkout, history; all of them without a part. Writes
-                       .data/bench/report.md. Half an hour with nothing else on the machine
+                       measures: start, payments, acquirers, tracing, webhooks, checkout, history, retrieval;
+                       all of them without a part. Writes .data/bench/report.md. Half an hour with nothing else on the machine
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text

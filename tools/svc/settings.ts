@@ -51,7 +51,7 @@ export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', 
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
   'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
-  'merchant-retrieval': ['SVC_RETRIEVAL_'],
+  'merchant-retrieval': ['SVC_RETRIEVAL_', 'SVC_STREAM_'],
 };
 
 const HOST = '127.0.0.1';

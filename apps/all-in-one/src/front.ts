@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Host } from '@svc/contracts';
-import { appForAddress, NOTHING_FOUND, type RunningService, type TlsOptions, writeAnswer } from '@svc/service';
+import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, writeProxyError } from '@svc/service';
 
 /**
  * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few
@@ -35,7 +35,7 @@ export function newFront(
       return void answerReadiness(services, response);
     const handle = handlers.get(appForAddress(host, address, request.method) ?? '');
     if (!handle) {
-      const { status, headers, body } = writeAnswer(host, request.headers.accept, NOTHING_FOUND);
+      const { status, headers, body } = writeProxyError(host, request.headers.accept, NOT_FOUND);
       return void response.writeHead(status, headers).end(body);
     }
     if (request.headers.accept?.includes('text/event-stream')) endWithListener(front, response);
@@ -46,8 +46,8 @@ export function newFront(
   return front;
 }
 
-/** Longest that a shutdown waits for requests under way. */
-const CLOSE_MS_MAX = 10_000;
+/** Longest that a shutdown waits for requests under way: a payment is answered within about 20 s (P6). */
+const CLOSE_MS_MAX = 25_000;
 
 /**
  * Stops listening, and resolves when the requests under way are answered. A stream of events would never be: it is

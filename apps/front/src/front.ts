@@ -6,10 +6,10 @@
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
-import { appForAddress, NOTHING_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
+import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Gates } from './gates.js';
-import { answerItself, answerTo, wasNeverSent } from './own-answers.js';
+import { sendProxyError, proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 import { readinessOf } from './readiness.js';
 
 export interface Front {
@@ -32,8 +32,8 @@ const CONNECTIONS_MAX = 5_000;
  */
 const BODY_BYTES_MAX = 512 * 1024;
 /**
- * A charge waits up to 15 s for the bank, and the app answers by itself before this. A stream sends a heartbeat every 15 s: the
- * longest silence within an answer counts, not its length.
+ * `POST /v1/payments` answers within about 20 s (P6). Streams send a heartbeat every 15 s: this bounds the silence within an
+ * answer, not its length.
  */
 const ANSWER_MS_MAX = 60_000;
 const CONNECT_MS_MAX = 2_000;
@@ -77,13 +77,13 @@ export function newFront(front: Front): FastifyInstance {
       bodyTimeout: ANSWER_MS_MAX,
     },
   });
-  fastify.setErrorHandler((error, request, reply) => answerItself(front.host, request, reply, answerTo(error)));
+  fastify.setErrorHandler((error, request, reply) => sendProxyError(front.host, request, reply, proxyErrorOf(error)));
   // Registered after the plugin has been loaded, so that its decoration is there.
   void fastify.register((routes, _options, done) => {
     routes.all('/', (request, reply) => answer({ ...front, streams }, request, reply));
     done();
   });
-  fastify.setNotFoundHandler((request, reply) => answerItself(front.host, request, reply, NOTHING_FOUND));
+  fastify.setNotFoundHandler((request, reply) => sendProxyError(front.host, request, reply, NOT_FOUND));
   return fastify;
 }
 
@@ -142,12 +142,14 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
   }
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
-  if (app === undefined || upstream === undefined) return answerItself(front.host, request, reply, NOTHING_FOUND);
+  if (app === undefined || upstream === undefined) return sendProxyError(front.host, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);
   // Also when the client hangs up, or the answer breaks off in the middle.
   reply.raw.once('close', leave);
   const { raw } = reply;
   const onStream = (): void => {
+    // Its 'close' has been: nobody would take it out again.
+    if (raw.destroyed) return;
     // A restart of the app does not wait for it.
     leave();
     front.streams.add(raw);
@@ -191,9 +193,9 @@ function forward(
       return isReading && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
     },
     onError: (_reply, { error }) => {
-      const own = answerTo(error);
+      const own = proxyErrorOf(error);
       log.warn({ err: error, app, method: request.method, statusCode: own.status }, 'app did not answer');
-      answerItself(host, request, reply, own);
+      sendProxyError(host, request, reply, own);
     },
   });
 }

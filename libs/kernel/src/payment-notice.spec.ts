@@ -1,6 +1,6 @@
 import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
-import { noticeOf } from './payment-notice.js';
+import { hasNotice, noticeOf } from './payment-notice.js';
 
 const failed: AnyPaymentSnapshot = {
   reference: 'r',
@@ -46,6 +46,21 @@ test('a reversal is told as a refund of all that was charged, by an id of its ow
   });
   expect(id).not.toBe(noticeOf(failed).id);
   expect(noticeOf(reversed).id).toBe(id);
+});
+
+test('vouchers were not charged, and are not given back', () => {
+  const vouchers = [
+    { merchantLiable: true, amount: 8_000 },
+    { merchantLiable: false, amount: 500 },
+  ];
+  const { notice } = noticeOf({ ...failed, vouchers, reversedUTCDate: '2026-03-01T10:01:00.000Z' });
+  expect(notice).toMatchObject({ tenderedAmount: 12_500, refund: { amount: 4_000 } });
+});
+
+test('a second charge that was given back changes nothing of a payment that succeeded', () => {
+  const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
+  expect([failed, { ...failed, state: 'success' as const }, reversed].map(hasNotice)).toEqual([true, true, true]);
+  expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 
 test('the till of today stands in where an earlier release did not keep it', () => {

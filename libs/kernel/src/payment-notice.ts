@@ -1,6 +1,6 @@
 import {
   type AnyPaymentSnapshot,
-  type NoticedRefund,
+  type RefundNotice,
   type PaymentNotice,
   type PaymentNotification,
   paymentNotificationOf,
@@ -16,8 +16,15 @@ export interface IdentifiedNotice {
 }
 
 /**
- * What is told of a payment as its event has it: that it became final, or of `payment.reversed` that the charge was given
- * back. Throws for a payment that is not final.
+ * Whether a site is told of it. The charge that was given back of a payment which succeeded was a second one: what was told of
+ * the payment is still true.
+ */
+export function hasNotice({ state, reversedUTCDate }: AnyPaymentSnapshot): boolean {
+  return reversedUTCDate === undefined || state !== 'success';
+}
+
+/**
+ * The notice of a final payment, or of the refund when it was reversed. Throws for a payment that is not final.
  *
  * @param siteReference the till, for a payment of an earlier release whose event does not have it
  */
@@ -30,8 +37,12 @@ export function noticeOf(payment: AnyPaymentSnapshot, siteReference = ''): Ident
   return { id: refund.refundReference, notice: { ...notification, type: 'refund', refund } };
 }
 
-/** A reversal gives the whole charge back, tip included; a payment has at most one. */
-function reversalOf({ paymentReference, tenderedAmount }: PaymentNotification, createdUTCDate: string): NoticedRefund {
+/** A reversal gives back the whole charge: all that was tendered but vouchers. */
+function reversalOf(
+  { paymentReference, tenderedAmount, vouchers }: PaymentNotification,
+  createdUTCDate: string,
+): RefundNotice {
   const refundReference = derivedUuid(new Date(createdUTCDate), `reversal of ${paymentReference}`);
-  return { refundReference, amount: tenderedAmount, status: 'succeeded', createdUTCDate };
+  const amount = vouchers.reduce((left, voucher) => left - voucher.amount, tenderedAmount);
+  return { refundReference, amount, status: 'succeeded', createdUTCDate };
 }

@@ -30,7 +30,7 @@ export const RELAY_DEFAULTS: RelaySettings = {
   heldBackAfterMs: 2_000,
 };
 
-const PARTITIONS_AGAIN_MS = 60_000;
+const PARTITIONS_RETRY_MS = 60_000;
 
 /**
  * Reads a service's event log on from a durable cursor and hands it over, for each target separately, so that a
@@ -48,7 +48,7 @@ export class Relay {
   private unobserve: () => void = () => undefined;
   private readonly horizon: HorizonWatch;
   private partitionedMonth = '';
-  private partitionsAgainAt = new Date(0);
+  private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
   private asked: Subscription | undefined;
 
@@ -257,13 +257,13 @@ export class Relay {
   /** This month's partitions and the next two's; at the start and whenever a month has begun. */
   private async ensurePartitions(): Promise<void> {
     const month = this.clock.nowISO().slice(0, 7);
-    if (this.partitionedMonth === month || this.clock.now() < this.partitionsAgainAt) return;
+    if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
     if (await ensureMonthPartitions(this.dataSource, this.clock)) {
       this.partitionedMonth = month;
       return;
     }
     // What is logged meanwhile goes to the default partition, and is read from there.
-    this.partitionsAgainAt = this.clock.later(PARTITIONS_AGAIN_MS);
-    this.log.warn({ againAt: this.partitionsAgainAt }, 'relay: partitions not made, a long transaction is in the way');
+    this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
+    this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not made, a long transaction is in the way');
   }
 }

@@ -244,7 +244,7 @@ describe('the stream', () => {
       stream([whole.slice(0, 20), whole.slice(20)], 'silence'),
       stream([message('4')]),
     ];
-    const notices = await take(4, { after: '0', silenceMs: 50 });
+    const notices = await take(4, { after: '0', silenceMs: 1_000 });
     expect(notices.map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '1', '1', '2', '2', '3']);
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
@@ -254,6 +254,17 @@ describe('the stream', () => {
     answers = [stream(['retry: 1000\nid: begin\n\n']), stream([message('1')])];
     expect((await take(1)).map(({ id }) => id)).toEqual(['1']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'begin']);
+  });
+
+  it('says once when it is open, and after which id', async () => {
+    answers = [
+      json(503, {}),
+      stream(['retry: 1000\nid: begin\n\n']),
+      stream(['retry: 1000\nid: begin\n\n', message('1')]),
+    ];
+    const opened: string[] = [];
+    await take(1, { onOpen: (id: string) => opened.push(id) });
+    expect(opened).toEqual(['begin']);
   });
 
   it('gives its reader all the time they need', async () => {
@@ -293,8 +304,23 @@ describe('the stream', () => {
     ['a refund of no state', message('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
   ])('ends at a message that has %s', async (_, sent) => {
     answers = [stream([sent])];
-    await expect(take(1)).rejects.toThrow('is missing or malformed');
+    await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
     expect(requests).toHaveLength(1);
+  });
+
+  it('ends at a message that never ends', async () => {
+    answers = [stream([`id: 1\ndata: ${'x'.repeat(1024 * 1024 + 1)}`], 'silence')];
+    await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('ends at once when its signal says so in a pause', async () => {
+    const ended = new AbortController();
+    answers = [stream([message('1')])];
+    const wait = (): Promise<void> => (ended.abort(), new Promise<void>(() => undefined));
+    const notices = site({ wait }).stream({ signal: ended.signal });
+    expect((await notices.next()).value).toMatchObject({ id: '1' });
+    expect(await notices.next()).toEqual({ done: true, value: undefined });
   });
 
   it('is let go of when its reader has enough, and when the signal says so', async () => {

@@ -13,6 +13,7 @@ export interface MerchantClientOptions extends HttpExchangeOptions {
 
 /** All sites of a merchant. */
 export class MerchantClient extends PaymentLookUps {
+  /** @throws TypeError for an apiUrl that is no http(s) address, or a merchantId that is not digits */
   constructor(options: MerchantClientOptions) {
     const api = new URL(options.apiUrl);
     if (api.protocol !== 'https:' && api.protocol !== 'http:') throw new TypeError('apiUrl must be an http(s) address');
@@ -20,7 +21,7 @@ export class MerchantClient extends PaymentLookUps {
     super(new HttpExchange(options), merchant, { accept: 'application/json', 'x-api-key': options.apiKey });
   }
 
-  /** One of its sites: its payments, their stream, its invoices and its tills' codes. */
+  /** One of its sites: its payments, their stream, its invoices and its tills' codes. @throws TypeError for what is not digits */
   site(siteId: string | number): MerchantSite {
     return new MerchantSite(this.http, `${this.base}/sites/${digits(siteId, 'siteId')}`, this.headers);
   }

@@ -35,16 +35,21 @@ export interface MerchantPayment {
   siteId: number;
 }
 
-/** Money of a payment that was given back: by the merchant, or by the service, whose payer's bank approved too late. */
+/** Money of a payment that was given back; today by automatic reversals alone (M6). */
 export interface MerchantRefund {
   /** Names the refund: apply each once. */
   refundReference: string;
+  /** Cents. */
   amount: number;
   status: 'pending' | 'succeeded' | 'failed';
+  /** ISO 8601 UTC with milliseconds (C2). */
   createdUTCDate: string;
 }
 
-/** What the stream and the webhook of a site tell, in the order of becoming final. */
+/**
+ * One final payment or refund. The stream sends each once, in one order for every reader; the webhook of a site may send one
+ * again, and in another order.
+ */
 export type PaymentNotice = {
   /** Of the stream: keep it, and go on `after` it next time. Of a webhook: the same at every try. */
   id: string;
@@ -57,14 +62,17 @@ export interface MerchantInvoice {
   reference: string;
   externalReference?: string;
   siteReference: string;
+  /** ISO 4217. */
   currencyISOCode: string;
+  /** Cents. */
   amount: number;
   /** `closed`: paid, closed, replaced, or refused after too many failed payments. */
   state: 'open' | 'closed';
   /** Text of its QR code. */
   code: string;
+  /** ISO 8601 UTC (C2). */
   createdUTCDate: string;
-  /** From then on it cannot be paid any more. */
+  /** From then on it cannot be paid any more. ISO 8601 UTC with milliseconds (C2). */
   expiresUTCDate: string;
 }
 

@@ -5,7 +5,7 @@ import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from '.
 import { PaymentLookUps } from './payment-look-ups.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';
 
-/** "Create invoice" of the interface specification. Text of at most 100 characters. */
+/** "Create invoice" of the interface specification. Text of at most 100 characters, unless it says otherwise. */
 export interface CreateInvoiceRequest {
   /** Your own reference: while an invoice with it is open at the site, the same content is that invoice, another replaces it. */
   externalReference?: string;
@@ -16,12 +16,16 @@ export interface CreateInvoiceRequest {
   amount: number;
   /** At most 500. */
   lineItems?: readonly {
+    /** At most 200 characters. */
     name?: string;
+    /** productCode, sku or both are required. */
     productCode?: string;
     sku?: string;
-    /** Cents. */
+    /** Cents of one unit. */
     unitPrice: string | number;
+    /** At most 10. */
     categories?: readonly string[];
+    /** 1 when left out; -1 000 000 to 1 000 000, not 0; fractional for weighed goods, negative for returns. */
     quantity?: number;
   }[];
   /** What makes the invoice, e.g. the till's software. */
@@ -50,13 +54,13 @@ export class MerchantSite extends PaymentLookUps {
     return readAnswer(await this.get(`/invoices/${encodeURIComponent(reference)}`), readMerchantInvoice);
   }
 
-  /** The QR code of an invoice as an SVG image, for a screen or a printer. */
+  /** The QR code of an invoice as an SVG image, for a screen or a printer. @throws SvcApiError 404, or 410 when it has expired */
   async invoiceQrCode(reference: string): Promise<string> {
     return imageOf(await this.get(`/invoices/${encodeURIComponent(reference)}`, 'image/svg+xml'));
   }
 
   /**
-   * So that nobody pays it any more. Tried once: after a lost answer, look at the invoice before you decide.
+   * Closes the open invoice, so that it cannot be paid. Tried once: after a lost answer, look at the invoice before you decide.
    *
    * @throws SvcApiError 404 when no open invoice has this reference; 409 while it is being paid
    */
@@ -66,7 +70,11 @@ export class MerchantSite extends PaymentLookUps {
     if (!answer.ok) throw describeFailure(answer);
   }
 
-  /** The text of a till's static code, made where there was none. It means the till's newest open invoice. */
+  /**
+   * The text of a till's static code, made where there was none. It means the till's newest open invoice.
+   *
+   * @throws SvcApiError 401 for a wrong key
+   */
   async tillCode(siteReference: string): Promise<string> {
     const answer = await this.http.repeatably(this.request('PUT', tillPath(siteReference)));
     return readAnswer(answer, (body) => readText(body, 'code'));

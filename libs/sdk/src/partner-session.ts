@@ -11,7 +11,10 @@ import { type PartnerCard, type PartnerPayment, readPartnerCard, readPartnerPaym
 export interface PayRequest {
   /** UUID; made where it is left out. Keep it for a repeat: the same one is the same payment, charged once (C7). */
   reference?: string;
-  /** Text of the code that was scanned. Either this or `invoiceReference`. */
+  /**
+   * Text of the code that was scanned. Either this or `invoiceReference`, which is the surer one where you have decoded the
+   * code: a till's static code may stand for another basket of the same price by now.
+   */
   code?: string;
   invoiceReference?: string;
   /** Cents, tip not included. */

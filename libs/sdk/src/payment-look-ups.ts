@@ -3,7 +3,10 @@ import { type HttpExchange, readAnswer } from './http-exchange.js';
 import { MalformedPaymentError } from './hosted-payment.js';
 import { type MerchantPayment, readMerchantPayment } from './merchant-payment.js';
 
-/** Final payments, newest first, failed ones included. At most five calls a second and key, with bursts of 20 (M4). */
+/**
+ * Final payments, newest first, failed ones included (M1, M2). At most five calls a second and key, with bursts of 20 (M4); each
+ * throws SvcApiError: 401 for a wrong key, 403 for another merchant's or site's, 429 after too many.
+ */
 export class PaymentLookUps {
   constructor(
     protected readonly http: HttpExchange,

@@ -7,11 +7,13 @@ import { SvcApiError } from './svc-api-error.js';
 
 export interface StreamOptions {
   /** `id` of the last notice that you have: what came after it comes first. Without one, from now on. */
-  after?: string;
+  after?: string | undefined;
   /** Ends the stream. */
-  signal?: AbortSignal;
-  /** A connection that says nothing for so long is opened again; 45 000 when left out. The service speaks every 15 s. */
-  silenceMs?: number;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds after which a silent connection is opened again; 45 000 when left out. The service speaks every 15 s. */
+  silenceMs?: number | undefined;
+  /** Called once, when the stream is open, with the id that it begins after: what happens from then on is on it. */
+  onOpen?: ((id: string) => void) | undefined;
 }
 
 /** Tries before the first connection: an address or a key that is wrong is an error, and not waited for. */
@@ -23,54 +25,54 @@ const MESSAGE_LENGTH_MAX = 1024 * 1024;
 /**
  * Every notice once, in order, over reconnections.
  *
- * @throws SvcApiError when there is no use in going on: 400 or 410 for an `after` that is none or too old, 401, 403, 404
+ * @throws SvcApiError when there is no use in going on: 400 or 410 for an `after` that is none or too old, 401, 403, 404; with
+ * `retryable` false for a message that cannot be read
  */
 export async function* streamPayments(
   http: HttpExchange,
   request: ApiRequest,
-  { after, signal, silenceMs = 45_000 }: StreamOptions = {},
+  { after, signal, silenceMs = 45_000, onOpen }: StreamOptions = {},
 ): AsyncGenerator<PaymentNotice, void, undefined> {
   let last = after;
-  let wasOpen = false;
+  let isOpened = false;
+  const onId = (id: string): void => {
+    last = id;
+    if (!isOpened) onOpen?.(id);
+    isOpened = true;
+  };
   for (let tries = 1; !signal?.aborted; tries++) {
     const connection = new AbortController();
     const signals = AbortSignal.any(signal ? [signal, connection.signal] : [connection.signal]);
+    let retryAfterSeconds: number | undefined;
     try {
       const headers = last === undefined ? request.headers : { ...request.headers, 'last-event-id': last };
       const body = await http.open({ ...request, headers }, signals);
-      wasOpen = true;
       tries = 0;
-      yield* noticesIn(body, {
-        startTimer: () => setTimeout(() => connection.abort(), silenceMs),
-        // Also the one that begins a stream, before there is a notice.
-        onId: (id) => (last = id),
-      });
+      const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), silenceMs);
+      yield* noticesIn(body, { startTimer, onId });
     } catch (error) {
       if (signal?.aborted) return;
-      if (!mayGoOn(error) || (!wasOpen && tries === FIRST_TRIES_MAX)) throw error;
-      await http.pause(Math.min(tries + 1, LONGEST_PAUSE_AT), (error as SvcApiError).retryAfterSeconds);
-      continue;
+      if (!(error instanceof SvcApiError && error.retryable)) throw error;
+      if (!isOpened && tries === FIRST_TRIES_MAX) throw error;
+      ({ retryAfterSeconds } = error);
     } finally {
       connection.abort();
     }
-    await http.pause(Math.min(tries + 1, LONGEST_PAUSE_AT));
+    await Promise.race([http.pause(Math.min(tries + 1, LONGEST_PAUSE_AT), retryAfterSeconds), abortOf(signal)]);
   }
 }
 
-/** A connection that breaks is no error of the API. */
-function mayGoOn(error: unknown): boolean {
-  return error instanceof SvcApiError
-    ? error.retryable
-    : error instanceof Error && error.name !== 'MalformedPaymentError';
-}
-
-function noticeOf({ id, data }: { id?: string | undefined; data: string }): PaymentNotice | undefined {
-  if (id === undefined) throw new MalformedPaymentError('id');
-  return readPaymentNotice(id, parseJson(data));
+/** Never, where there is no signal. */
+function abortOf(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 interface Watch {
-  readonly startTimer: () => ReturnType<typeof setTimeout>;
+  readonly startTimer: () => NodeJS.Timeout;
+  /** Also of the message that begins a stream, before there is a notice. */
   readonly onId: (id: string) => void;
 }
 
@@ -78,23 +80,61 @@ async function* noticesIn(
   body: ReadableStream<Uint8Array>,
   { startTimer, onId }: Watch,
 ): AsyncGenerator<PaymentNotice, void, undefined> {
-  const messages: { id?: string | undefined; data: string }[] = [];
+  const messages: Message[] = [];
   const parser = createParser({
     maxBufferSize: MESSAGE_LENGTH_MAX,
     onId,
     onEvent: (message) => messages.push(message),
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') throw unreadable(error);
+    },
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {
-    // Only while the service has its turn: how long the reader of the notices takes is up to them.
-    const timer = startTimer();
-    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    const { done, value } = await readChunk(reader, startTimer);
     if (done) return;
     parser.feed(decoder.decode(value, { stream: true }));
     for (const message of messages.splice(0)) {
-      const notice = noticeOf(message);
+      const notice = parseNotice(message);
       if (notice) yield notice;
     }
   }
+}
+
+type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+
+/** The timer runs while the service has its turn: how long the reader of the notices takes is up to them. */
+async function readChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  startTimer: Watch['startTimer'],
+): Promise<Chunk> {
+  const timer = startTimer();
+  try {
+    return await reader.read();
+  } catch (cause) {
+    const errors = [{ message: 'The connection broke off' }];
+    throw new SvcApiError({ httpStatus: 0, status: 'InternalServer', errors, retryable: true, cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Message {
+  readonly id?: string | undefined;
+  readonly data: string;
+}
+
+function parseNotice({ id, data }: Message): PaymentNotice | undefined {
+  try {
+    if (id === undefined) throw new MalformedPaymentError('id');
+    return readPaymentNotice(id, parseJson(data));
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+function unreadable(cause: unknown): SvcApiError {
+  const errors = [{ message: `A message of the stream cannot be read: ${(cause as Error).message}` }];
+  return new SvcApiError({ httpStatus: 200, status: 'InternalServer', errors, retryable: false, cause });
 }

@@ -1,8 +1,8 @@
 import type { ApiErrorItem, ResponseStatus } from './hosted-payment.js';
 
 /**
- * A call that did not succeed, made from the gateway's `{status, errors: [{message}]}` envelope (H1), or from the
- * lack of any answer.
+ * A call that did not succeed, made from the gateway's `{status, errors: [{message}]}` envelope (H1), a problem of the main
+ * API (C5), or the lack of any answer.
  */
 export class SvcApiError extends Error {
   override readonly name = 'SvcApiError';

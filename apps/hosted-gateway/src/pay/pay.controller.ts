@@ -16,6 +16,7 @@ import {
 } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import { DomainError, isUuid } from '@svc/kernel';
+import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressLimit } from '../address-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
@@ -23,7 +24,7 @@ import { PageAssetFiles } from './page-assets.js';
 import { PayOnPage } from './pay-on-page.js';
 import { PayRequest } from './pay.request.js';
 import { SameOrigin } from './same-origin.guard.js';
-import { payerOf, sendEvents, sendPage } from './send-answer.js';
+import { payerOf, sendPage } from './send-answer.js';
 import { type PageState, ShowPage } from './show-page.js';
 import { WatchStates } from './watch-states.js';
 
@@ -82,7 +83,7 @@ export class PayController {
   /** The same as server-sent events, for as long as somebody watches. Refused with 503 where too many do: then poll. */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
   async events(@AtAddress() address: PayerAddress, @Res() reply: FastifyReply): Promise<void> {
-    await sendEvents(reply, await this.watchStates.open(address));
+    await sendEventStream(reply, await this.watchStates.open(address));
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])

@@ -1,5 +1,4 @@
-/** How the page and its stream are answered: their headers, and what is read of the request. */
-import type { Readable } from 'node:stream';
+/** How the page is answered: its headers, and what is read of the request. */
 import { HttpStatus } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageAssets, PayPageModel } from '../page-views/pay-page-model.js';
@@ -21,16 +20,6 @@ export async function sendPage(reply: FastifyReply, model: PayPageModel, assets:
     })
     .type('text/html; charset=utf-8')
     .send(renderPayPage(model, assets));
-}
-
-export async function sendEvents(reply: FastifyReply, stream: Readable): Promise<void> {
-  // Also where nobody reads: a HEAD is answered at once, and its stream would keep a place for ten minutes.
-  reply.raw.once('close', () => stream.destroy());
-  await reply
-    // A proxy that gathers what it passes on would keep the news back.
-    .headers({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
-    .type('text/event-stream')
-    .send(stream);
 }
 
 function localeOf(acceptLanguage: string | undefined): string {

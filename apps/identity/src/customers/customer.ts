@@ -1,8 +1,8 @@
 import type { CustomerAnswer, Mode } from '@svc/contracts';
 
 /**
- * A user that was registered as a customer of its organisation (A4). Others know it by its token; of what is personal, one
- * event tells payment-processor the name, for the payments it makes.
+ * A user that was registered as a customer of its organisation (A4). Other services know it by its token;
+ * `customer.registered.v1` carries its name to payment-processor, and nothing else that is personal.
  */
 export interface Customer {
   readonly customerReference: string;

@@ -12,7 +12,7 @@ export interface SiteSettings {
   readonly allowedHosts: string[];
   /** Mode of what is made without a key. */
   readonly keylessMode: Mode;
-  /** Receives a notification of every final payment and every refund of the site (M6); null: none was ever set. */
+  /** Receives a notification of every final payment and every refund of the site (M6); null: no address is set. */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
 }

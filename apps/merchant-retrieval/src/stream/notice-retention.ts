@@ -11,7 +11,7 @@ export class NoticeRetention implements OnApplicationBootstrap, OnApplicationShu
   private readonly job: PeriodicJob;
 
   constructor(@Inject(NoticeRepository) notices: NoticeRepository, @Inject(SERVICE_LOG) log: ServiceLog) {
-    this.job = new PeriodicJob('removal of old notices', EVERY_MS, log, () => notices.removeSome());
+    this.job = new PeriodicJob('removal of old notices', EVERY_MS, log, () => notices.deleteExpired());
   }
 
   onApplicationBootstrap(): void {

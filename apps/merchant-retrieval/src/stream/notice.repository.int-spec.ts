@@ -53,7 +53,7 @@ test('each channel has its own positions, in the order of the events, however ma
   await notices.keep([...first.slice(3), ...second]);
   for (const [nth, channel] of channels.entries()) {
     expect(await positionsOf(channel)).toEqual(upTo(2 * (nth + 1)));
-    expect(await notices.extentOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
+    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
   }
   const expected = [...first, ...second].map(({ payload }) => payload.paymentReference);
   for (const channel of channels) {
@@ -69,7 +69,7 @@ test('channels are locked in the order of their keys: two replicas never wait in
   await notices.keep(mixed());
   expect(await writtenOrder()).toEqual(channels);
   retrieval.clock.advance(4 * DAY_MS + 1);
-  expect(await notices.removeSome()).toBe(true);
+  expect(await notices.deleteExpired()).toBe(true);
   expect(await writtenOrder()).toEqual(channels);
 });
 
@@ -112,7 +112,7 @@ test('of two replicas that write the same events at once, one does', async () =>
   await second;
   const positions = await positionsOf(channels[0]!);
   expect(positions).toHaveLength(events.length + 1);
-  expect(await notices.extentOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
+  expect(await notices.rangeOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
 test('only what is too old is removed, and each channel says up to where', async () => {
@@ -120,12 +120,12 @@ test('only what is too old is removed, and each channel says up to where', async
   retrieval.clock.advance(1);
   await notices.keep(mixed());
   retrieval.clock.advance(4 * DAY_MS);
-  expect(await Promise.all([notices.removeSome(), notices.removeSome()])).toContain(true);
-  expect(await notices.removeSome()).toBe(false);
+  expect(await Promise.all([notices.deleteExpired(), notices.deleteExpired()])).toContain(true);
+  expect(await notices.deleteExpired()).toBe(false);
   for (const [nth, channel] of channels.entries()) {
     const count = nth + 1;
     expect(await positionsOf(channel)).toEqual(upTo(2 * count).slice(count));
-    expect(await notices.extentOf(channel)).toEqual({ newest: 2 * count, removed: count });
+    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * count, removed: count });
     const read = await notices.readAfter(
       [count - 1, count].map((position) => ({ channel, position })),
       100,

@@ -11,9 +11,9 @@ export const NOTICE_AGE_MS_MAX = 3 * DAY_MS;
  * A notice is kept for longer than its event can write it, by more than clocks of replicas differ. So its row is there for
  * as long as its event could write it a second time.
  */
-export const KEPT_MS = NOTICE_AGE_MS_MAX + DAY_MS;
+export const RETENTION_MS = NOTICE_AGE_MS_MAX + DAY_MS;
 /** Notices that one statement removes. */
-const REMOVED_AT_ONCE = 5_000;
+const DELETE_BATCH_SIZE = 5_000;
 
 /** A notice as it is sent. */
 export interface StoredNotice {
@@ -24,13 +24,13 @@ export interface StoredNotice {
 }
 
 /** How far a reader has read its channel. */
-export interface Place {
+export interface StreamCursor {
   readonly channel: Channel;
   readonly position: number;
 }
 
-/** What comes after a {@link Place}. */
-export interface Continuation {
+/** What comes after a {@link StreamCursor}. */
+export interface NoticePage {
   /** In order, at most as many as were asked for. */
   readonly notices: readonly StoredNotice[];
   /** Where a reader stands once it has been sent these notices; undefined: some of what comes next was removed. */
@@ -38,7 +38,7 @@ export interface Continuation {
 }
 
 /** The positions that a channel has given out, and those whose notices were removed. */
-export interface Extent {
+export interface PositionRange {
   readonly newest: number;
   readonly removed: number;
 }
@@ -73,8 +73,8 @@ export class NoticeRepository {
     await this.dataSource.query(KEEP, [JSON.stringify([...rows.values()]), this.clock.now()]);
   }
 
-  async extentOf({ merchantId, siteId, mode }: Channel): Promise<Extent> {
-    const [row] = await this.dataSource.query<Extent[]>(
+  async rangeOf({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
+    const [row] = await this.dataSource.query<PositionRange[]>(
       `SELECT newest, removed FROM notice_positions WHERE merchant_id = $1 AND site_id = $2 AND mode = $3`,
       [merchantId, siteId, mode],
     );
@@ -82,23 +82,21 @@ export class NoticeRepository {
   }
 
   /** One statement for all places: what is new to each of them, by its index. Places with nothing new are left out. */
-  async readAfter(places: readonly Place[], limit: number): Promise<Map<number, Continuation>> {
+  async readAfter(places: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
       JSON.stringify(places.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
       limit,
     ]);
     const byPlace = new Map<number, ReadRow[]>();
     for (const row of rows) byPlace.set(row.nth, [...(byPlace.get(row.nth) ?? []), row]);
-    return new Map(
-      [...byPlace].map(([nth, ofPlace]) => [nth, continuationOf(places[nth]!.position, ofPlace, limit)] as const),
-    );
+    return new Map([...byPlace].map(([nth, ofPlace]) => [nth, pageOf(places[nth]!.position, ofPlace, limit)] as const));
   }
 
   /** Removes some of the notices that are no longer kept. False when there are none. Any number of replicas may call it. */
-  async removeSome(): Promise<boolean> {
+  async deleteExpired(): Promise<boolean> {
     const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(REMOVE, [
-      this.clock.later(-KEPT_MS),
-      REMOVED_AT_ONCE,
+      this.clock.later(-RETENTION_MS),
+      DELETE_BATCH_SIZE,
     ]);
     return removed > 0;
   }
@@ -145,7 +143,7 @@ const KEEP = `
     FROM fresh f JOIN positions p ON p.merchant_id = f.merchant_id AND p.site_id = f.site_id AND p.mode = f.mode
   ON CONFLICT (notice_id) DO NOTHING`;
 
-type ReadRow = Extent & { readonly nth: number } & (StoredNotice | { readonly position: null });
+type ReadRow = PositionRange & { readonly nth: number } & (StoredNotice | { readonly position: null });
 
 /** $1: the places as JSON, $2: most notices of each. */
 const READ_AFTER = `
@@ -159,10 +157,10 @@ const READ_AFTER = `
     ) AS n ON true
    ORDER BY w.nth, n.position`;
 
-function continuationOf(after: number, rows: readonly ReadRow[], limit: number): Continuation {
+function pageOf(after: number, rows: readonly ReadRow[], limit: number): NoticePage {
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
-  const notices = rows.filter((row): row is Extent & { nth: number } & StoredNotice => row.position !== null);
+  const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);
   // Every position up to the newest is committed: where fewer came than were asked for, there are no more up to there.
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }

@@ -8,14 +8,14 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
 import { type Channel, eventIdOf, positionOf } from './event-id.js';
-import { type Continuation, NoticeRepository, type Place, type StoredNotice } from './notice.repository.js';
+import { type NoticePage, NoticeRepository, type StreamCursor, type StoredNotice } from './notice.repository.js';
 
 /** How soon a notice that any replica wrote is seen: one statement for all streams of the process. */
 const POLL_MS = 250;
 /** Notices of one place that a statement reads: more than a stream's buffer takes. */
 const NOTICES_MAX = 32;
 /** Places that a statement reads: bounds what a process holds when many streams resume at once. */
-const PLACES_MAX = 500;
+const CURSORS_MAX = 500;
 /** Proxies close connections that are silent for a minute or less. */
 const HEARTBEAT_MS = 15_000;
 /** How soon a stream whose key was revoked ends. */
@@ -85,7 +85,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
       throw invalidField('Last-Event-ID', 'Last-Event-ID must be the id of an event of this stream');
     const reader = this.admit(channel, keyId);
     try {
-      const { newest, removed } = await this.notices.extentOf(channel);
+      const { newest, removed } = await this.notices.rangeOf(channel);
       // Beyond the newest: the database was restored to an earlier time, and gives the positions out again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
@@ -113,8 +113,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const groups = [...byPlace.values()];
     let hasMore = false;
-    for (let begin = 0; begin < groups.length; begin += PLACES_MAX)
-      hasMore = (await this.send(groups.slice(begin, begin + PLACES_MAX))) || hasMore;
+    for (let begin = 0; begin < groups.length; begin += CURSORS_MAX)
+      hasMore = (await this.send(groups.slice(begin, begin + CURSORS_MAX))) || hasMore;
     // Lets the sockets take what was written, so that their readers can be given more.
     if (hasMore) await setImmediate();
     return hasMore;
@@ -176,15 +176,14 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** To groups of readers that stand at the same place. True when some of them can be sent more at once. */
   private async send(groups: readonly (readonly Reader[])[]): Promise<boolean> {
-    const places = groups.map(([first]): Place => ({ channel: first!.channel, position: first!.position! }));
-    const continuations = await this.notices.readAfter(places, NOTICES_MAX);
+    const places = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
+    const pages = await this.notices.readAfter(places, NOTICES_MAX);
     let hasMore = false;
-    for (const [nth, continuation] of continuations)
-      for (const reader of groups[nth]!) hasMore = this.sendTo(reader, continuation) || hasMore;
+    for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendTo(reader, page) || hasMore;
     return hasMore;
   }
 
-  private sendTo(reader: Reader, { notices, end }: Continuation): boolean {
+  private sendTo(reader: Reader, { notices, end }: NoticePage): boolean {
     if (end === undefined) {
       // Too slow for what is kept; when it resumes it gets a 410.
       reader.out.destroy();

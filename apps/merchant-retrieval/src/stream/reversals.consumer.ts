@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { type AnyPaymentSnapshot, type EventEnvelope, PaymentReversedV1 } from '@svc/contracts';
+import { hasNotice } from '@svc/kernel';
 import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from './notice.repository.js';
 
@@ -13,6 +14,6 @@ export class ReversalsConsumer {
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
   onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.notices.keep(events);
+    return this.notices.keep(events.filter(({ payload }) => hasNotice(payload)));
   }
 }

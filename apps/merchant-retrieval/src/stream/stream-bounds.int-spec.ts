@@ -115,10 +115,10 @@ describe('Last-Event-ID', () => {
     const [firstId, secondId] = reader.events.map(({ id }) => id) as [string, string];
 
     retrieval.clock.advance(4 * DAY_MS);
-    while (await notices.removeSome());
+    while (await notices.deleteExpired());
     expect([await noticeCount(), await statusOf(ours.keys.merchant, firstId)]).toEqual([2, 200]);
     retrieval.clock.advance(1);
-    while (await notices.removeSome());
+    while (await notices.deleteExpired());
     expect(await noticeCount()).toBe(0);
     expect(await statusOf(ours.keys.merchant, firstId)).toBe(410);
     expect(await statusOf(ours.keys.merchant, secondId)).toBe(200);
@@ -248,7 +248,7 @@ test('plans, made while the tables are empty and never analysed, are index scans
   );
   const kept = await planOf(retrieval.dataSource, () => notices.keep([eventNow()]));
   expect(kept).toMatch(/Index Only Scan using notices_pkey on notices n/);
-  const removed = await planOf(retrieval.dataSource, () => notices.removeSome());
+  const removed = await planOf(retrieval.dataSource, () => notices.deleteExpired());
   expect(removed).toMatch(/Index Scan using notices_kept_since on notices/);
   for (const plan of [read, kept, removed]) expect(plan).not.toMatch(/Seq Scan on notice/);
 });

@@ -1,6 +1,7 @@
 import { Controller, Get, Headers, Inject, Res, UseGuards } from '@nestjs/common';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
+import { sendEventStream } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { PaymentStreams } from './payment-streams.js';
 
@@ -23,13 +24,6 @@ export class StreamController {
     if (!siteExists) throw new DomainError('resource.not-found');
     // The path has a site, so the guard gives one.
     const stream = await this.streams.open({ merchantId, siteId: siteId!, mode }, merchant, lastEventId);
-    // Also where the client never reads: a HEAD is answered at once, and its stream would keep a place.
-    reply.raw.once('close', () => stream.destroy());
-    if (reply.raw.destroyed) stream.destroy();
-    await reply
-      // A proxy that gathers what it forwards would hold the events back.
-      .headers({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
-      .type('text/event-stream')
-      .send(stream);
+    await sendEventStream(reply, stream);
   }
 }

@@ -1,4 +1,4 @@
-import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { PaymentFailedV1, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -145,6 +145,13 @@ describe('claims of the partner', () => {
     const { body } = await partner.pay(invoice, external('success'));
     expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
     expect(chargesOf([body.paymentReference])).toEqual([]);
+    // Under the partner's own name of it, in each event, so that the two books can be compared.
+    const told = [
+      ...(await processor.published(PaymentProcessingV1)),
+      ...(await processor.published(PaymentSucceededV1)),
+    ];
+    const ofThis = told.filter(({ payload }) => payload.paymentReference === body.paymentReference);
+    expect(ofThis.map(({ payload }) => payload.externalPaymentReference)).toEqual(['bank-1', 'bank-1']);
     expect(await ledgerOf(body.paymentReference)).toEqual([
       {
         kind: 'external',

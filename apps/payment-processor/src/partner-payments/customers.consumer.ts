@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps the names of partners' customers, which their tokens do not say. Replay: each row stays as it is. */
+/** Keeps the names of partners' customers, which their tokens do not say. Replay: the highest version of each row stays. */
 @Controller()
 export class CustomersConsumer {
   @EventPattern(CustomerRegisteredV1, { repeatable: true })

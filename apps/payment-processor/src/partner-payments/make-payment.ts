@@ -181,6 +181,7 @@ function newPayment(
       partner: { organisationId: partner.organisationId, customer: namedCustomer(customer, known) },
       merchantName: merchant.name,
       siteReference,
+      ...(method.external ? { externalPaymentReference: method.external.reference } : {}),
       ...(request.orderReference ? { orderReference: request.orderReference } : {}),
       invoiceReference,
       ...(external === undefined ? {} : { invoiceExternalReference: external }),

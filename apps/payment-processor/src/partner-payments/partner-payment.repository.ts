@@ -278,8 +278,8 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
 
 /** What {@link asSnapshot} gives back of it. */
 function storedPartnerOf(payment: AnyPaymentSnapshot): object {
-  const { reference, partner, merchantName, siteReference, orderReference } = payment;
+  const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;
   const references = { orderReference, invoiceReference, invoiceExternalReference };
-  return { reference, partner, merchantName, siteReference, ...references, vouchers };
+  return { reference, partner, merchantName, siteReference, externalPaymentReference, ...references, vouchers };
 }

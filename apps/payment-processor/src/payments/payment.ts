@@ -57,6 +57,7 @@ export type PartnerMembers = Pick<
   | 'merchantName'
   | 'siteReference'
   | 'orderReference'
+  | 'externalPaymentReference'
   | 'invoiceReference'
   | 'invoiceExternalReference'
   | 'vouchers'

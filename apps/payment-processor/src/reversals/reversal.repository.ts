@@ -22,7 +22,8 @@ export class ReversalRepository {
 
   /**
    * Attempts whose reversal is due, each given to one caller until `leaseUntil`. One that is still `reversing` is left to
-   * the recovery job, which ends it with its payment first.
+   * the recovery job, which ends it with its payment first; so is one whose payment has another attempt under way, because
+   * what is told of a reversal says how its payment ended.
    */
   async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueReversal[], number]>(
@@ -30,7 +31,7 @@ export class ReversalRepository {
          FROM (SELECT d.attempt_id, y.mode
                  FROM reversals d JOIN attempts a ON a.attempt_id = d.attempt_id JOIN payments p ON p.payment_id = a.payment_id
                  JOIN payables y ON y.payable_id = p.payable_id
-                WHERE d.next_try_at <= $1 AND a.state <> 'reversing'
+                WHERE d.next_try_at <= $1 AND a.state <> 'reversing' AND p.state IN ('success', 'failed')
                 ORDER BY d.next_try_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due
         WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id AS "attemptId", due.mode`,
       [this.clock.now(), leaseUntil, limit],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type {
   HostedPaymentNotification,
   MerchantCustomer,
-  NoticedRefund,
+  RefundNotice,
   NotificationFields,
   PaymentNotice,
   PaymentNotification,
@@ -83,7 +83,7 @@ function onTheWire(fields: NotificationFields, apiKey: string): HostedPaymentNot
 }
 
 type NoticeMember =
-  'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof NoticedRefund;
+  'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof RefundNotice;
 
 /** Members of a notice and of the objects in it, in the order of the body; a list that lacks one does not compile. */
 const NOTICE_MEMBERS: Readonly<Record<NoticeMember, true>> = {

@@ -1,5 +1,5 @@
 import { isHosted } from '@svc/contracts';
-import type { Clock } from '@svc/kernel';
+import { type Clock, hasNotice } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { ClaimedNotification } from '../delivery/claim-notifications.js';
 import type { Places } from '../delivery/delivery-worker.js';
@@ -67,7 +67,7 @@ async function notificationsOf(
       ...(isHosted(payload) && payload.reversedUTCDate === undefined
         ? [sessionNotification({ ...event, payload })]
         : []),
-      ...(webhook === undefined ? [] : [siteNotification({ ...event, payload }, webhook)]),
+      ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),
     ];
   });
 }

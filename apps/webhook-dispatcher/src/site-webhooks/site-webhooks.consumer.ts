@@ -11,8 +11,10 @@ export class SiteWebhooksConsumer {
       await upsertIfNewer(tx, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
         site_reference: site.siteReference,
-        webhook_url: site.webhookUrl ?? null,
-        webhook_enabled: site.webhookEnabled ?? false,
+        // Of a release that does not know the webhook: the one that is kept stays.
+        ...(site.webhookEnabled === undefined
+          ? {}
+          : { webhook_url: site.webhookUrl ?? null, webhook_enabled: site.webhookEnabled }),
       });
     }
   }

@@ -126,6 +126,23 @@ describe('the webhook of a site (M6)', () => {
     expect(shop.statuses).toEqual(['Failed']);
   });
 
+  it('receives each refund of a payment, and none where the charge that was given back was a second one', async () => {
+    const [failed, paid] = [hosted({ state: 'failed' }), hosted()];
+    const refunds = [reversalOf(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
+    await dispatcher.reversed(refunds[0]!);
+    await dispatcher.reversed(refunds[1]!);
+    await dispatcher.reversed(reversalOf(paid));
+    await sendAll();
+    expect(backOffice.received.map(idOf).toSorted()).toEqual(refunds.map((one) => noticeOf(one).id).toSorted());
+  });
+
+  it('stays as it is when a release that does not know it changes the site', async () => {
+    await dispatcher.site(site, 2);
+    await dispatcher.paid(hosted());
+    await sendAll();
+    expect(backOffice.received).toHaveLength(1);
+  });
+
   it('receives a payment once however often its event arrives, also when the address has changed since', async () => {
     const payments = [hosted(), hosted({ state: 'failed' }), ofInvoice()];
     await dispatcher.paid(...payments);

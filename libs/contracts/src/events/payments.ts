@@ -136,6 +136,11 @@ export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSour
   siteReference?: string;
   /** What the partner sent as `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
+  /**
+   * What the partner calls the payment that it took elsewhere (P6); only where `paymentMethodType` is `External`, and absent
+   * from those of earlier releases. At most 100 characters.
+   */
+  externalPaymentReference?: string;
   /** Invoice reference of the service; of a hosted session, which is one to whoever scans its code, the sessionId. */
   invoiceReference?: string;
   /** The merchant's invoice reference, where it gave one. */

@@ -5,10 +5,10 @@ import type { PaymentNotification } from './payment-notification.js';
  * The payment's own fields are those of the retrieval model.
  */
 export type PaymentNotice = PaymentNotification &
-  ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: NoticedRefund });
+  ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: RefundNotice });
 
 /** Money given back, wholly or in part; an automatic reversal too (H2, M5). */
-export interface NoticedRefund {
+export interface RefundNotice {
   /** Names it for ever; of an automatic reversal a UUID. */
   refundReference: string;
   /** Cents. */

@@ -1,25 +1,24 @@
-/** What both fronts say themselves: whose an address is, and how they answer where no app does. */
+/** What both fronts decide themselves: which app has an address, and what is answered where none does. */
 import { randomUUID } from 'node:crypto';
 import { appFor, type ErrorCode, type Host } from '@svc/contracts';
 
-/** What a front answers itself: nobody is named for the address, or the app that is does not answer. */
-export interface OwnAnswer {
+/** An answer of the proxy itself: no app has this address, or the app does not answer. */
+export interface ProxyError {
   readonly status: 404 | 413 | 502 | 503 | 504;
   readonly code: ErrorCode;
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
 
-export const NOTHING_FOUND: OwnAnswer = {
+export const NOT_FOUND: ProxyError = {
   status: 404,
   code: 'resource.not-found',
   message: 'Nothing was found here.',
 };
 
 /**
- * Whether the address may be forwarded, and to whom. The table is asked with the path as it was sent; a path that
- * would be another one for whoever parses it (`/pay/../admin`, `/pay\admin`) is nobody's, or the table would say yes
- * to one path and the app be asked for another.
+ * The app that a request is forwarded to. A path that parsers normalise to another one (`/pay/../admin`, `/pay\admin`) has no
+ * app; otherwise the table would check one path and the app serve another.
  */
 export function appForAddress(host: Host, address: string, method = 'GET'): string | undefined {
   const path = address.split('?', 1)[0] ?? '';
@@ -38,20 +37,20 @@ function isEncoded(path: string): boolean {
   }
 }
 
-export interface WrittenAnswer {
+export interface ProxyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** In the form that callers of this host know: C5 and H1, or a sentence for a person's browser. */
-export function writeAnswer(
+export function writeProxyError(
   host: Host,
   accept: string | undefined,
-  { status, code, message, retryAfterSeconds }: OwnAnswer,
-): WrittenAnswer {
+  { status, code, message, retryAfterSeconds }: ProxyError,
+): ProxyAnswer {
   const requestId = randomUUID();
-  const written = (contentType: string, body: string): WrittenAnswer => ({
+  const written = (contentType: string, body: string): ProxyAnswer => ({
     status,
     headers: {
       'x-request-id': requestId,
@@ -72,7 +71,7 @@ export function writeAnswer(
   return written('application/problem+json', JSON.stringify(problem));
 }
 
-function statusOf(status: OwnAnswer['status']): 'NotFound' | 'BadRequest' | 'InternalServer' {
+function statusOf(status: ProxyError['status']): 'NotFound' | 'BadRequest' | 'InternalServer' {
   if (status === 404) return 'NotFound';
   return status === 413 ? 'BadRequest' : 'InternalServer';
 }

@@ -1,23 +1,22 @@
 import { ERROR_CATALOGUE, type Host } from '@svc/contracts';
-import { NOTHING_FOUND, type OwnAnswer, writeAnswer } from '@svc/service';
+import { NOT_FOUND, type ProxyError, writeProxyError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const TOO_LARGE: OwnAnswer = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
+const TOO_LARGE: ProxyError = { status: 413, code: 'request.too-large', message: 'The request is too large.' };
 /** Nothing was sent to the app: repeating is safe. */
-const UNAVAILABLE: OwnAnswer = {
+const UNAVAILABLE: ProxyError = {
   status: 503,
   code: 'service.not-ready',
   message: 'The service is being restarted. Try again in a moment.',
   retryAfterSeconds: 1,
 };
 /** The app may have executed the request before it went. */
-const BROKEN_OFF: OwnAnswer = {
+const BROKEN_OFF: ProxyError = {
   status: 502,
   code: 'service.broken-off',
   message: ERROR_CATALOGUE['service.broken-off'].message,
-  retryAfterSeconds: 1,
 };
-const TOO_SLOW: OwnAnswer = {
+const TOO_SLOW: ProxyError = {
   status: 504,
   code: 'service.timed-out',
   message: ERROR_CATALOGUE['service.timed-out'].message,
@@ -38,11 +37,11 @@ export function wasNeverSent(error: unknown): boolean {
   return codesOf(error).some((code) => NEVER_SENT.has(code));
 }
 
-export function answerTo(error: unknown): OwnAnswer {
+export function proxyErrorOf(error: unknown): ProxyError {
   const { statusCode } = error as { statusCode?: unknown };
   if (statusCode === 413) return TOO_LARGE;
   // The library would not read the address, or the client would not write it.
-  if (statusCode === 400 || codesOf(error).includes('UND_ERR_INVALID_ARG')) return NOTHING_FOUND;
+  if (statusCode === 400 || codesOf(error).includes('UND_ERR_INVALID_ARG')) return NOT_FOUND;
   if (wasNeverSent(error)) return UNAVAILABLE;
   return codesOf(error).some((code) => TIMED_OUT.has(code)) ? TOO_SLOW : BROKEN_OFF;
 }
@@ -55,13 +54,13 @@ function codesOf(error: unknown, depth = 0): string[] {
   return [...(typeof code === 'string' ? [code] : []), ...causes.flatMap((each) => codesOf(each, depth + 1))];
 }
 
-/** {@link writeAnswer}, sent. */
-export function answerItself(
+/** {@link writeProxyError}, sent. */
+export function sendProxyError(
   host: Host,
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: OwnAnswer,
+  answer: ProxyError,
 ): FastifyReply {
-  const { status, headers, body } = writeAnswer(host, request.headers.accept, answer);
+  const { status, headers, body } = writeProxyError(host, request.headers.accept, answer);
   return reply.status(status).headers(headers).send(body);
 }

@@ -1,7 +1,7 @@
 import { ROUTES } from '@svc/contracts';
 import { FrontConfig, upstreamsOf } from './config.js';
-import { writeAnswer } from '@svc/service';
-import { answerTo, wasNeverSent } from './own-answers.js';
+import { writeProxyError } from '@svc/service';
+import { proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 
 const withCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
 
@@ -18,7 +18,7 @@ test.each([
   ['an address the library would not read', { statusCode: 400 }, 404],
   ['a body that is too large', { statusCode: 413 }, 413],
   ['nothing that says more', new Error('x'), 502],
-])('%s: %p is answered', (_what, error, status) => expect(answerTo(error).status).toBe(status));
+])('%s: %p is answered', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
 
 test('every app of the route table has an upstream to configure', () => {
   const config = Object.assign(new FrontConfig(), {
@@ -58,11 +58,15 @@ test('causes are looked at five deep, which ends a circle of them', () => {
 });
 
 it.each([
-  [withCode('ECONNRESET'), 'The service broke off before it answered. Find out what was done before you repeat', '1'],
+  [
+    withCode('ECONNRESET'),
+    'The service broke off before it answered. Find out what was done before you repeat',
+    undefined,
+  ],
   [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
   [{ statusCode: 413 }, 'The request is too large.', undefined],
 ])('the answer to %p warns where the request may have been executed', (error, words, retryAfter) => {
-  const { headers, body } = writeAnswer('api', undefined, answerTo(error));
+  const { headers, body } = writeProxyError('api', undefined, proxyErrorOf(error));
   expect((JSON.parse(body) as { title: string }).title).toContain(words);
   expect(headers['retry-after']).toBe(retryAfter);
 });

@@ -1,4 +1,4 @@
-import { appForAddress, NOTHING_FOUND, type OwnAnswer, writeAnswer } from './front-answers.js';
+import { appForAddress, NOT_FOUND, type ProxyError, writeProxyError } from './proxy-errors.js';
 
 test.each([
   '//admin/v1/merchants',
@@ -18,7 +18,7 @@ test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%
   expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
-const UNAVAILABLE: OwnAnswer = {
+const UNAVAILABLE: ProxyError = {
   status: 503,
   code: 'service.not-ready',
   message: 'Try again in a moment.',
@@ -29,7 +29,7 @@ const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
 
 describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', (host) => {
   it('is a problem with the id of the request, and says when to come again (C5)', () => {
-    const { status, headers, body } = writeAnswer(host, undefined, UNAVAILABLE);
+    const { status, headers, body } = writeProxyError(host, undefined, UNAVAILABLE);
     expect(status).toBe(503);
     expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json', 'retry-after': '1' });
     expect(JSON.parse(body)).toEqual({
@@ -42,7 +42,7 @@ describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', 
   });
 
   it('has no instance and no Retry-After where the caller is wrong', () => {
-    const { headers, body } = writeAnswer(host, 'application/json', NOTHING_FOUND);
+    const { headers, body } = writeProxyError(host, 'application/json', NOT_FOUND);
     expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json' });
     const [title, code] = ['Nothing was found here.', 'resource.not-found'];
     expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status: 404, code });
@@ -56,14 +56,14 @@ it.each([
   [503, 'InternalServer'],
   [504, 'InternalServer'],
 ] as const)("of %d is the gateway's envelope for its merchants (H1)", (status, text) => {
-  const { headers, body } = writeAnswer('gateway', '*/*', { ...UNAVAILABLE, status });
+  const { headers, body } = writeProxyError('gateway', '*/*', { ...UNAVAILABLE, status });
   expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
   expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
 });
 
 it.each(['gateway', 'shop'] as const)('is a sentence for a browser at the %s', (host) => {
-  for (const answer of [NOTHING_FOUND, UNAVAILABLE]) {
-    const { status, headers, body } = writeAnswer(host, 'text/html,*/*', answer);
+  for (const answer of [NOT_FOUND, UNAVAILABLE]) {
+    const { status, headers, body } = writeProxyError(host, 'text/html,*/*', answer);
     expect([status, body]).toEqual([answer.status, answer.message]);
     expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/plain; charset=utf-8' });
   }
