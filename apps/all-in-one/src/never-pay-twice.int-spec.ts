@@ -4,15 +4,18 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitUntil } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import { type BankAndPlatform, type PageSeen, startBankAndPlatform } from '../test/bank-and-platform.js';
 import { type Fault, FAULTS } from '../test/unreliable-acquirer.js';
 
 const PAYERS = ['reloads', 'has a second tab', 'leaves'] as const;
 type Payer = (typeof PAYERS)[number];
 const FORGETS: Fault = 'approves what it said it never would';
-/** Longer than the recovery job needs to find that a charge has not arrived, so that a late answer is still heard. */
-const TIMEOUT_MS = 4_000;
+/**
+ * Longer than the recovery job needs to find that a charge has not arrived, so that a late answer is still heard; at most what
+ * the service allows.
+ */
+const TIMEOUT_MS = Math.min(4_000 * PATIENCE, 9_000);
 
 interface Cell {
   readonly fault: Fault;
