@@ -45,7 +45,10 @@ const mayImport = (...extra) => [
   { sourceTag: 'type:sdk', onlyDependOnLibsWithTags: [] },
   { sourceTag: 'type:example', onlyDependOnLibsWithTags: ['type:sdk'] },
   { sourceTag: 'type:testing', onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts'] },
-  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:contracts', 'type:sdk', 'type:simulator'] },
+  {
+    sourceTag: 'type:bench',
+    onlyDependOnLibsWithTags: ['type:contracts', 'type:kernel', 'type:sdk', 'type:simulator'],
+  },
   { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
 ];
 

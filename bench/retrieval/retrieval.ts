@@ -10,7 +10,7 @@ import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
 import { rounded, type Section } from '../report.ts';
 import type { Demo } from '../../tools/svc/seed.ts';
-import { referencesOf, seedRetrieval } from './seed-retrieval.ts';
+import { type SeededMerchant, seedRetrieval } from './seed-retrieval.ts';
 import { measureVisibility, VISIBLE_MS_MAX, type Visibility } from './visibility.ts';
 
 const FEW = 1_000;
@@ -19,10 +19,6 @@ const MANY = 1_000_000;
 const AT_MOST = 1.5;
 const REQUESTS_PER_SECOND_OF_STEP = 20;
 const WARM_UP = 30;
-/** Newer than 24 hours for both merchants. */
-const INSIDE = 1;
-/** Older than three calendar months for both, on any day of a month. */
-const OUTSIDE_SHARE = 0.99;
 
 interface LookUp {
   readonly endpoint: string;
@@ -45,17 +41,18 @@ export async function measureRetrieval({ rounds, seconds, say }: PartOptions): P
     // The first has the payments of the measurement before.
     const [many, few] = demoOf().merchants;
     if (!few || !many) throw new Error('The platform has no two merchants to be measured with.');
-    const merchants = [
+    const lookUps: LookUp[] = [];
+    for (const { merchant, payments } of [
       { merchant: few, payments: FEW },
       { merchant: many, payments: MANY },
-    ];
-    for (const { merchant, payments } of merchants) {
+    ]) {
       const owner = { merchantId: merchant.merchantId, siteId: merchant.sites[0]!.siteId };
-      say(`${payments} payments are there after ${rounded(await seedRetrieval(running.sql, owner, payments))} s`);
+      const seeded = await seedRetrieval(running.sql, owner, payments);
+      say(`${payments} payments are there after ${rounded(seeded.seconds)} s`);
+      lookUps.push(...lookUpsOf(merchant, payments, seeded));
     }
     await running.sql('VACUUM ANALYZE merchant_retrieval.payments');
 
-    const lookUps = merchants.flatMap(({ merchant, payments }) => lookUpsOf(merchant, payments));
     const problems = [...visibility.problems];
     const pool = new Pool(demoOf().apiUrl, { connections: 1 });
     const ask = async ({ path, apiKey, expected }: LookUp): Promise<number> => {
@@ -83,7 +80,11 @@ function demoOf(): Demo {
   return JSON.parse(readFileSync(join(ROOT, '.data', 'bench', 'embedded', 'demo.json'), 'utf8')) as Demo;
 }
 
-function lookUpsOf({ merchantId, apiKey, sites }: Demo['merchants'][number], payments: number): LookUp[] {
+function lookUpsOf(
+  { merchantId, apiKey, sites }: Demo['merchants'][number],
+  payments: number,
+  seeded: SeededMerchant,
+): LookUp[] {
   const [site] = sites;
   if (!site) throw new Error('The merchant has no site.');
   const owners = [
@@ -92,14 +93,11 @@ function lookUpsOf({ merchantId, apiKey, sites }: Demo['merchants'][number], pay
   ];
   return owners.flatMap(({ of, base, apiKey: key }) =>
     [true, false].flatMap((isInside) => {
-      const { invoice, external, payment } = referencesOf(
-        merchantId,
-        isInside ? INSIDE : Math.floor(payments * OUTSIDE_SHARE),
-      );
+      const { invoiceReference, externalReference, paymentReference } = isInside ? seeded.inside : seeded.outside;
       const paths = {
-        [`by invoice, of a ${of}`]: `${base}/invoices/${invoice}/payments`,
-        [`by external reference, of a ${of}`]: `${base}/payments?externalReference=${external}`,
-        [`by service payment id, of a ${of}`]: `${base}/payments/${payment}`,
+        [`by invoice, of a ${of}`]: `${base}/invoices/${invoiceReference}/payments`,
+        [`by external reference, of a ${of}`]: `${base}/payments?externalReference=${externalReference}`,
+        [`by service payment id, of a ${of}`]: `${base}/payments/${paymentReference}`,
       };
       return Object.entries(paths).map(([endpoint, path]) => ({
         endpoint,
@@ -107,7 +105,7 @@ function lookUpsOf({ merchantId, apiKey, sites }: Demo['merchants'][number], pay
         payments,
         path,
         apiKey: key,
-        expected: isInside ? payment : undefined,
+        expected: isInside ? paymentReference : undefined,
         ms: [],
       }));
     }),

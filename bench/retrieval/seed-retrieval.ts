@@ -1,22 +1,34 @@
+import { newPaymentReference } from '@svc/kernel';
 import type { RunningSystem } from '../hosted-payment/system.ts';
 
-/** How a payment of a measurement is found: by its number, 0 for the newest. */
-export const referencesOf = (merchantId: number, number: number) => ({
-  invoice: `invoice-${number}`,
-  external: `ORDER-${number}`,
-  /** 18 characters of the alphabet of service payment ids (C3). */
-  payment: `${String(merchantId).padStart(8, '0')}${String(number).padStart(10, '0')}`,
-});
+/** One of the payments that a measurement finds, or must not find. */
+export interface SeededPayment {
+  readonly invoiceReference: string;
+  readonly externalReference: string;
+  readonly paymentReference: string;
+}
+
+export interface SeededMerchant {
+  /** One of the newest. */
+  readonly inside: SeededPayment;
+  /** Older than three calendar months, on any day of a month. */
+  readonly outside: SeededPayment;
+  readonly seconds: number;
+}
+
+/** Newer than 24 hours, however few payments there are. */
+const INSIDE = 1;
+const OUTSIDE_SHARE = 0.99;
 
 /**
  * Writes what merchant-retrieval would keep of so many payments, evenly spread over four months: the longest window has left
- * the oldest, whose partition is made here. Returns seconds.
+ * the oldest, whose partition is made here.
  */
 export async function seedRetrieval(
   sql: RunningSystem['sql'],
   { merchantId, siteId }: { merchantId: number; siteId: number },
   payments: number,
-): Promise<number> {
+): Promise<SeededMerchant> {
   const from = performance.now();
   await sql('SET search_path = merchant_retrieval');
   await sql(`SELECT ensure_month_partitions('payments', (now() AT TIME ZONE 'UTC' - interval '4 months')::date, 5)`);
@@ -24,13 +36,31 @@ export async function seedRetrieval(
     `INSERT INTO payments (generation, payment_reference, payment_utc_date, version, merchant_id, site_id, mode, status,
                            invoice_reference, external_reference, currency, invoiced_amount, tip_amount, tendered_amount,
                            site_reference, vouchers, first_name, last_name)
-     SELECT 1, lpad('${merchantId}', 8, '0') || lpad(number::text, 10, '0'), at, 2, ${merchantId}, ${siteId}, 'test', 1,
-            'invoice-' || number, 'ORDER-' || number, 'ZAR', 12345, 0, 12345, 'TILL-1', '[]', 'Thandi', 'Nkosi'
+     SELECT 1, ${seededReference(merchantId, 'number')}, at, 2, ${merchantId}, ${siteId}, 'test', 1,
+            'seeded-' || number, 'SEEDED-' || number, 'ZAR', 12345, 0, 12345, 'TILL-1', '[]', 'Thandi', 'Nkosi'
        FROM (SELECT number, now() - number * (now() - oldest) / ${payments} AS at
                FROM generate_series(0, ${payments - 1}) AS number,
                     (SELECT date_trunc('month', now() AT TIME ZONE 'UTC' - interval '4 months') AT TIME ZONE 'UTC' AS oldest)) AS made
       -- The oldest first, as they would have come.
       ORDER BY number DESC`,
   );
-  return (performance.now() - from) / 1_000;
+  const named = async (number: number): Promise<SeededPayment> => {
+    // Only a reference whose check character is right is looked up at all (C3).
+    const paymentReference = newPaymentReference(new Date());
+    await sql(
+      `UPDATE payments SET payment_reference = '${paymentReference}'
+        WHERE payment_reference = ${seededReference(merchantId, String(number))}`,
+    );
+    return { invoiceReference: `seeded-${number}`, externalReference: `SEEDED-${number}`, paymentReference };
+  };
+  return {
+    inside: await named(INSIDE),
+    outside: await named(Math.floor(payments * OUTSIDE_SHARE)),
+    seconds: (performance.now() - from) / 1_000,
+  };
+}
+
+/** SQL of 18 characters of the alphabet of service payment ids. */
+function seededReference(merchantId: number, number: string): string {
+  return `lpad('${merchantId}', 8, '0') || lpad(${number}::text, 10, '0')`;
 }
