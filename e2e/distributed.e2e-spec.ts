@@ -124,6 +124,36 @@ describe('a trace', () => {
   });
 });
 
+it('each key sees of the payments of merchants what it may, in every look-up and on the stream (A7, M1)', async () => {
+  const [site, another, foreign] = [platform.site(0, 0), platform.site(0, 1), platform.site(1, 0)];
+  const [payment] = await clientOf(platform).listPayments(await pay());
+  const { sessionId, merchantOrderId, paymentReference } = payment!;
+  const keys = [site.merchant.apiKey, site.apiKey, another.apiKey, foreign.merchant.apiKey, foreign.apiKey, undefined];
+  const ask = async (path: string, key: string | undefined): Promise<string> => {
+    const url = `${platform.demo.apiUrl}/business/api/v1/merchants/${site.merchant.merchantId}${path}`;
+    const found = await fetch(url, { headers: key === undefined ? {} : { 'x-api-key': key } });
+    if (found.status !== 200 || path.endsWith('/stream')) {
+      await found.body?.cancel();
+      return String(found.status);
+    }
+    return `200:${((await found.json()) as unknown[]).length}`;
+  };
+  const lookUps = [
+    `/invoices/${sessionId}/payments`,
+    `/payments?externalReference=${merchantOrderId}`,
+    `/payments/${paymentReference}`,
+  ];
+  await waitUntil('the payment to be found', 10_000, async () => (await ask(lookUps[2]!, keys[0])) === '200:1');
+  const answersTo = (path: string): Promise<string[]> => Promise.all(keys.map((key) => ask(path, key)));
+  const ofSite = `/sites/${site.siteId}`;
+  for (const path of lookUps) {
+    expect([path, await answersTo(path)]).toEqual([path, ['200:1', '200:1', '200:0', '403', '403', '401']]);
+    const atSite = `${ofSite}${path}`;
+    expect([atSite, await answersTo(atSite)]).toEqual([atSite, ['200:1', '200:1', '403', '403', '403', '401']]);
+  }
+  expect(await answersTo(`${ofSite}/payments/stream`)).toEqual(['200', '200', '403', '403', '403', '401']);
+});
+
 describe('while identity is stopped', () => {
   const stopped: number[] = [];
   const freeze = (app: 'identity' | 'payment-processor'): void => {
