@@ -99,8 +99,10 @@ describe('what is told of a key', () => {
 
   it('leaves the site out for a merchant key', () => {
     const key: ApiKey = { ...KEY, kind: 'merchant', siteId: null };
-    expect(apiKeyChanged(key).payload).not.toHaveProperty('siteId');
-    expect(signingKeyChanged(key).payload).not.toHaveProperty('siteId');
+    for (const { payload } of [apiKeyChanged(key), signingKeyChanged(key)]) {
+      expect(payload).not.toHaveProperty('siteId');
+      expect(payload).toMatchObject({ merchantId: 1001 });
+    }
   });
 
   it('to an administrator: neither', () => {

@@ -1,6 +1,7 @@
 import { MerchantChangedV1, SiteChangedV1 } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
 import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
+import { countSites } from '../sites/site.repository.js';
 
 const MERCHANTS = '/admin/v1/merchants';
 
@@ -111,6 +112,17 @@ describe('merchants', () => {
     expect(listed.find(({ name }) => name === 'Merchant 0')).toMatchObject({ siteCount: 0 });
     expect(listed.filter((merchant) => 'sites' in merchant)).toEqual([]);
     expect(listed.map(({ merchantId }) => merchantId)).toEqual(listed.map(({ merchantId }) => merchantId).toSorted());
+  });
+
+  it('counts the sites of the merchants of a page alone', async () => {
+    const [merchantId] = await Promise.all(
+      ['On the page', 'On another'].map(async (name) => {
+        const merchant = (await admin('POST', MERCHANTS, { name })).body as { merchantId: number };
+        await admin('POST', `${MERCHANTS}/${merchant.merchantId}/sites`, { name, siteReference: 'SHOP' });
+        return merchant.merchantId;
+      }),
+    );
+    expect(await countSites(test.dataSource.manager, [merchantId!])).toEqual(new Map([[merchantId, 1]]));
   });
 
   it.each(['x', '-1', '1.5', '', '1&after=2'])('refuses to go on after %j', async (after) => {

@@ -2,6 +2,7 @@ import { hashApiKey } from '@svc/auth';
 import { PartnerKeyChangedV1 } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
 import { adminOf, type Client, startIdentity } from '../../test/identity.js';
+import { findOrganisations } from './organisation.repository.js';
 
 const PATH = '/admin/v1/organisations';
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
@@ -130,6 +131,8 @@ describe('organisations and their credentials', () => {
       expect([method, path, (await admin(method, path, body)).status]).toEqual([method, path, 404]);
     }
     expect((await admin('GET', `${organisation}/keys`)).body.keys).toMatchObject([{ keyId, revoked: false }]);
+    const found = await findOrganisations(identity.dataSource.manager, [organisationId, NOBODYS]);
+    expect(found.map((one) => one.organisationId)).toEqual([organisationId]);
   });
 
   it('leave a trace of every change', async () => {

@@ -61,9 +61,10 @@ describe('the sealing key', () => {
     expect(await sealsTo()).toBe('third');
   });
 
-  it('is the later of two that are both the first of their name', async () => {
+  it('is the later of two that are both the first of their name, and the first of two of one moment', async () => {
     await publish(await publicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publish(await publicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
+    await publish(await publicJwk('of the same moment'), 1, '2026-03-01T11:00:00.000Z');
     expect(await sealsTo()).toBe('later');
   });
 

@@ -1,5 +1,5 @@
 import { DomainError, type MerchantUrlRules } from '@svc/kernel';
-import { settleSettings, siteChanged, type SiteSettings } from './site.js';
+import { settleSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -67,6 +67,15 @@ describe('settleSettings', () => {
   it('keeps nothing that is no setting', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
     expect(settleSettings(given, URL_RULES)).toEqual(SETTINGS);
+  });
+});
+
+describe('urlRulesOf', () => {
+  it.each([
+    ['development', true],
+    ['production', false],
+  ])('of %s: a webhook on loopback without TLS is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
+    expect(urlRulesOf({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
   });
 });
 

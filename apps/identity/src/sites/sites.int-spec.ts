@@ -144,8 +144,9 @@ describe('sites', () => {
     expect(elsewhere.status).toBe(201);
   });
 
-  it('changes what was sent, keeps the rest, and publishes the next version', async () => {
+  it('changes what was sent, keeps the rest and the other sites, and publishes the next version', async () => {
     const site = await create();
+    const sibling = await create({ siteReference: 'SHOP-2' });
     const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, {
       requireApiKey: false,
       allowedHosts: ['LOCALHOST'],
@@ -157,7 +158,7 @@ describe('sites', () => {
       { ...asPublished(site), aggregateVersion: 1 },
       { ...asPublished(changed), aggregateVersion: 2 },
     ]);
-    expect((await admin('GET', merchant)).body.sites).toEqual([changed]);
+    expect((await admin('GET', merchant)).body.sites).toEqual([changed, sibling]);
   });
 
   it('has a webhook that is switched off and on without its address, and publishes each change (M6)', async () => {

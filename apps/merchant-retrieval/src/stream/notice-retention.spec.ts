@@ -1,0 +1,11 @@
+import { NoticeRetention } from './notice-retention.js';
+
+test('old notices are removed batch by batch, without a pause while there are more', async () => {
+  const batches = [true, true, false];
+  const deleteExpired = jest.fn(() => Promise.resolve(batches.shift() ?? false));
+  const retention = new NoticeRetention({ deleteExpired } as never, {} as never);
+  retention.onApplicationBootstrap();
+  await new Promise(setImmediate);
+  expect(deleteExpired).toHaveBeenCalledTimes(3);
+  await retention.onApplicationShutdown();
+});
