@@ -15,8 +15,8 @@ export function neededMonths(now: Date): { readonly first: Date; readonly count:
 
 /** Whether no look-up can read anything of a partition (`payments_2026_03`) any more (M2). False for any other name. */
 export function isPastWindow(partition: string, now: Date): boolean {
-  const [, year, month] = /^payments_(\d{4})_(\d{2})$/.exec(partition) ?? [];
-  if (year === undefined || month === undefined) return false;
-  const end = Date.UTC(Number(year), Number(month), 1);
+  const month = /^payments_(\d{4})_(\d{2})$/.exec(partition);
+  if (!month) return false;
+  const end = Date.UTC(Number(month[1]), Number(month[2]), 1);
   return end <= threeMonths(now).from.getTime() - SLACK_MS;
 }

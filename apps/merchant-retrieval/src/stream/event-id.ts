@@ -7,8 +7,6 @@ export interface Channel {
   readonly mode: Mode;
 }
 
-const PLAIN = /^1\.(\d{1,15})\.(\d{1,15})\.(test|live)\.(\d{1,15})$/;
-
 /** The `id` of an event, opaque to clients. It names its channel, so that it cannot be used for another one. */
 export function eventIdOf({ merchantId, siteId, mode }: Channel, position: number): string {
   return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');
@@ -16,8 +14,8 @@ export function eventIdOf({ merchantId, siteId, mode }: Channel, position: numbe
 
 /** The position of an id that {@link eventIdOf} has made for this channel; undefined for any other text. */
 export function positionOf(channel: Channel, eventId: string): number | undefined {
-  const position = PLAIN.exec(Buffer.from(eventId, 'base64url').toString())?.[4];
+  const position = /\.(\d{1,15})$/.exec(Buffer.from(eventId, 'base64url').toString())?.[1];
   if (position === undefined) return undefined;
-  // The decoder skips what it does not know, and the expression takes other channels and leading zeros.
+  // The decoder skips what it does not know, and the expression takes any channel and leading zeros.
   return eventIdOf(channel, Number(position)) === eventId ? Number(position) : undefined;
 }
