@@ -37,7 +37,7 @@ export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
   payable: PayableDescriptor,
-  { try: nth = 1, reference = randomUUID() as string } = {},
+  { try: nth = 1, reference = randomUUID() }: { try?: number; reference?: string } = {},
 ): Promise<OpenAttempt | undefined> {
   const now = clock.now();
   const terms = {

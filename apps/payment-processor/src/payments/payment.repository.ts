@@ -246,7 +246,7 @@ function acceptStatement(event: EventStatement): string {
          SELECT payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                 'reserved', payment_id, nth, 2, started_at, started_at
            FROM item
-          WHERE expires_at > started_at AND nth BETWEEN 1 AND tries_max
+          WHERE expires_at > started_at AND nth <= tries_max
             AND (nth = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id))
           ORDER BY payable_id
          ON CONFLICT (payable_id) DO UPDATE
