@@ -1,7 +1,7 @@
 /** Payments that are accepted in one statement: each gets its own outcome, and none has a part in another's. */
 import { randomUUID } from 'node:crypto';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type PayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
+import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/persistence';
 import { propagation } from '@opentelemetry/api';
 import { aPayable } from '../../test/builders.js';
@@ -105,8 +105,8 @@ test('each payment has its own outcome, version, merchant and site', async () =>
 
   expect(statements.batches().map((ids) => ids.length)).toEqual([free.length + refused.length]);
   const named = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
-  const shown = ({ merchantName, siteReference, payable }: Partial<PaymentSnapshot>) => {
-    return { merchantName, siteReference, version: payable!.version, tries: payable!.tries };
+  const shown = ({ merchantName, siteReference, payable }: AnyPaymentSnapshot) => {
+    return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };
   expect(accepted.map((open) => shown(open!.payment))).toEqual([
     { ...named('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
@@ -194,7 +194,7 @@ test('the relay is woken once after the statement, for what it wrote and for not
 test('each event belongs to the trace of its own payment', async () => {
   const trace = new AsyncLocalStorage<string>();
   propagation.setGlobalPropagator({
-    inject: (_, carrier, setter) => setter.set(carrier, 'traceparent', trace.getStore()),
+    inject: (_, carrier, setter) => setter.set(carrier, 'traceparent', trace.getStore() ?? 'none'),
     extract: (context) => context,
     fields: () => ['traceparent'],
   });
