@@ -39,7 +39,7 @@ async function fillTables(): Promise<void> {
   }
 }
 
-/** What is done for each row of a batch: a look-up in `index`, by nothing but its key. */
+/** A look-up in `index` for each row of a batch, by nothing but its key. */
 const eachBy = (index: string, condition: string): RegExp =>
   new RegExp(
     String.raw`Nested Loop .*\n\s+->  Function Scan on \w+ .*\n(\s+->  Limit .*\n)?\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
