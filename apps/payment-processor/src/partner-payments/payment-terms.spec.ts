@@ -44,7 +44,7 @@ describe('whose payment it is', () => {
   });
 });
 
-test('a request of a service that names no customer has none', () => {
+test('a request of a service has to name its customer', () => {
   expect(() => customerOf(SERVICE, aRequest())).toThrow('names no customer');
 });
 
