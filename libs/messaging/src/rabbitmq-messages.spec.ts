@@ -1,5 +1,5 @@
 import type { ConsumeMessage } from 'amqplib';
-import { asReplayRequest } from './rabbitmq-messages.js';
+import { asEvents, asReplayRequest } from './rabbitmq-messages.js';
 import { RabbitMqNames } from './rabbitmq-names.js';
 
 const names = new RabbitMqNames();
@@ -26,4 +26,47 @@ test.each([
   ['a type of another publisher', { id, service: 'payment-history', type: 'session.created.v1' }],
 ])('a request for a replay with %s is refused', (_, request) => {
   expect(() => asReplayRequest(messageOf(request), names)).toThrow('no request for the past');
+});
+
+describe('the events of a message', () => {
+  const event = {
+    id,
+    type,
+    aggregateId: 'a',
+    aggregateVersion: 1,
+    occurredAt: '2026-03-01T10:00:00.000Z',
+    payload: {},
+  };
+  const read = (content: unknown, fields = { exchange: names.events, routingKey: `${type}.from.session.page` }) =>
+    asEvents(
+      { content: Buffer.from(JSON.stringify(content)), fields, properties: { headers: {} } } as ConsumeMessage,
+      'payment-history',
+      names,
+    );
+
+  it('are one, or those of a list in its order', () => {
+    expect(read(event)).toEqual([event]);
+    const others = [event, { ...event, aggregateVersion: 2 }];
+    expect(read(others)).toEqual(others);
+  });
+
+  it.each<[string, unknown]>([
+    ['an empty list', []],
+    ['a list in a list', [[event]]],
+    ['null', null],
+    ['null in a list', [event, null]],
+    ['an id that is none', { ...event, id: 'a' }],
+    ['no time', { ...event, occurredAt: undefined }],
+    ['a version that is text', { ...event, aggregateVersion: '1' }],
+  ])('are none in %s', (_, content) => {
+    expect(() => read(content)).toThrow(/is no event|has no events/);
+  });
+
+  it('are refused, all of them, where one is not of the type that the routing key grants', () => {
+    expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow('its routing key does not');
+    const past = { exchange: names.past, routingKey: names.pastKey('payment-history', type) };
+    expect(read([event, event], past)).toEqual([event, event]);
+    const ofAnother = { exchange: names.past, routingKey: names.pastKey('code-decoder', type) };
+    expect(() => read([event], ofAnother)).toThrow('its routing key does not');
+  });
 });
