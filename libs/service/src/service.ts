@@ -74,7 +74,7 @@ export async function startService<C extends ServiceConfig>(
   const dataSource = await dataSourceOf(definition, config).initialize();
   // Before the modules start, which may log events.
   await ensureMonthPartitions(dataSource, clock);
-  const distributed = distributedBroker(definition.name, config, log);
+  const distributed = rabbitMqOf(definition.name, config, log);
   const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
@@ -130,13 +130,10 @@ export async function startService<C extends ServiceConfig>(
   };
 }
 
-/** Undefined where one process runs all services. */
-function distributedBroker(
-  service: string,
-  { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage }: ServiceConfig,
-  log: ServiceLog,
-): RabbitMqBroker | undefined {
-  return url ? new RabbitMqBroker({ url, service, log, eventsPerMessage }) : undefined;
+/** Undefined where all services are in this process. */
+function rabbitMqOf(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
+  const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
+  return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });
 }
 
 /** Brings the service's schema up to date; of its variables it reads the database's. Returns the migrations that ran. */
