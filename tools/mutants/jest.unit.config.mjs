@@ -5,5 +5,8 @@ import jestConfig from '../../jest.config.mjs';
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 
+// Stryker loads the environment itself, and does not know <rootDir>.
+const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
+
 // Jest would start a program for each mutant, only to learn whether watchman is there.
-export default { ...unit, watchman: false };
+export default { ...unit, testEnvironment, watchman: false };
