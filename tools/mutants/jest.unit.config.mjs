@@ -9,4 +9,4 @@ if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 
 // Jest would start a program for each mutant, only to learn whether watchman is there.
-export default { ...unit, testEnvironment, watchman: false };
+export default { ...unit, testEnvironment, testTimeout: jestConfig.testTimeout, watchman: false };
