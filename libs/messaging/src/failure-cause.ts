@@ -18,9 +18,9 @@ const CAUSES_MAX = 5;
 
 export function failureCause(error: unknown): FailureCause {
   for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
-    const state = sqlState(cause);
-    if (isDatabaseUnavailable(cause) || (state !== undefined && UNAVAILABLE.has(state))) return 'unavailable';
-    if (state !== undefined && BLOCKED.has(state)) return 'blocked';
+    const state = sqlState(cause) ?? '';
+    if (isDatabaseUnavailable(cause) || UNAVAILABLE.has(state)) return 'unavailable';
+    if (BLOCKED.has(state)) return 'blocked';
     if (state === TIMED_OUT) return 'timeout';
   }
   return 'message';

@@ -1,5 +1,6 @@
 import type { ConsumeMessage } from 'amqplib';
-import { asReplayRequest } from './rabbitmq-messages.js';
+import { anEvent } from '@svc/testing';
+import { asEvent, asReplayRequest, isRequestOf } from './rabbitmq-messages.js';
 import { RabbitMqNames } from './rabbitmq-names.js';
 
 const names = new RabbitMqNames();
@@ -26,4 +27,18 @@ test.each([
   ['a type of another publisher', { id, service: 'payment-history', type: 'session.created.v1' }],
 ])('a request for a replay with %s is refused', (_, request) => {
   expect(() => asReplayRequest(messageOf(request), names)).toThrow('no request for the past');
+});
+
+// A service chooses exchange and routing key of a dead-letter exchange, and the broker checks neither.
+test.each([
+  ['published', {}, true],
+  ['sent by a dead-letter exchange', { 'x-death': [{}] }, false],
+])('an event and a request that were %s', (_, headers, isTaken) => {
+  const event = anEvent({ name: type }, 'a', 1, {});
+  const message = (exchange: string, routingKey: string): ConsumeMessage =>
+    ({ ...messageOf(event), fields: { exchange, routingKey }, properties: { headers } }) as ConsumeMessage;
+  const read = () => asEvent(message(names.events, type), 'payment-history', names);
+  if (isTaken) expect(read()).toEqual(event);
+  else expect(read).toThrow('was dead-lettered here');
+  expect(isRequestOf('charge.v1', message(names.commands, 'charge.v1'), names)).toBe(isTaken);
 });

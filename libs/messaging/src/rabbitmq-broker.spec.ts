@@ -1,0 +1,8 @@
+import { RabbitMqBroker } from './rabbitmq-broker.js';
+
+test('a broker that was not reached yet is away', async () => {
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const broker = new RabbitMqBroker({ url: 'amqp://127.0.0.1:1', service: 'history', log });
+  expect(broker.connection.state).toBe('away');
+  await broker.close();
+});
