@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Channel, ChannelModel } from 'amqplib';
+import { EmbeddedBroker } from './embedded-broker.js';
 import { QueueConsumer } from './rabbitmq-consumer.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
@@ -63,6 +64,17 @@ test('a consumer that is closed while it attaches reads nothing', async () => {
   made.resolve(channel);
   await attaching;
   expect(calls).toEqual(['consume', 'cancel', 'close']);
+});
+
+test('a consumer that was closed is given nothing more, also by a relay that still knows it', async () => {
+  const broker = new EmbeddedBroker();
+  const deliver = jest.fn(() => Promise.resolve());
+  const subscription = await broker.subscribe({ name: 'history', types: new Set(), deliver });
+  const [target] = broker.targets();
+  await target!.deliver([]);
+  await subscription.close();
+  await expect(target!.deliver([])).rejects.toThrow('history has stopped.');
+  expect(deliver).toHaveBeenCalledTimes(1);
 });
 
 function aTopology(): Topology {
