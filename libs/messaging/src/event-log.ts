@@ -63,11 +63,16 @@ export class EventLog {
    * Call `committed` afterwards.
    */
   statement(placeholder: string, events: NewEvent[]): EventStatement {
+    return this.statementOf(placeholder, this.envelopes(events));
+  }
+
+  /** As {@link statement}, for events that their callers made with {@link envelope}: each is of the trace of its own call. */
+  statementOf(placeholder: string, envelopes: readonly EventEnvelope[]): EventStatement {
     return {
       columns: COLUMNS,
       rows: RECORDSET(placeholder),
-      parameter: rowsOf(this.envelopes(events)),
-      committed: () => this.onCommitted(events.map(({ type }) => type.name)),
+      parameter: rowsOf(envelopes),
+      committed: () => this.onCommitted([...new Set(envelopes.map(({ type }) => type))]),
     };
   }
 
@@ -83,7 +88,8 @@ export class EventLog {
     return events.map((event) => this.envelope(event));
   }
 
-  private envelope(event: NewEvent): EventEnvelope {
+  /** The event with its id, time and trace, not yet in the log. */
+  envelope(event: NewEvent): EventEnvelope {
     const carrier: { traceparent?: string } = {};
     propagation.inject(context.active(), carrier);
     return {

@@ -1,3 +1,4 @@
+export * from './batched.js';
 export * from './data-source.js';
 export * from './migrate.js';
 export * from './transaction.js';

@@ -5,11 +5,11 @@ import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
-import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
 import { type CardKey, MAX_OPENING_CARD_KEYS, opensCards } from './card-key.js';
+import { readEncryptedCard, UnreadableCard } from './encrypted-card.js';
 import { checkOpenedCard } from './opened-card.js';
 
 /** Longest encrypted card that is looked at; a real one has about 700 characters. */
@@ -85,15 +85,9 @@ export class CardKeys implements OnModuleInit {
 
   private async decrypt(encryptedCard: string): Promise<unknown> {
     if (encryptedCard.length > ENCRYPTED_CARD_LENGTH_MAX) throw unreadable();
-    const { kid } = decodeProtectedHeader(encryptedCard);
-    if (!isUuid(kid)) throw unreadable();
-    const { plaintext } = await compactDecrypt(encryptedCard, await this.privateKey(kid), {
-      keyManagementAlgorithms: ['ECDH-ES'],
-      contentEncryptionAlgorithms: ['A256GCM'],
-      // Pages do not compress (P8); unpacking is work a stranger could ask for.
-      maxDecompressedLength: 0,
-    });
-    return JSON.parse(Buffer.from(plaintext).toString('utf8'));
+    const encrypted = readEncryptedCard(encryptedCard);
+    if (!isUuid(encrypted.kid)) throw unreadable();
+    return JSON.parse(encrypted.open(await this.privateKey(encrypted.kid)).toString('utf8'));
   }
 
   private async privateKey(kid: string): Promise<KeyObject> {
@@ -114,9 +108,9 @@ export class CardKeys implements OnModuleInit {
   }
 }
 
-/** The cause's text could repeat what was decrypted, so only its kind goes on. */
+/** The text of any other error could repeat what was decrypted, so only its kind goes on. */
 function unreadable(cause?: unknown): DomainError {
-  const kind = cause instanceof Error ? cause.name : 'unusable';
+  const kind = cause instanceof UnreadableCard ? cause.message : cause instanceof Error ? cause.name : 'unusable';
   return new DomainError('request.invalid', {
     message: 'The encrypted card cannot be read. Reload the page and try again.',
     cause: new Error(`Encrypted card refused: ${kind}`),

@@ -230,18 +230,21 @@ test('a card opens only for the session and try it was encrypted for, and only i
       new Error(`Encrypted card refused: ${why}`),
     );
 
-  await expectUnreadable('not.a.jwe', 'TypeError');
+  await expectUnreadable('not.a.jwe', 'parts');
   // Its header can be read, and names a key of ours: only its length is wrong.
   const tooLong = await encryptedCard(processor.cardKey, right, { holderName: 'x'.repeat(4_096) });
   await expectUnreadable(tooLong, 'unusable');
-  for (const kid of [undefined, 'key-1']) {
+  for (const [kid, why] of [
+    [undefined, 'kid'],
+    ['key-1', 'unusable'],
+  ] as const) {
     const ofNoKey = { ...processor.cardKey, kid: kid as string };
-    await expectUnreadable(await encryptedCard(ofNoKey, right), 'unusable');
+    await expectUnreadable(await encryptedCard(ofNoKey, right), why);
   }
   const tampered = (await encryptedCard(processor.cardKey, right)).replace(/[^.]*$/, 'A'.repeat(22));
-  await expectUnreadable(tampered, 'JWEDecryptionFailed');
+  await expectUnreadable(tampered, 'another key, or changed');
   const compressed = await encryptedCard(processor.cardKey, right, {}, { zip: 'DEF' });
-  await expectUnreadable(compressed, 'JOSENotSupported');
+  await expectUnreadable(compressed, 'extension');
   for (const wrong of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])
     await expectRefused(
       await encryptedCard(processor.cardKey, { ...right, ...wrong }),

@@ -1,0 +1,189 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import * as fc from 'fast-check';
+import { batched } from './batched.js';
+
+interface Item {
+  readonly id: number;
+  readonly row: string;
+  readonly isBad?: boolean;
+}
+
+/** Work that ends when the test says so. */
+function heldWork() {
+  const batches: { items: readonly Item[]; end: () => void; fail: (error: unknown) => void }[] = [];
+  const work = (items: readonly Item[]): Promise<readonly string[]> =>
+    new Promise((resolve, reject) => {
+      const results = items.map(({ id }) => `result ${id}`);
+      batches.push({ items, end: () => resolve(results), fail: reject });
+    });
+  return { batches, work };
+}
+
+const refused = (code: string) => Object.assign(new Error(`refused with ${code}`), { code });
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const idsOf = (batches: readonly { items: readonly Item[] }[]) => batches.map(({ items }) => items.map(({ id }) => id));
+const settings = { key: ({ row }: Item) => row, max: 10, atOnce: 2 };
+
+/** Item `id`, of a row of its own. */
+const item = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
+
+describe('calls that share a batch', () => {
+  it('run at once while fewer batches than allowed are under way, and share the next one beyond', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, settings);
+    const results = [1, 2, 3, 4, 5].map((id) => call(item(id)));
+    expect(idsOf(batches)).toEqual([[1], [2]]);
+    batches[1]!.end();
+    await turn();
+    expect(idsOf(batches)).toEqual([[1], [2], [3, 4, 5]]);
+    for (const { end } of batches) end();
+    expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
+  });
+
+  it('are at most so many, the others wait for the batch after', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { ...settings, max: 2, atOnce: 1 });
+    const results = [1, 2, 3, 4].map((id) => call(item(id)));
+    for (const index of [0, 1, 2]) {
+      batches[index]!.end();
+      await turn();
+    }
+    expect(idsOf(batches)).toEqual([[1], [2, 3], [4]]);
+    await Promise.all(results);
+  });
+
+  it('are sorted by row, and never of the same row', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { ...settings, atOnce: 1 });
+    const rows = ['first', 'c', 'a', 'c', 'b', 'a'];
+    const results = rows.map((row, id) => call({ id, row }));
+    for (const index of [0, 1, 2]) {
+      batches[index]!.end();
+      await turn();
+    }
+    expect(batches.map(({ items }) => items.map(({ row }) => row))).toEqual([['first'], ['a', 'b', 'c'], ['a', 'c']]);
+    expect(await Promise.all(results)).toHaveLength(6);
+  });
+
+  it('belong to the trace of the one that has waited longest', async () => {
+    const trace = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const { batches, work } = heldWork();
+    const traced = (items: readonly Item[]) => {
+      seen.push(trace.getStore());
+      return work(items);
+    };
+    const call = batched(traced, { ...settings, atOnce: 1 });
+    const results = [1, 3, 2].map((id) => trace.run(`trace ${id}`, () => call(item(id))));
+    batches[0]!.end();
+    await turn();
+    batches[1]!.end();
+    await Promise.all(results);
+    expect(seen).toEqual(['trace 1', 'trace 2']);
+  });
+});
+
+describe('a batch that fails', () => {
+  it.each(['22003', '23505'])('for a row (%s) is repeated one by one: only that row fails', async (code) => {
+    const batches: (readonly Item[])[] = [];
+    const call = batched(async (items: readonly Item[]) => {
+      batches.push(items);
+      await turn();
+      if (items.some(({ isBad }) => isBad)) throw refused(code);
+      return items.map(({ id }) => id);
+    }, settings);
+    const results = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, id) => call({ ...item(id), isBad: id === 5 })),
+    );
+    expect(results.map(({ status }) => status)).toEqual(results.map((_, id) => (id === 5 ? 'rejected' : 'fulfilled')));
+    expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it.each(['08006', '57P01', '40P01', undefined])(
+    'for anything else (%s) fails them all, and is not repeated',
+    async (code) => {
+      const { batches, work } = heldWork();
+      const call = batched(work, { ...settings, atOnce: 1 });
+      const results = Promise.allSettled([1, 2, 3].map((id) => call(item(id))));
+      batches[0]!.end();
+      await turn();
+      batches[1]!.fail(code === undefined ? new Error('Connection terminated unexpectedly') : refused(code));
+      expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+      expect(batches).toHaveLength(2);
+    },
+  );
+
+  it('lets those that wait go on', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { ...settings, max: 1, atOnce: 1 });
+    const results = Promise.allSettled([1, 2].map((id) => call(item(id))));
+    batches[0]!.fail(refused('08006'));
+    await turn();
+    batches[1]!.end();
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('is told when the work returns another number of results', async () => {
+    await expect(batched(() => Promise.resolve([]), settings)(item(1))).rejects.toThrow('0 results for 1 items');
+  });
+});
+
+it('whatever comes when, and however it ends, each call gets its own result', async () => {
+  const which = fc.nat(3);
+  const row = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+  const isBad = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('call' as const), row, isBad }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('end' as const), which }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), which }) },
+  );
+  const covered = { shared: 0, repeated: 0, lost: 0 };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, max, atOnce) => {
+        const open: { items: readonly Item[]; settle: (isLost: boolean) => void }[] = [];
+        const call = batched(
+          (items: readonly Item[]) =>
+            new Promise<readonly number[]>((resolve, reject) => {
+              expect(items.length).toBeLessThanOrEqual(max);
+              expect(items.map(({ row }) => row)).toEqual([...new Set(items.map(({ row }) => row))].sort());
+              if (items.length > 1) covered.shared++;
+              const settle = (isLost: boolean) => {
+                const isBad = items.some((one) => one.isBad);
+                if (isLost) covered.lost++;
+                else if (isBad && items.length > 1) covered.repeated++;
+                if (isLost) reject(refused('08006'));
+                else if (isBad) reject(refused('23505'));
+                else resolve(items.map(({ id }) => id));
+              };
+              open.push({ items, settle });
+              expect(open.length).toBeLessThanOrEqual(atOnce);
+            }),
+          { key: ({ row }) => row, max, atOnce },
+        );
+        const calls: { item: Item; result: Promise<number | Error> }[] = [];
+        const end = async (which: number, isLost: boolean) => {
+          const [batch] = open.splice(which % Math.max(open.length, 1), 1);
+          batch?.settle(isLost);
+          await turn();
+        };
+        for (const [id, action] of steps.entries())
+          if (action.do === 'call') {
+            const added = { id, row: action.row, isBad: action.isBad };
+            calls.push({ item: added, result: call(added).catch((error: Error) => error) });
+          } else await end(action.which, action.do === 'lose');
+        while (open.length > 0) await end(0, false);
+        for (const { item: asked, result } of calls) {
+          const got = await result;
+          const allowed = asked.isBad ? ['refused with 23505'] : [asked.id];
+          expect([...allowed, 'refused with 08006']).toContain(got instanceof Error ? got.message : got);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  for (const count of Object.values(covered)) expect(count).toBeGreaterThan(100);
+});
