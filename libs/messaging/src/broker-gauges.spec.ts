@@ -40,6 +40,6 @@ test('a broker that does not answer in time is reported as connected or not, and
   const silent = () => Promise.reject(new Error('no answer'));
   observeBroker({ state: 'up', waiting: silent, deadLetters: silent }, 'history');
   await collect!({ observe });
-  expect(observed).toEqual([1]);
+  expect(observed).toStrictEqual([1]);
   jest.restoreAllMocks();
 });

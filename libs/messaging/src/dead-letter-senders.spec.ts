@@ -41,6 +41,7 @@ test.each([
   ['no known sender', OWN, undefined, PAID, REFUSED],
   ['a service, with a type that none publishes', OWN, 'svc-payment-processor', 'other.v1', REFUSED],
   ['a service, with a type that none publishes, under the reader’s own name', OWN, OWN, 'other.v1', REFUSED],
+  ['a user named for no service, with a type that none publishes', OWN, 'svc-undefined', 'other.v1', REFUSED],
   ['the one user of all services', 'guest', 'guest', PAID, HANDLED],
   ['another user where all services have one', 'guest', 'svc-payment-processor', PAID, REFUSED],
 ])('a dead letter from %s', async (_, user, sender, type, expected) => {

@@ -25,8 +25,8 @@ test('a request that no service answers is sent again each 100 ms, and refused 1
   const requests = new RabbitMqRequests(connection, topology, 'asker');
   await requests.setUp({} as ChannelModel);
   const request = requests.request('charge.v1', {}, 500);
-  const refusal = expect(request).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  const refusal = request.catch((error: unknown) => error);
   await jest.advanceTimersByTimeAsync(1_000);
-  await refusal;
+  expect(await refusal).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(sentAt).toEqual([0, 100, 200, 300, 400]);
 });

@@ -58,8 +58,7 @@ describe('the name servers', () => {
   const answers = (v4: string[] | Error, v6: string[] | Error): void => {
     const spies = [jest.spyOn(Resolver.prototype, 'resolve4'), jest.spyOn(Resolver.prototype, 'resolve6')];
     for (const [at, answer] of [v4, v6].entries())
-      spies[at]!.mockImplementation((() =>
-        answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)) as never);
+      spies[at]!.mockImplementation(() => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)));
   };
   afterEach(() => jest.restoreAllMocks());
 
