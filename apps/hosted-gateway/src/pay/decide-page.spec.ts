@@ -138,7 +138,7 @@ describe('the whole page', () => {
 
   test.each([
     ['shop', undefined, '?sessionId=s&card=another'],
-    ['code', { code: 'C' } as unknown as PageFacts['address'], '?card=another'],
+    ['code', { code: 'C' }, '?card=another'],
   ])('of a payer at the bank, who came by the %s, has the way to another card', (_, address, url) => {
     const facts = { session: { ...session, payments: [verification(1)] }, ...(address ? { address } : {}) };
     expect(pageOf(facts)).toMatchObject({
