@@ -23,6 +23,8 @@ export interface PartOptions {
   readonly rounds: number;
   /** Seconds of one step of load; the others follow from it. */
   readonly seconds: number;
+  /** Commit of the past that the platform is compared with, as short as Git has it. */
+  readonly against: string | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -37,7 +39,7 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   retrieval: measureRetrieval,
 };
 
-const { parts, rounds, seconds } = readArguments();
+const { parts, rounds, seconds, against } = readArguments();
 
 const startedAt = performance.now();
 const say = (line: string): void =>
@@ -45,7 +47,7 @@ const say = (line: string): void =>
 const sections: Section[] = [];
 for (const name of parts) {
   console.log(`\n${name}`);
-  const section = await PARTS[name]!({ rounds, seconds, say });
+  const section = await PARTS[name]!({ rounds, seconds, against, say });
   console.log(`\n${asText(section)}`);
   sections.push(section);
 }
@@ -65,13 +67,14 @@ console.log(`\nreport: ${join(folder, 'report.md')}`);
 const isVoid = sections.some(({ problems }) => problems.length > 0);
 process.exit(isVoid ? 1 : 0);
 
-function readArguments(): { parts: readonly string[]; rounds: number; seconds: number } {
+function readArguments(): Omit<PartOptions, 'say'> & { readonly parts: readonly string[] } {
   try {
     const { positionals, values } = parseArgs({
       allowPositionals: true,
       options: {
         rounds: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '8' },
+        against: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
@@ -81,15 +84,21 @@ function readArguments(): { parts: readonly string[]; rounds: number; seconds: n
     const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
     if (!(rounds >= 1 && rounds <= 20)) return quit(2, `"${values.rounds}" rounds are not possible.`);
     if (!(seconds >= 1 && seconds <= 120)) return quit(2, `Steps of "${values.seconds}" seconds are not possible.`);
-    return { parts: positionals.length > 0 ? positionals : Object.keys(PARTS), rounds, seconds };
+    const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
+    return { parts, rounds, seconds, against: values.against && shortNameOf(values.against) };
   } catch (error) {
     return quit(2, (error as Error).message);
   }
 }
 
+function shortNameOf(commit: string): string {
+  const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
+  return execFileSync('git', ['rev-parse', '--short', '--verify', `${commit}^{commit}`], options).trim();
+}
+
 function quit(code: 0 | 2, problem?: string): never {
   if (problem !== undefined) console.error(problem);
-  const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)]`;
+  const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)] [--against <commit>]`;
   (code === 0 ? console.log : console.error)(usage);
   process.exit(code);
 }

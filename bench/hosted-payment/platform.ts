@@ -1,6 +1,6 @@
 /** The platform as people start it, `./svc up -d …`, on data and ports of its own. */
-import { execFile } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -18,7 +18,7 @@ const PORT_BASE = 18_300;
 
 export type Way = 'embedded' | 'rabbitmq' | 'distributed';
 
-const NAMES: Readonly<Record<Way, string>> = {
+export const NAMES: Readonly<Record<Way, string>> = {
   embedded: 'embedded',
   rabbitmq: 'RabbitMQ, all in one',
   distributed: 'RabbitMQ, a process each',
@@ -29,22 +29,27 @@ export function platform(
   way: Way,
   settings: Readonly<Record<string, string>> = {},
   name = NAMES[way],
+  root = ROOT,
 ): System<RunningPlatform> {
   return {
     name,
     start: async (acquirerLatencyMs) => {
-      const dataDir = join(ROOT, '.data', 'bench', way);
-      const svc = runner(dataDir, {
-        SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
-        SVC_ACQUIRER_CONCURRENCY: '1000',
-        SVC_PAYMENTS_PER_MINUTE: '100000',
-        // All payments of the measurement have one merchant with one endpoint.
-        SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '50',
-        SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: '50',
-        // As in production: a line for each request is written by what stands before the services.
-        SVC_LOG_LEVEL: 'warn',
-        ...settings,
-      });
+      const dataDir = join(root, '.data', 'bench', way);
+      const svc = runner(
+        dataDir,
+        {
+          SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
+          SVC_ACQUIRER_CONCURRENCY: '1000',
+          SVC_PAYMENTS_PER_MINUTE: '100000',
+          // All payments of the measurement have one merchant with one endpoint.
+          SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '50',
+          SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: '50',
+          // As in production: a line for each request is written by what stands before the services.
+          SVC_LOG_LEVEL: 'warn',
+          ...settings,
+        },
+        root,
+      );
       await svc('down'); // of a run that was killed
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
@@ -56,9 +61,22 @@ export function platform(
   };
 }
 
+/** The platform as it was at a commit, from a checkout of its own; it installs and builds itself when it is first started. */
+export function platformAt(commit: string, way: Way): System<RunningPlatform> {
+  const root = join(ROOT, '.data', 'bench', 'commits', commit);
+  return platform(way, {}, `${NAMES[way]}, at ${commit}`, checkOut(commit, root));
+}
+
+function checkOut(commit: string, folder: string): string {
+  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: ROOT, stdio: 'pipe' });
+  git('worktree', 'prune');
+  if (!existsSync(join(folder, 'svc'))) git('worktree', 'add', '--detach', folder, commit);
+  return folder;
+}
+
 type Svc = (...args: string[]) => Promise<void>;
 
-function runner(dataDir: string, settings: Readonly<Record<string, string>>): Svc {
+function runner(dataDir: string, settings: Readonly<Record<string, string>>, root: string): Svc {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
   const env = {
     ...Object.fromEntries(own),
@@ -67,7 +85,7 @@ function runner(dataDir: string, settings: Readonly<Record<string, string>>): Sv
     ...settings,
   };
   return async (...args) => {
-    await promisify(execFile)(join(ROOT, 'svc'), args, { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 });
+    await promisify(execFile)(join(root, 'svc'), args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 });
   };
 }
 

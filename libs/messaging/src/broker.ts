@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '@svc/contracts';
+import type { WantedOrigins } from './event-origin.js';
 
 /**
  * The last step between services: the only thing that differs between one process and many. The event log, the
@@ -118,6 +119,8 @@ export interface Subscriber {
   /** The consuming service. */
   readonly name: string;
   readonly types: ReadonlySet<string>;
+  /** Of these types it wants a part only. */
+  readonly origins?: WantedOrigins;
   /** How long an event may wait for others to be handled with it. */
   readonly gatherMs?: number;
   /** Types that an earlier release of the service was bound to and no replica handles any more. */

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Channel, ChannelModel } from 'amqplib';
+import { anEvent } from '@svc/testing';
 import { EmbeddedBroker } from './embedded-broker.js';
 import { QueueConsumer } from './rabbitmq-consumer.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
@@ -26,7 +27,7 @@ function aChannel() {
 const consumerOf = (connection: RabbitMqConnection) =>
   new QueueConsumer(
     connection,
-    { declare: () => Promise.resolve('queue'), parse: (message) => message, handle: () => Promise.resolve() },
+    { declare: () => Promise.resolve('queue'), parse: (message) => [message], handle: () => Promise.resolve() },
     log,
   );
 
@@ -71,9 +72,10 @@ test('a consumer that was closed is given nothing more, also by a relay that sti
   const deliver = jest.fn(() => Promise.resolve());
   const subscription = await broker.subscribe({ name: 'history', types: new Set(), deliver });
   const [target] = broker.targets();
-  await target!.deliver([]);
+  const events = [anEvent({ name: 'noted.v1' }, 'a', 1, {})];
+  await target!.deliver(events);
   await subscription.close();
-  await expect(target!.deliver([])).rejects.toThrow('history has stopped.');
+  await expect(target!.deliver(events)).rejects.toThrow('history has stopped.');
   expect(deliver).toHaveBeenCalledTimes(1);
 });
 

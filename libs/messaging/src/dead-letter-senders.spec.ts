@@ -10,9 +10,9 @@ const READER = 'payment-history';
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
 /** What a replay by the reader handles of one dead letter. */
-async function replayed(user: string, userId: string | undefined, type: string) {
-  const event = anEvent({ name: type }, 'a', 1, {});
-  const message = { content: Buffer.from(JSON.stringify(event)), properties: { userId }, fields: {} };
+async function replayed(user: string, userId: string | undefined, ...types: string[]) {
+  const events = types.map((name) => anEvent({ name }, 'a', 1, {}));
+  const message = { content: Buffer.from(JSON.stringify(events)), properties: { userId }, fields: {} };
   const queue = [message as unknown as GetMessage];
   const given: string[] = [];
   const channel = Object.assign(new EventEmitter(), {
@@ -33,6 +33,11 @@ const HANDLED = { replayed: 1, refused: 0, handled: 1, given: ['ack'] };
 const REFUSED = { replayed: 0, refused: 1, handled: 0, given: ['nack'] };
 const OWN = `svc-${READER}`;
 const PAID = 'payment.succeeded.v1';
+
+test('a dead letter with an event that its sender does not publish is refused as a whole', async () => {
+  expect(await replayed(OWN, 'svc-payment-processor', PAID, 'session.created.v1')).toEqual(REFUSED);
+  expect(await replayed(OWN, 'svc-payment-processor', PAID, PAID)).toEqual({ ...HANDLED, handled: 2 });
+});
 
 test.each([
   ['the service that publishes its type', OWN, 'svc-payment-processor', PAID, HANDLED],

@@ -1,4 +1,5 @@
 import { DomainError } from '@svc/kernel';
+import { isWanted } from './event-origin.js';
 import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
@@ -56,7 +57,10 @@ export class EmbeddedBroker implements Broker {
       gatherMs: subscriber.gatherMs ?? 0,
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
-        const delivery = subscriber.deliver(events.map(frozen));
+        const { origins } = subscriber;
+        const wanted = origins ? events.filter((event) => isWanted(event, origins)) : events;
+        if (wanted.length === 0) return;
+        const delivery = subscriber.deliver(wanted.map(frozen));
         underWay.add(delivery);
         await delivery.finally(() => underWay.delete(delivery));
       },

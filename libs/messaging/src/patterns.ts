@@ -6,6 +6,7 @@ import {
 } from '@nestjs/microservices';
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
 import type { ConsumerContext } from './consumer.js';
+import type { EventOrigin } from './rabbitmq-names.js';
 
 /** Also methods that need fewer of the parameters. */
 type Method<F> = <Actual extends F>(
@@ -21,6 +22,11 @@ export interface HandlerExtras {
    * statement is one round trip. One of several begins its own.
    */
   readonly repeatable?: boolean;
+  /**
+   * Of a payment's events only those of this source (`session`, `invoice`, `code`), or of this payer. What comes all the same
+   * (from a replay, or from before an upgrade) is for the method to leave out.
+   */
+  readonly origin?: Partial<EventOrigin>;
 }
 
 /**

@@ -18,7 +18,8 @@ import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-con
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import {
   BrokerAway,
-  eventMessage,
+  type EventRoute,
+  eventMessages,
   type Outgoing,
   type PublishOutcome,
   RabbitMqPublisher,
@@ -26,7 +27,8 @@ import {
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
 import { isPowerOfTwo } from './numbers.js';
-import { asEvent, asReplayRequest, originOf, replayedType } from './rabbitmq-messages.js';
+import { originOf } from './event-origin.js';
+import { asEvents, asReplayRequest, replayedType } from './rabbitmq-messages.js';
 import { type EventOrigin, PROBE } from './rabbitmq-names.js';
 import { Topology } from './rabbitmq-topology.js';
 
@@ -36,6 +38,8 @@ export interface RabbitMqSettings {
   /** The service this process is, or is a replica of. */
   readonly service: string;
   readonly log: MessagingLog;
+  /** Most events that share a message, 50 unless told: 1 while replicas of a release before ADR 34 read them. */
+  readonly eventsPerMessage?: number;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
@@ -44,6 +48,8 @@ export interface RabbitMqSettings {
 const TARGET = 'rabbitmq';
 /** An event need not wait for the confirmation of the one before it, which takes the broker a disk's time. */
 const UNCONFIRMED_BATCHES = 4;
+/** A message is handled as a whole, so that what it holds is bounded like a batch. */
+export const EVENTS_PER_MESSAGE_MAX = 50;
 /** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
 /** Metrics are collected whether the broker answers or not. */
@@ -81,7 +87,7 @@ export class RabbitMqBroker implements Broker {
     window: UNCONFIRMED_BATCHES,
     deliver: async (events) => {
       await this.announce(events);
-      await this.publishAll(events.map((event) => this.eventMessage(event)));
+      await this.publishAll(this.eventMessages(events));
     },
     separately: () => this.consumers(),
   };
@@ -94,7 +100,7 @@ export class RabbitMqBroker implements Broker {
     answer: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
-        parse: (message) => asReplayRequest(message, this.topology),
+        parse: (message) => [asReplayRequest(message, this.topology)],
         handle: async (requests) => {
           for (const request of requests) await accept(request);
         },
@@ -102,11 +108,11 @@ export class RabbitMqBroker implements Broker {
     deliver: async (service, events) => {
       // Requested of a release that accepted any name.
       if (!this.topology.isServiceName(service)) return false;
-      const messages = events.map((event) => {
-        const key = this.topology.pastKey(service, replayedType(event));
-        return eventMessage(this.topology.past, key, event);
-      });
-      return this.isRouted(messages);
+      const { past: exchange } = this.topology;
+      const routeOf = (event: EventEnvelope): EventRoute => {
+        return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
+      };
+      return this.isRouted(eventMessages(events, routeOf, this.perMessage));
     },
   };
 
@@ -150,7 +156,7 @@ export class RabbitMqBroker implements Broker {
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
     const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
     const reading = {
-      parse: (message: ConsumeMessage) => asEvent(message, name, this.topology),
+      parse: (message: ConsumeMessage) => asEvents(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
@@ -285,8 +291,8 @@ export class RabbitMqBroker implements Broker {
   /** Each slot that has a queue, as a target of its own. */
   private async consumers(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
-    const probes = topology.slots.map((slot) =>
-      eventMessage(topology.events, topology.addressed(PROBE, slot), aProbe()),
+    const probes = topology.slots.flatMap((slot) =>
+      eventMessages([aProbe()], () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }), 1),
     );
     const outcomes = await publisher.publish(probes);
     return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
@@ -298,19 +304,25 @@ export class RabbitMqBroker implements Broker {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        const addressed = events.map((event) => this.eventMessage(event, slot));
         // Those of types that nobody in the slot is bound to have nowhere to go, which is right.
-        refuseIf(await publisher.publish(addressed));
+        refuseIf(await publisher.publish(this.eventMessages(events, slot)));
       },
     };
   }
 
   /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 26). */
-  private eventMessage(event: EventEnvelope, slot?: number): Outgoing {
+  private eventMessages(events: readonly EventEnvelope[], slot?: number): Outgoing[] {
     const { topology } = this;
-    const keyOf = (origin?: EventOrigin): string =>
-      slot === undefined ? topology.eventKey(event.type, origin) : topology.addressed(event.type, slot, origin);
-    return eventMessage(topology.events, keyOf(originOf(event.payload)), event, keyOf());
+    const keyOf = (type: string, origin?: EventOrigin): string =>
+      slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
+    const routeOf = ({ type, payload }: EventEnvelope): EventRoute => {
+      return { exchange: topology.events, routingKey: keyOf(type, originOf(payload)), alsoAs: keyOf(type) };
+    };
+    return eventMessages(events, routeOf, this.perMessage);
+  }
+
+  private get perMessage(): number {
+    return this.settings.eventsPerMessage ?? EVENTS_PER_MESSAGE_MAX;
   }
 
   private replayMessage(request: ReplayRequest): Outgoing {

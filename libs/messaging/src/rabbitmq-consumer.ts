@@ -12,10 +12,10 @@ export interface Attachment {
 export interface QueueReader<T> {
   /** Declares the queue and returns its name. */
   readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
-  /** Throws when the message cannot be read: it then goes where the queue sends what is rejected. */
-  readonly parse: (message: ConsumeMessage) => T;
+  /** What the message holds. Throws when it cannot be read: it then goes where the queue sends what is rejected. */
+  readonly parse: (message: ConsumeMessage) => readonly T[];
   /** Resolves when the effects are committed. Throws when nothing can be concluded (its database is away). */
-  readonly handle: (messages: readonly T[]) => Promise<void>;
+  readonly handle: (items: readonly T[]) => Promise<void>;
   /** How long a message may wait for others to be handled with it. */
   readonly gatherMs?: number;
   /**
@@ -29,11 +29,13 @@ export interface QueueReader<T> {
   readonly attached?: () => Promise<void>;
 }
 
-/** Unacknowledged messages a replica holds: two batches, so that one gathers while one is handled. */
-const PREFETCH = 200;
-const BATCH_MAX = 100;
-/** One transaction for what arrives together is worth more than these milliseconds. */
-const GATHER_MS_MIN = 2;
+/**
+ * Unacknowledged messages a replica holds, so that a batch gathers while one is handled. Each may hold many events, which no
+ * other replica is given meanwhile.
+ */
+const PREFETCH = 50;
+/** A batch takes messages until they hold so many items. */
+const BATCH_ITEMS = 100;
 const FIRST_PAUSE_MS = 25;
 const PAUSE_MS_MAX = 5_000;
 /** Reply code of AMQP. */
@@ -135,21 +137,28 @@ class Session<T> {
   }
 
   private async run(): Promise<void> {
-    const gatherMs = Math.max(this.reader.gatherMs ?? 0, GATHER_MS_MIN);
     while (this.delivered.length > 0) {
-      if (this.delivered.length < BATCH_MAX) await new Promise((resolve) => setTimeout(resolve, gatherMs));
-      if (!(await this.settle(this.delivered.splice(0, BATCH_MAX)))) break;
+      if (this.delivered.length < PREFETCH) await this.gather();
+      if (!(await this.settleBatch())) break;
     }
     this.running = undefined;
   }
 
-  /** Whether the batch was handled and acknowledged. */
-  private async settle(batch: readonly ConsumeMessage[]): Promise<boolean> {
-    const readable: T[] = [];
+  /** Without a time to wait a batch is what came while the last one was handled, or from the network in one go. */
+  private gather(): Promise<void> {
+    const { gatherMs = 0 } = this.reader;
+    return new Promise((resolve) => void (gatherMs > 0 ? setTimeout(resolve, gatherMs) : setImmediate(resolve)));
+  }
+
+  /** Whether the next batch was handled and acknowledged. */
+  private async settleBatch(): Promise<boolean> {
+    const items: T[] = [];
     let last: ConsumeMessage | undefined;
-    for (const message of batch) {
+    while (items.length < BATCH_ITEMS) {
+      const message = this.delivered.shift();
+      if (!message) break;
       try {
-        readable.push(this.reader.parse(message));
+        items.push(...this.reader.parse(message));
         last = message;
       } catch (error) {
         this.log.error({ err: error, messageId: asText(message.properties.messageId) }, 'broker: unreadable message');
@@ -157,7 +166,7 @@ class Session<T> {
       }
     }
     if (!last) return true;
-    if (!(await this.handle(readable))) return false;
+    if (!(await this.handle(items))) return false;
     const upToLast = last;
     // Everything up to it: those before it are in this batch, in an earlier one, or rejected already.
     this.onChannel(() => this.channel.ack(upToLast, true));
@@ -173,10 +182,10 @@ class Session<T> {
     }
   }
 
-  private async handle(messages: readonly T[]): Promise<boolean> {
+  private async handle(items: readonly T[]): Promise<boolean> {
     for (let failures = 0; !this.lost;) {
       try {
-        await this.reader.handle(messages);
+        await this.reader.handle(items);
         if (failures > 0) this.log.info({ failures }, 'broker: messages are handled again');
         return true;
       } catch (error) {

@@ -4,7 +4,7 @@ import type { Channel, GetMessage } from 'amqplib';
 import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from './broker.js';
 import type { MessagingLog } from './log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
-import { asDeadLetter, asEnvelope, replayedType } from './rabbitmq-messages.js';
+import { asDeadLetter, asEnvelopes, replayedType } from './rabbitmq-messages.js';
 import { DEAD_LETTERS_MAX, type RabbitMqNames } from './rabbitmq-names.js';
 
 export interface DeadLetterReader {
@@ -14,7 +14,7 @@ export interface DeadLetterReader {
 }
 
 /**
- * One transaction of the consumer. RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and forgets them
+ * RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and forgets them
  * when the channel is closed: fewer, so that a replay does not leave behind what it has handled.
  */
 const BATCH_MAX = 25;
@@ -25,7 +25,7 @@ const REPLAYED_MAX = 1_000;
  * The queue in which RabbitMQ itself puts messages: unreadable ones, and those that ended their reader 20 times or waited out
  * an outage of its database longer than that. They never reached the consumer, so its table of dead letters has no row.
  *
- * A replay hands them to the consumer and acknowledges each batch after its commit: a process that dies half-way loses
+ * A replay hands them to the consumer and acknowledges each after its commit: a process that dies half-way loses
  * nothing, and the inbox undoes what comes twice. Any service may put a message in here with whatever headers it likes
  * (ADR 26), so its sender is checked: the broker lets nobody send under the name of another user.
  */
@@ -75,9 +75,11 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
         const usable: GetMessage[] = [];
         for (const message of batch) (this.isUsable(message, reader.service) ? usable : refused).push(message);
         if (usable.length === 0) continue;
-        await reader.handle(usable.map(asEnvelope));
-        for (const message of usable) channel.ack(message);
-        replayed += usable.length;
+        for (const message of usable) {
+          await reader.handle(asEnvelopes(message));
+          channel.ack(message);
+          replayed++;
+        }
       }
       for (const message of refused) channel.nack(message);
       this.log.info({ replayed, refused: refused.length }, 'broker: dead letters were replayed');
@@ -87,8 +89,8 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
 
   private isUsable(message: GetMessage, service: string): boolean {
     try {
-      const type = replayedType(asEnvelope(message));
-      if (this.isOwner(message.properties.userId, type, service)) return true;
+      const types = new Set(asEnvelopes(message).map(replayedType));
+      if ([...types].every((type) => this.isOwner(message.properties.userId, type, service))) return true;
       this.log.warn(
         { ...asDeadLetter(message) },
         'broker: a dead letter is not from the service that publishes its type',

@@ -1,25 +1,30 @@
 import type { ConsumeMessage, GetMessage } from 'amqplib';
-import { type AnyPaymentSnapshot, type EventEnvelope } from '@svc/contracts';
+import type { EventEnvelope } from '@svc/contracts';
 import { isUuid } from '@svc/kernel';
 import type { BrokerDeadLetter, ReplayRequest } from './broker.js';
-import type { EventOrigin, RabbitMqNames } from './rabbitmq-names.js';
+import type { RabbitMqNames } from './rabbitmq-names.js';
 import { ReplayServedV1 } from './subscribed-types.js';
 
 /**
- * The event of a message. Throws where its routing key is another type's: the broker grants the key to the owner of the
- * type, and knows nothing of what the message says. Through the default exchange come replays of releases before ADR 26;
- * no service's user may publish there.
+ * The events of a message. Throws where the routing key is not that of their type: the broker grants the key to the owner
+ * of the type, and knows nothing of what the message says. Through the default exchange come replays of releases before
+ * ADR 26; no service's user may publish there.
  */
-export function asEvent(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope {
-  const event = asEnvelope(message);
+export function asEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
+  const events = asEnvelopes(message);
+  if (isDeadLettered(message))
+    throw new Error(`${events[0]!.type.slice(0, 100)} was dead-lettered here, not published.`);
+  for (const event of events) checkGranted(event, message, service, names);
+  return events;
+}
+
+function checkGranted(event: EventEnvelope, message: ConsumeMessage, service: string, names: RabbitMqNames): void {
   const { exchange, routingKey } = message.fields;
   const isGranted =
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
     (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
     (exchange === '' && routingKey === names.pastQueue(service));
-  if (isDeadLettered(message)) throw new Error(`${event.type.slice(0, 100)} was dead-lettered here, not published.`);
   if (!isGranted) throw new Error(`The message says ${event.type.slice(0, 100)}, its routing key does not.`);
-  return event;
 }
 
 /**
@@ -47,16 +52,16 @@ export function replayedType({ type, payload }: EventEnvelope): string {
   return type === ReplayServedV1.name ? String((payload as { type?: unknown } | null)?.type) : type;
 }
 
-/** Of a payment: what is paid, and who pays. */
-export function originOf(payload: unknown): EventOrigin | undefined {
-  const { source, partner, paymentReference } = (payload ?? {}) as Partial<AnyPaymentSnapshot>;
-  if (typeof source?.kind !== 'string' || paymentReference === undefined) return undefined;
-  return { source: source.kind, payer: partner ? 'partner' : 'page' };
+/** A message is an event, or a list of at least one. Throws when it is neither. */
+export function asEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
+  const said: unknown = JSON.parse(content.toString());
+  const events = Array.isArray(said) ? said.map(asEnvelope) : [asEnvelope(said)];
+  if (events.length === 0) throw new Error('The message has no events.');
+  return events;
 }
 
-/** Throws when the message is no event. */
-export function asEnvelope({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope {
-  const event = JSON.parse(content.toString()) as Partial<EventEnvelope> | null;
+function asEnvelope(said: unknown): EventEnvelope {
+  const event = said as Partial<EventEnvelope> | null;
   const { id, type, aggregateId, aggregateVersion, occurredAt } = event ?? {};
   const valid =
     isUuid(id) &&

@@ -108,10 +108,13 @@ export class RabbitMqNames {
   addressed(type: string, slot: number, origin?: EventOrigin): string {
     return this.eventKey(`${type}.to.${slot}`, origin);
   }
-  /** The keys a service binds its queue with to get all events of a type. */
-  bindingKeys(type: string, slot: number): string[] {
-    const address = this.addressed(type, slot);
-    return [type, `${type}.from.*.*`, address, `${address}.from.*.*`];
+  /** The keys a service binds its queue with to get all events of a type, or only those of an origin. */
+  bindingKeys(type: string, slot: number, origin?: Partial<EventOrigin>): string[] {
+    const { source = '*', payer = '*' } = origin ?? {};
+    const [all, address] = [type, this.addressed(type, slot)];
+    const keys = [all, address].map((key) => `${key}.from.${source}.${payer}`);
+    // Every event has its plain type as a key, too.
+    return origin ? keys : [...keys, all, address];
   }
   /** Routing key of an old event, or of the end of them, for the service that requested this type. */
   pastKey(service: string, type: string): string {

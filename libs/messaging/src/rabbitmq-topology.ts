@@ -50,16 +50,19 @@ export class Topology extends RabbitMqNames {
 
   /** The queue of a consuming service, bound to exactly its types as far as is known. */
   async declareConsumer(channel: Channel, model: ChannelModel, subscriber: Subscriber): Promise<string> {
-    const { name, types, formerTypes = new Set() } = subscriber;
+    const { name, types, origins, formerTypes = new Set() } = subscriber;
     await this.declareDeadLetters(model, name);
     const queue = this.eventQueue(name);
     await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, EVENTS_MAX) });
     const slot = this.slotOf(name);
-    const keysOf = (bound: ReadonlySet<string>): string[] => [...bound].flatMap((type) => this.bindingKeys(type, slot));
-    for (const key of [...keysOf(types), this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    const keys = [...types].flatMap((type) => this.bindingKeys(type, slot, origins?.get(type)));
+    for (const key of [...keys, this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
+    // A type was bound as a whole before its consumer said which part of it it wants.
+    const narrowed = [...types].filter((type) => origins?.has(type));
+    const former = [...narrowed, ...formerTypes].flatMap((type) => this.bindingKeys(type, slot));
     // The service may have lost the permission for a type together with the type: what still comes is deferred.
     await succeeds(model, async (own) => {
-      for (const key of keysOf(formerTypes)) await own.unbindQueue(queue, this.events, key);
+      for (const key of former) await own.unbindQueue(queue, this.events, key);
     });
     return queue;
   }

@@ -12,6 +12,7 @@ import { DeferredEvents } from './deferred-events.js';
 import { DeferredLoop } from './deferred-loop.js';
 import type { MessagingLog } from './log.js';
 import type { HandlerExtras } from './patterns.js';
+import type { EventOrigin } from './rabbitmq-names.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
 /** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
@@ -30,6 +31,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
   readonly eventHandlers = new Map<string, EventHandler>();
   private readonly repeatable = new Set<string>();
+  private readonly origins = new Map<string, Partial<EventOrigin>>();
   private subscriptions: Subscription[] = [];
   private unobserve: () => void = () => undefined;
   private readonly deferred: DeferredEvents;
@@ -95,7 +97,9 @@ export class Transport extends Server implements CustomTransportStrategy {
     for (const [pattern, handler] of this.messageHandlers) {
       if (handler.isEventHandler) {
         this.eventHandlers.set(pattern, (events, context) => settle(handler, events, context));
-        if ((handler.extras as HandlerExtras | undefined)?.repeatable) this.repeatable.add(pattern);
+        const { repeatable, origin }: HandlerExtras = handler.extras ?? {};
+        if (repeatable) this.repeatable.add(pattern);
+        if (origin) this.origins.set(pattern, origin);
       } else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
     }
     if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
@@ -115,6 +119,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     const subscriber = {
       name: this.service,
       types,
+      origins: this.origins,
       gatherMs: this.gatherMs,
       deliver: (events: readonly EventEnvelope[]) => consumer.deliver(events),
     };

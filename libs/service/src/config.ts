@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { EVENTS_PER_MESSAGE_MAX } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 
@@ -35,6 +36,15 @@ export class ServiceConfig extends DatabaseConfig {
   @IsOptional()
   @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
   SVC_AMQP_URL?: string;
+
+  /**
+   * Most events that are published in one message of RabbitMQ. 1 while replicas of a release that reads one event from
+   * each message still run (ADR 34).
+   */
+  @IsInt()
+  @Min(1)
+  @Max(EVENTS_PER_MESSAGE_MAX)
+  SVC_EVENTS_PER_MESSAGE: number = EVENTS_PER_MESSAGE_MAX;
 
   /** Port when the service runs in a process of its own. */
   @IsOptional()

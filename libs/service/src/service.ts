@@ -75,7 +75,12 @@ export async function startService<C extends ServiceConfig>(
   // Before the modules start, which may log events.
   await ensureMonthPartitions(dataSource, clock);
   const distributed = config.SVC_AMQP_URL
-    ? new RabbitMqBroker({ url: config.SVC_AMQP_URL, service: definition.name, log })
+    ? new RabbitMqBroker({
+        url: config.SVC_AMQP_URL,
+        service: definition.name,
+        log,
+        eventsPerMessage: config.SVC_EVENTS_PER_MESSAGE,
+      })
     : undefined;
   const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);

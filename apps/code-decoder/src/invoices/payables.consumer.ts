@@ -23,7 +23,7 @@ export class PayablesConsumer {
     @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
   ) {}
 
-  @EventPattern(PaymentProcessingV1, { repeatable: true })
+  @EventPattern(PaymentProcessingV1, { repeatable: true, origin: { source: 'invoice' } })
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keepInvoices(events);
   }

@@ -16,33 +16,35 @@ import {
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 import { SessionRepository } from './session.repository.js';
 
+const OF_SESSIONS = { repeatable: true, origin: { source: 'session' } } as const;
+
 /** Keeps sessions at what payment-processor says. Replay: each row stays at the newest version it was told of. */
 @Controller()
 export class SessionsConsumer {
   constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
 
-  @EventPattern(PaymentProcessingV1, { repeatable: true })
+  @EventPattern(PaymentProcessingV1, OF_SESSIONS)
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
+  @EventPattern(PaymentVerificationRequiredV1, OF_SESSIONS)
   onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   /** Replay: the time of a reversal stays what it is. */
-  @EventPattern(PaymentReversedV1, { repeatable: true })
+  @EventPattern(PaymentReversedV1, OF_SESSIONS)
   onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.sessions.keepReversals(events.map((event) => event.payload).filter(isHosted));
   }
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
+  @EventPattern(PaymentSucceededV1, OF_SESSIONS)
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentFailedV1, { repeatable: true })
+  @EventPattern(PaymentFailedV1, OF_SESSIONS)
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }

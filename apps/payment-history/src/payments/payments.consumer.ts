@@ -13,6 +13,8 @@ import {
 import { EventPattern, MessagePattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
+const OF_PARTNERS = { repeatable: true, origin: { payer: 'partner' } } as const;
+
 /**
  * Keeps the history at what payment-processor says, in events and, where a partner waits, in a command that says the same
  * a moment earlier. Replay: each payment stays at the newest version that was told of it.
@@ -21,22 +23,22 @@ import { PaymentRepository } from './payment.repository.js';
 export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
-  @EventPattern(PaymentProcessingV1, { repeatable: true })
+  @EventPattern(PaymentProcessingV1, OF_PARTNERS)
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentVerificationRequiredV1, { repeatable: true })
+  @EventPattern(PaymentVerificationRequiredV1, OF_PARTNERS)
   onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentSucceededV1, { repeatable: true })
+  @EventPattern(PaymentSucceededV1, OF_PARTNERS)
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentFailedV1, { repeatable: true })
+  @EventPattern(PaymentFailedV1, OF_PARTNERS)
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../index.js';
-import { RabbitMqBroker } from '../rabbitmq-broker.js';
+import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../rabbitmq-broker.js';
 import { Topology } from '../rabbitmq-topology.js';
 import type { Brokers, Link } from './processes-harness.js';
 
@@ -18,7 +18,11 @@ export class RabbitMqBrokers implements Brokers {
   /** Of each service the link that was made last. */
   private readonly links = new Map<string, RabbitMqLink>();
 
-  constructor(readonly url: string) {}
+  /** @param eventsPerMessage 1 where a test counts messages */
+  constructor(
+    readonly url: string,
+    private readonly eventsPerMessage = EVENTS_PER_MESSAGE_MAX,
+  ) {}
 
   async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {
     const { hostname, port } = new URL(this.url);
@@ -26,7 +30,8 @@ export class RabbitMqBrokers implements Brokers {
     const url = new URL(this.url);
     url.hostname = '127.0.0.1';
     url.port = String(network.localPort);
-    const broker = new RabbitMqBroker({ url: url.href, service, log, namespace: this.namespace });
+    const { namespace, eventsPerMessage } = this;
+    const broker = new RabbitMqBroker({ url: url.href, service, log, namespace, eventsPerMessage });
     const close = async (): Promise<void> => {
       await broker.close();
       network.cut();

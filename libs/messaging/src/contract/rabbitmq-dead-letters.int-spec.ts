@@ -20,7 +20,7 @@ let channel: Channel;
 let queue: string;
 
 beforeEach(async () => {
-  brokers = new RabbitMqBrokers(rabbitMqUrl());
+  brokers = new RabbitMqBrokers(rabbitMqUrl(), 1);
   harness = new ProcessesHarness(brokers);
   connection = await connect(rabbitMqUrl());
   channel = await connection.createChannel();
@@ -94,13 +94,23 @@ test('a process that dies half-way through a replay loses nothing, and nothing h
   door.open();
   expect(await replay).toBe('failed');
   await crashed;
-  expect(await effectsIn(effects)).toHaveLength(25);
+  expect(await effectsIn(effects)).toHaveLength(1);
 
   await history();
-  await countIs(225);
-  expect(await deadLetters().replay()).toEqual({ replayed: 225, refused: 0 });
+  await countIs(249);
+  expect(await deadLetters().replay()).toEqual({ replayed: 249, refused: 0 });
   expect((await effectsIn(effects)).sort()).toEqual(textsOf(250).sort());
   await countIs(0);
+});
+
+test('a message of several events is replayed as one, if its sender publishes them all', async () => {
+  const effects = await effectsTable(harness, 'history');
+  await history();
+  deadLetter(JSON.stringify(textsOf(3).map(aNote)));
+  deadLetter(JSON.stringify([aNote('a'), { ...aNote('b'), id: 'none' }]));
+  await countIs(2);
+  expect(await deadLetters().replay()).toEqual({ replayed: 1, refused: 1 });
+  expect((await effectsIn(effects)).sort()).toEqual(textsOf(3));
 });
 
 test('a gauge counts them', async () => {

@@ -25,7 +25,7 @@ const links: RabbitMqLink[] = [];
 beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
 afterAll(() => server.stop());
 beforeEach(() => {
-  brokers = new RabbitMqBrokers(server.url);
+  brokers = new RabbitMqBrokers(server.url, 1);
   harness = new ProcessesHarness(brokers);
 });
 afterEach(async () => {

@@ -26,7 +26,7 @@ let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
 
 beforeEach(() => {
-  brokers = new RabbitMqBrokers(rabbitMqUrl());
+  brokers = new RabbitMqBrokers(rabbitMqUrl(), 1);
   harness = new ProcessesHarness(brokers);
 });
 afterEach(() => harness.close());

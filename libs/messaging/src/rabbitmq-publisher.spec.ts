@@ -1,0 +1,93 @@
+import type { EventEnvelope } from '@svc/contracts';
+import { type EventRoute, eventMessages } from './rabbitmq-publisher.js';
+
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+const event = (n: number, type = 'noted.v1', text = ''): EventEnvelope => ({
+  id: `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+  type,
+  aggregateId: 'a',
+  aggregateVersion: n,
+  occurredAt: '2026-03-01T10:00:00.000Z',
+  payload: { text },
+  traceparent,
+});
+const routeOf = ({ type }: EventEnvelope): EventRoute => ({
+  exchange: 'events',
+  routingKey: `${type}.x`,
+  alsoAs: type,
+});
+/** Versions in each message. */
+const versionsIn = (events: EventEnvelope[], perMessage = 50, route = routeOf): number[][] =>
+  eventMessages(events, route, perMessage).map(({ content }) =>
+    [JSON.parse(content.toString()) as EventEnvelope | EventEnvelope[]].flat().map((one) => one.aggregateVersion),
+  );
+
+describe('the messages of events that are handed over together', () => {
+  it('hold those of one type and routing key, in their order', () => {
+    const mixed = [event(1), event(2, 'other.v1'), event(3), event(4, 'other.v1'), event(5)];
+    expect(versionsIn(mixed)).toEqual([
+      [1, 3, 5],
+      [2, 4],
+    ]);
+    const byVersion = ({ aggregateVersion }: EventEnvelope) => ({
+      exchange: 'events',
+      routingKey: `key ${aggregateVersion % 2}`,
+    });
+    expect(
+      versionsIn(
+        [1, 2, 3, 4].map((n) => event(n)),
+        50,
+        byVersion,
+      ),
+    ).toEqual([
+      [1, 3],
+      [2, 4],
+    ]);
+    const alsoAs = ({ aggregateVersion }: EventEnvelope) => ({
+      ...byVersion(event(1)),
+      alsoAs: `also ${aggregateVersion % 2}`,
+    });
+    expect(versionsIn([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
+  });
+
+  it('hold at most so many', () => {
+    const five = [1, 2, 3, 4, 5].map((n) => event(n));
+    expect(versionsIn(five, 2)).toEqual([[1, 2], [3, 4], [5]]);
+    expect(versionsIn(five, 1)).toEqual([[1], [2], [3], [4], [5]]);
+  });
+
+  it('hold at most 64 KiB, beyond that an event alone', () => {
+    const small = event(1, 'noted.v1', 'x'.repeat(30_000));
+    const large = event(9, 'noted.v1', 'x'.repeat(70_000));
+    expect(versionsIn([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);
+  });
+
+  it('are an object for one event, as earlier releases read it, with its trace', () => {
+    const [alone] = eventMessages([event(1)], routeOf, 50);
+    expect(JSON.parse(alone!.content.toString())).toEqual(event(1));
+    expect(alone).toMatchObject({
+      exchange: 'events',
+      routingKey: 'noted.v1.x',
+      properties: {
+        messageId: event(1).id,
+        type: 'noted.v1',
+        CC: ['noted.v1'],
+        headers: { traceparent },
+        persistent: true,
+      },
+    });
+  });
+
+  it('name the first event, and the trace of none', () => {
+    const [shared, ...more] = eventMessages([event(1), event(2)], routeOf, 50);
+    expect(more).toEqual([]);
+    expect(shared!.properties).toMatchObject({ messageId: event(1).id, type: 'noted.v1', timestamp: 1772359200 });
+    expect(shared!.properties).not.toHaveProperty('headers');
+  });
+
+  it('have no second routing key that is the first', () => {
+    const [message] = eventMessages([event(1)], () => ({ exchange: 'events', routingKey: 'a', alsoAs: 'a' }), 50);
+    expect(message!.properties).not.toHaveProperty('CC');
+  });
+});
