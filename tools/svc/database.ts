@@ -5,7 +5,8 @@ import type { OverRabbitMq } from './env-files.ts';
 import { findPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
 import type { StartedPostgres } from './postgres.ts';
-import { provision } from './provision.ts';
+import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
+import { DATABASE, provision } from './provision.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { migrate } from './services.ts';
@@ -63,7 +64,15 @@ export async function startDatabase(settings: Settings, steps: Steps, onStarted:
   const url = server?.superuserUrl;
   if (url === undefined) throw new Error('PostgreSQL was started without an address');
   await steps.run('database', () => provision(url, secrets));
-  const variables = variablesOf(settings, secrets)['all-in-one'];
-  await steps.run('migrations', () => migrate(settings, variables, join(paths.log, 'migrations.log')));
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, url.replace(/\/postgres$/, `/${DATABASE}`)));
   return secrets;
+}
+
+async function migrateUnlessDone(settings: Settings, secrets: Secrets, databaseUrl: string): Promise<string> {
+  const digest = migrationsDigest(settings.root);
+  if (await isMigrated(databaseUrl, digest)) return 'schemas are up to date';
+  const variables = variablesOf(settings, secrets)['all-in-one'];
+  const done = await migrate(settings, variables, join(pathsOf(settings).log, 'migrations.log'));
+  await noteMigrated(databaseUrl, digest);
+  return done;
 }

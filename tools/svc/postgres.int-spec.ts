@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { roleOf } from './env-files.ts';
+import { roleOf, schemaOf } from './env-files.ts';
+import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
 import type { PostgresPlan } from './postgres.ts';
@@ -141,6 +142,21 @@ describe("PostgreSQL of the project's own", () => {
         /permission denied for database/,
       );
     }
+  });
+
+  it('is migrated when exactly these migrations were noted, and no schema was dropped since', async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    await provision(superuserUrl, secrets);
+    const database = superuserUrl.replace(/postgres$/, 'svc');
+    const digest = migrationsDigest(root);
+    expect(await isMigrated(database, digest)).toBe(false);
+    for (const service of SERVICES) await query(database, `CREATE TABLE ${schemaOf(service)}.migrations ()`);
+    expect(await isMigrated(database, digest)).toBe(false);
+    await noteMigrated(database, digest);
+    expect(await isMigrated(database, digest)).toBe(true);
+    expect(await isMigrated(database, digest.replace(/.$/, 'x'))).toBe(false);
+    await query(database, 'DROP TABLE identity.migrations');
+    expect(await isMigrated(database, digest)).toBe(false);
   });
 });
 

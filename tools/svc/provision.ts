@@ -4,7 +4,7 @@ import type { Secrets } from './secrets.ts';
 import { SERVICES } from './settings.ts';
 import { SvcError } from './svc-error.ts';
 
-const DATABASE = 'svc';
+export const DATABASE = 'svc';
 
 /**
  * The database, and for each service a role that owns one schema and sees no other. Every statement may be repeated:

@@ -6,6 +6,7 @@ import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessi
 import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
+import { RecordByLookUps1763500000509 } from './migrations/1763500000509-record-by-look-ups.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
 import { SiteWebhooks1763500000508 } from './migrations/1763500000508-site-webhooks.js';
@@ -25,5 +26,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     LockSessions1763500000506,
     UnsignedNotifications1763500000507,
     SiteWebhooks1763500000508,
+    RecordByLookUps1763500000509,
   ],
 };

@@ -74,14 +74,7 @@ export async function startService<C extends ServiceConfig>(
   const dataSource = await dataSourceOf(definition, config).initialize();
   // Before the modules start, which may log events.
   await ensureMonthPartitions(dataSource, clock);
-  const distributed = config.SVC_AMQP_URL
-    ? new RabbitMqBroker({
-        url: config.SVC_AMQP_URL,
-        service: definition.name,
-        log,
-        eventsPerMessage: config.SVC_EVENTS_PER_MESSAGE,
-      })
-    : undefined;
+  const distributed = rabbitMqOf(definition.name, config, log);
   const broker = distributed ?? embedded;
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
@@ -135,6 +128,12 @@ export async function startService<C extends ServiceConfig>(
       await distributed?.close();
     },
   };
+}
+
+/** Undefined where all services are in this process. */
+function rabbitMqOf(service: string, config: ServiceConfig, log: ServiceLog): RabbitMqBroker | undefined {
+  const { SVC_AMQP_URL: url, SVC_EVENTS_PER_MESSAGE: eventsPerMessage } = config;
+  return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });
 }
 
 /** Brings the service's schema up to date; of its variables it reads the database's. Returns the migrations that ran. */

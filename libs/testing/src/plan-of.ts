@@ -43,7 +43,12 @@ async function lastSentBy(dataSource: DataSource, work: () => Promise<unknown>):
 function literalOf(value: unknown): string {
   if (value === null) return 'NULL';
   if (value instanceof Date) return `'${value.toISOString()}'`;
-  if (typeof value === 'string' || typeof value === 'number') return `'${value}'`;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'number')) return `'{${value.join()}}'`;
+  if (typeof value === 'string' || typeof value === 'number') return `'${String(value).replaceAll("'", "''")}'`;
+  if (Array.isArray(value)) return literalOf(`{${value.map(elementOf).join()}}`);
   throw new Error(`A parameter of type ${typeof value} is not written out here.`);
+}
+
+/** Of an array of numbers, of text or of jsonb. */
+function elementOf(value: unknown): string {
+  return JSON.stringify(typeof value === 'object' ? JSON.stringify(value) : value);
 }

@@ -53,7 +53,7 @@ export class PayOnPage {
       payerReturnUrl: pageUrlOf(address, this.config),
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     });
-    await this.sessions.keepPayments([payment]);
+    await this.sessions.keepPayment(payment);
     return { payment, session: withPayment(session, payment) };
   }
 }

@@ -1,7 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Mode, type PayableSnapshot, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import {
+  type EventEnvelope,
+  type Mode,
+  type PayableSnapshot,
+  type PaymentSnapshot,
+  SessionCreatedV1,
+} from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { isOwnCode, isUuid } from '@svc/kernel';
+import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isScanned, type PayerAddress } from './payer-address.js';
 import { payableOf, type Session } from './session.js';
@@ -35,6 +42,24 @@ export function withPayment(session: SessionWithPayments, payment: PaymentSnapsh
 
 const KEPT_MAX = 10_000;
 
+const KEEP_PAYMENTS = `
+  WITH told AS (
+    SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
+           (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
+      FROM unnest($1::jsonb[]) AS value
+  ), payment AS (
+    INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version)
+    SELECT payment_reference, session_id, snapshot, accepted_at, version FROM told
+     WHERE NOT EXISTS (SELECT 1 FROM hosted_payments known
+                        WHERE known.payment_reference = told.payment_reference AND known.version >= told.version)
+    ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
+     WHERE kept.version < excluded.version
+  )
+  UPDATE sessions s
+     SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
+    FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(session_id, state, version, tries)
+   WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`;
+
 const PAYMENTS = `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
                               ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END FROM hosted_payments p WHERE p.session_id = sessions.session_id
                          ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
@@ -43,6 +68,26 @@ export interface SessionWithPayments extends Session {
   /** Newest first. */
   readonly payments: readonly PaymentSnapshot[];
 }
+
+/**
+ * Two batches: PostgreSQL runs one while this process reads the results of the other and sends the next, and a call that finds
+ * a batch under way need not wait for it. More would split the same calls into more statements and commits. 50 rows take
+ * a few milliseconds, which is what a call of the next batch waits for. Both are estimates.
+ */
+const SHARED = { max: 50, atOnce: 2 };
+
+interface NewSession {
+  readonly session: Session;
+  readonly fingerprint: string;
+  readonly created: EventEnvelope;
+}
+
+/** Each session by its own look-up in the unique index of `column`: LIMIT keeps the planner from making a join of it. */
+const lookUp = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
+  SELECT given.position, found.* FROM unnest($1::${type}[]) WITH ORDINALITY AS given(key, position)
+   CROSS JOIN LATERAL (SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE ${column} = given.key LIMIT 1) AS found`;
+const FIND_BY_ID = lookUp('session_id', 'uuid');
+const FIND_BY_CODE = lookUp('code', 'text');
 
 /** The only place that reads and writes sessions and what is known of their payments. */
 @Injectable()
@@ -55,59 +100,34 @@ export class SessionRepository {
     @Inject(EventLog) private readonly events: EventLog,
   ) {}
 
+  /** The same request, twice at once, is never in one batch: the second waits for the first to commit, and finds it. */
+  private readonly insert = batched((given: readonly NewSession[]) => this.insertAll(given), {
+    ...SHARED,
+    key: ({ session: { siteId, mode, apiVersion, requestId } }) =>
+      JSON.stringify([siteId, mode, apiVersion, requestId]),
+  });
+  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), {
+    ...SHARED,
+    key: (id) => id,
+  });
+  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), {
+    ...SHARED,
+    key: (code) => code,
+  });
+  private readonly keep = batched((payments: readonly PaymentSnapshot[]) => this.keepAll(payments), {
+    ...SHARED,
+    key: ({ source }) => source.sessionId,
+  });
+
   /** Session and event in one statement, one round trip. False when the site has used this requestId before. */
-  async create(session: Session, fingerprint: string): Promise<boolean> {
-    const event = this.events.statement('$22', [
-      {
-        type: SessionCreatedV1,
-        aggregateId: session.sessionId,
-        aggregateVersion: 1,
-        payload: { payable: payableOf(session) },
-      },
-    ]);
-    const made = await this.dataSource.query<unknown[]>(
-      `WITH made AS (
-         INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
-                               merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, $23, $24)
-         ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
-         RETURNING session_id
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM made, ${event.rows}
-       )
-       SELECT session_id FROM made`,
-      [
-        session.sessionId,
-        session.mode,
-        session.merchantId,
-        session.siteId,
-        session.merchantName,
-        session.apiVersion,
-        session.requestId,
-        fingerprint,
-        session.merchantOrderId,
-        session.amount,
-        session.currencyISOCode,
-        session.notificationUrl,
-        session.returnUrl,
-        session.cancelUrl,
-        session.origin,
-        session.siteName,
-        JSON.stringify(session.customFields),
-        session.createdAt,
-        session.expiresAt,
-        session.payableState,
-        session.payableVersion,
-        event.parameter,
-        session.traceparent,
-        session.code,
-      ],
-    );
-    if (made.length > 0) event.committed();
-    return made.length > 0;
+  create(session: Session, fingerprint: string): Promise<boolean> {
+    const created = this.events.envelope({
+      type: SessionCreatedV1,
+      aggregateId: session.sessionId,
+      aggregateVersion: 1,
+      payload: { payable: payableOf(session) },
+    });
+    return this.insert({ session, fingerprint, created });
   }
 
   /** The session a site made under this requestId, and the fingerprint of the request that made it. */
@@ -134,21 +154,12 @@ export class SessionRepository {
 
   /** For the payer, who owns nothing but its unguessable address. One that cannot be is of no session. */
   async findAt(address: PayerAddress): Promise<SessionWithPayments | undefined> {
-    if (!isScanned(address)) return isUuid(address.sessionId) ? this.findWithPayments(address.sessionId) : undefined;
-    if (!isOwnCode(address.code)) return undefined;
-    const [row] = await this.dataSource.query<SessionWithPayments[]>(
-      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE code = $1`,
-      [address.code],
-    );
-    return row;
+    if (!isScanned(address)) return isUuid(address.sessionId) ? this.findById(address.sessionId) : undefined;
+    return isOwnCode(address.code) ? this.findByCode(address.code) : undefined;
   }
 
-  async findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
-    const [row] = await this.dataSource.query<SessionWithPayments[]>(
-      `SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE session_id = $1`,
-      [sessionId],
-    );
-    return row;
+  findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
+    return this.findById(sessionId);
   }
 
   async findOwnedWithPayments(owner: SessionOwner, sessionId: string): Promise<SessionWithPayments | undefined> {
@@ -169,41 +180,36 @@ export class SessionRepository {
     return row?.snapshot;
   }
 
+  /** As {@link keepPayments}, for the outcome of a press of Pay: those that come at the same time share its statement. */
+  async keepPayment(payment: PaymentSnapshot): Promise<void> {
+    if (!this.isKept(payment)) await this.keep(payment);
+  }
+
   /**
    * Takes over what payment-processor said of payments, in one statement: each payment and each session keeps the
    * newest version it was told of, so it may be told twice, late or out of order. What is known already is not
    * written again, nor locked: of most payments this process knows first, from the answer to the press of Pay, and hears
    * twice more in events.
+   *
+   * Sessions are locked in the order of their ids, then payments in that of their references, whatever the order they are
+   * given in: two statements that have some in common wait for each other, and never in a circle.
    */
   async keepPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
     const news = payments.filter((payment) => !this.isKept(payment));
     if (news.length === 0) return;
-    const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] => [
-      ...new Map([...news].sort(byVersion).map((payment) => [key(payment), payment])).values(),
-    ];
-    await this.dataSource.query(
-      `WITH told AS (
-         SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
-                (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
-           FROM unnest($1::jsonb[]) AS value
-       ), payment AS (
-         INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version)
-         SELECT payment_reference, session_id, snapshot, accepted_at, version FROM told
-          WHERE NOT EXISTS (SELECT 1 FROM hosted_payments known
-                             WHERE known.payment_reference = told.payment_reference AND known.version >= told.version)
-         ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
-          WHERE kept.version < excluded.version
-       )
-       UPDATE sessions s
-          SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
-         FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(session_id, state, version, tries)
-        WHERE s.session_id = newest.session_id AND s.payable_version < newest.version`,
-      [newestOf(({ paymentReference }) => paymentReference), ...columnsOf(newestOf(({ source }) => source.sessionId))],
-    );
+    const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] =>
+      inOrder([...new Map([...news].sort(byVersion).map((payment) => [key(payment), payment])).values()], key);
+    await this.dataSource.query(KEEP_PAYMENTS, [
+      newestOf(({ paymentReference }) => paymentReference),
+      ...columnsOf(newestOf(({ source }) => source.sessionId)),
+    ]);
     for (const payment of news) this.remember(payment);
   }
 
-  /** Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. */
+  /**
+   * Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. In the
+   * order of {@link keepPayments}.
+   */
   async keepReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version, reversed_at)
@@ -211,7 +217,7 @@ export class SessionRepository {
               (value->>'paymentUTCDate')::timestamptz, (value#>>'{payable,version}')::bigint, (value->>'reversedUTCDate')::timestamptz
          FROM unnest($1::jsonb[]) AS value
        ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`,
-      [payments],
+      [inOrder(payments, ({ paymentReference }) => paymentReference)],
     );
   }
 
@@ -222,6 +228,51 @@ export class SessionRepository {
       [sessionIds],
     );
     return new Map(rows.map(({ id, version }) => [id, version]));
+  }
+
+  private async insertAll(given: readonly NewSession[]): Promise<boolean[]> {
+    const event = this.events.statementOf(
+      '$2',
+      given.map(({ created }) => created),
+    );
+    const made = await this.dataSource.query<{ id: string }[]>(
+      `WITH made AS (
+         INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
+                               merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
+         SELECT "sessionId", mode, "merchantId", "siteId", "merchantName", "apiVersion", "requestId", fingerprint,
+                "merchantOrderId", amount, "currencyISOCode", "notificationUrl", "returnUrl", "cancelUrl", origin, "siteName",
+                "customFields", "createdAt", "expiresAt", "payableState", "payableVersion", 0, traceparent, code
+           FROM jsonb_to_recordset($1) AS given(
+                  "sessionId" uuid, mode text, "merchantId" bigint, "siteId" bigint, "merchantName" text, "apiVersion" text,
+                  "requestId" text, fingerprint text, "merchantOrderId" text, amount bigint, "currencyISOCode" text,
+                  "notificationUrl" text, "returnUrl" text, "cancelUrl" text, origin text, "siteName" text, "customFields" jsonb,
+                  "createdAt" timestamptz, "expiresAt" timestamptz, "payableState" text, "payableVersion" bigint,
+                  traceparent text, code text)
+         ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
+         RETURNING session_id
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM ${event.rows} WHERE event.aggregate_id = ANY (ARRAY(SELECT session_id::text FROM made))
+       )
+       SELECT session_id AS id FROM made`,
+      [JSON.stringify(given.map(({ session, fingerprint }) => ({ ...session, fingerprint }))), event.parameter],
+    );
+    if (made.length > 0) event.committed();
+    const ids = new Set(made.map(({ id }) => id));
+    return given.map(({ session }) => ids.has(session.sessionId));
+  }
+
+  private async findAll(lookUps: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
+    const rows = await this.dataSource.query<(SessionWithPayments & { position: number })[]>(lookUps, [keys]);
+    const found = new Map(rows.map(({ position, ...session }) => [position, session]));
+    return keys.map((_, index) => found.get(index + 1));
+  }
+
+  private async keepAll(payments: readonly PaymentSnapshot[]): Promise<undefined[]> {
+    await this.keepPayments(payments);
+    return payments.map(() => undefined);
   }
 
   private isKept({ paymentReference, payable }: PaymentSnapshot): boolean {
@@ -244,6 +295,10 @@ export class SessionRepository {
 
 function byVersion(one: PaymentSnapshot, other: PaymentSnapshot): number {
   return one.payable.version - other.payable.version;
+}
+
+function inOrder(payments: readonly PaymentSnapshot[], key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] {
+  return [...payments].sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
 /** Session, state, version and tries of the payables, a column each. */

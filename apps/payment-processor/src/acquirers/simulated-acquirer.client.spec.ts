@@ -108,6 +108,19 @@ describe('the answer to a reversal', () => {
   });
 });
 
+test.each([
+  [JSON.stringify({ state: 'pending' }), 'pending'],
+  [JSON.stringify({ state: 'passed' }), 'passed'],
+  [JSON.stringify({ state: 'failed' }), 'failed'],
+  [JSON.stringify({ state: 'expired' }), 'unknown'],
+  ['{}', 'unknown'],
+  ['null', 'unknown'],
+  ['<html>', 'unknown'],
+])('the answer about a challenge, %s, means %s', async (body, state) => {
+  answer = { status: 200, body };
+  expect(await client.askChallenge('c-1', 'test')).toBe(state);
+});
+
 describe('live mode', () => {
   const ENV = {
     SVC_DATABASE_URL: 'postgres://role:password@localhost/db',

@@ -178,6 +178,22 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   expect(await forgotten()).toBe(true);
 });
 
+test('a card that another replica has had forgotten stays forgotten, since then', async () => {
+  const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
+  const cards = processor.service.app.get(CardRepository);
+  const owner = { organisationId: partner.organisationId, mode: 'test', customerReference: undefined } as const;
+  expect(await cards.delete(owner, token)).toBe(true);
+  await cards.markForgotten(token);
+  const row = async (): Promise<unknown> =>
+    processor.dataSource.query(`SELECT forgotten_at, forget_after FROM cards WHERE token = $1`, [token]);
+  const before = await row();
+  expect(before).toEqual([{ forgotten_at: processor.clock.now(), forget_after: null }]);
+  processor.clock.advance(1_000);
+  await cards.markForgotten(token);
+  await cards.forgetLater(token);
+  expect(await row()).toEqual(before);
+});
+
 test('what cannot be the token of a card is not found', async () => {
   for (const token of ['%00', 'x'.repeat(101), 'x'.repeat(5_000), '%ED%95%9C'])
     expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(404);

@@ -58,6 +58,11 @@ test('an approved card: one charge, one payment, one transfer, two events', asyn
 
 test('payment and events have the merchant’s name and the site’s reference of when it was accepted (M1)', async () => {
   const { merchantId, siteId } = await aMerchant(processor, { name: 'Karoo Books' });
+  // The merchant's other site, whose reference is none of these payments'.
+  await processor.dataSource.query(
+    `INSERT INTO known_sites (site_id, merchant_id, site_reference, version) VALUES (5002, $1, 'TILL', 1)`,
+    [merchantId],
+  );
   const payable = aPayable({ merchantId, siteId });
   const ofEvents = async () => {
     const events = [

@@ -15,7 +15,7 @@ import { PaymentRepository } from '../payments/payment.repository.js';
  * Takes one card payment of a hosted session: the card is opened in memory, then {@link ChargeAttempt} accepts and
  * charges. A repeat of the same reference finds the payment and charges nothing.
  *
- * Two round trips to PostgreSQL, two commits, two events.
+ * Two round trips to PostgreSQL, two commits, two events. Payments that come at the same time share statements and commits.
  */
 @Injectable()
 export class ChargeCard {

@@ -141,7 +141,12 @@ describe('claims of the partner', () => {
       status: 201,
       body: { status: 'failed', paymentMethodType: 'External', errors: [{ errorReference: '10' }] },
     });
-    expect((await processor.published(PaymentFailedV1)).at(-1)!.payload.payable.state).toBe('open');
+    const { paymentReference: reference } = failed.body as { paymentReference: string };
+    const ofFailed = (await processor.published(PaymentFailedV1)).filter(
+      ({ payload }) => payload.paymentReference === reference,
+    );
+    expect(ofFailed.map(({ payload }) => payload.payable.state)).toEqual(['open']);
+    expect(await ledgerOf(reference)).toEqual([]);
     const { body } = await partner.pay(invoice, external('success'));
     expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
     expect(chargesOf([body.paymentReference])).toEqual([]);

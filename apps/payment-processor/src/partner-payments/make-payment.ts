@@ -140,10 +140,10 @@ export class MakePayment {
   /** Answers with the outcome, or with `processing` when the time is over; the history shows the same from then on (P5). */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
     let at = payment;
-    while (at.payment.state === 'processing' && this.clock.now() < key.until) {
+    for (let look = 1; at.payment.state === 'processing' && this.clock.now() < key.until; look++) {
+      if (look > 1) await pause(LOOK_AGAIN_MS);
       await this.checkPayments.execute(at.payment.payable.payableId);
       at = (await this.payments.findByReference(key.owner, key.reference)) ?? at;
-      if (at.payment.state === 'processing') await pause(LOOK_AGAIN_MS);
     }
     await this.commands
       .request(ShowPaymentV1, { payment: at.payment, version: at.version }, SHOW_MS_MAX)

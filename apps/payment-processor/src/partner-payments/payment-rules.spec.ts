@@ -44,6 +44,8 @@ describe('a request', () => {
     { amount: 99_999_999_999, tipAmount: 1 },
     { amount: 100_000_000_000, tipAmount: 1, vouchers: [voucher(1)] },
     { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
+    { returnUrl: null },
+    { returnUrl: 'https://partner.example/'.padEnd(2_048, 'x') },
   ])('with %j is taken of a service', (change) => {
     expect(problemsOf(change)).toEqual([]);
   });
@@ -96,6 +98,32 @@ describe('a request', () => {
     ],
   ])('with %j is refused for %s: %s', (change, field, message) => {
     expect(problemsOf(change)).toEqual([{ field, message }]);
+  });
+
+  const coveredTooMuch = { vouchers: [voucher(101)] };
+  const tooMuch = { amount: 100_000_000_000, tipAmount: 1 };
+  const unpaid = { paymentMethod: undefined };
+  it.each<[string, object, Payer]>([
+    ['customer', { customer: undefined }, SERVICE],
+    ['customer', { customer: { id: 'c-2' } }, CUSTOMER],
+    ['vouchers', { vouchers: [voucher(1)] }, CUSTOMER],
+    ['paymentMethod', { paymentMethod: EXTERNAL }, CUSTOMER],
+    ['code', { code: undefined }, SERVICE],
+    ['invoiceReference', { invoiceReference: 'i' }, SERVICE],
+    ['code', { code: '%%%' }, SERVICE],
+    ['amount', coveredTooMuch, SERVICE],
+    ['vouchers', coveredTooMuch, SERVICE],
+    ['amount', tooMuch, SERVICE],
+    ['tipAmount', tooMuch, SERVICE],
+    ['vouchers', tooMuch, SERVICE],
+    ['amount', unpaid, SERVICE],
+    ['tipAmount', unpaid, SERVICE],
+    ['vouchers', unpaid, SERVICE],
+    ['paymentMethod', unpaid, SERVICE],
+    ['paymentMethod', { paymentMethod: { card: { token: 't', cardNumber: '4' } } }, SERVICE],
+    ['returnUrl', { returnUrl: 'x' }, SERVICE],
+  ])('with a malformed %s breaks no rule that reads it: %j', (field, change, payer) => {
+    expect(problemsOf(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
   });
 
   it('is refused for all that is wrong with it, always in the same order', () => {

@@ -44,6 +44,10 @@ describe('whose payment it is', () => {
   });
 });
 
+test('a request of a service has to name its customer', () => {
+  expect(() => customerOf(SERVICE, aRequest())).toThrow('names no customer');
+});
+
 describe('the terms of a merchant', () => {
   const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
   const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = [], minimumAmount = 1) =>
@@ -69,6 +73,7 @@ describe('the terms of a merchant', () => {
     const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
     expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
     expect(check({ vouchers: [] })).toBeUndefined();
+    expect(check({ ...vouchers, paymentMethod: undefined }, {}, grants)).toBeUndefined();
   });
 
   it('have the amount that is owed, unless it may be edited', () => {

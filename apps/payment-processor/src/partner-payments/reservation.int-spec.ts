@@ -51,17 +51,29 @@ describe('a payable that changes after it was read', () => {
     expect(await paymentsOf(invoice.payableId)).toEqual([]);
   });
 
-  test('is read again where it has another version, and its payment says the newer one', async () => {
+  test.each([
+    ['a later version', `version = version + 2, tries = tries + 1`, { version: 4, tries: 2 }],
+    ['an earlier version', `version = version - 1`, { version: 1, tries: 1 }],
+  ])('is read again where it has %s, and its payment has the version after that', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
     const other = await openInvoice(processor, merchant);
-    changeAfterReading(`version = version + 2, tries = tries + 1`);
+    changeAfterReading(change);
     const { status, body } = await partner.pay(invoice);
     expect([status, body.status]).toEqual([201, 'success']);
     const [event] = (await processor.published(PaymentProcessingV1)).filter(
       ({ payload }) => payload.paymentReference === body.paymentReference,
     );
-    expect(event!.payload.payable).toMatchObject({ version: 4, tries: 2 });
+    expect(event!.payload.payable).toMatchObject(expected);
     expect(await paymentsOf(other.payableId)).toEqual([]);
+  });
+
+  test('is not paid elsewhere either where it has expired', async () => {
+    const grant = { organisationId: partner.organisationId, vouchers: false, externalPayments: true };
+    const invoice = await openInvoice(processor, await aMerchant(processor, { grants: [grant] }));
+    changeAfterReading(`expires_at = '2026-03-01T10:00:00.000Z'`);
+    const external = { type: 'EFT', status: 'success', reference: 'bank-1' };
+    expect((await partner.pay(invoice, { paymentMethod: { external } })).status).toBe(410);
+    expect(await paymentsOf(invoice.payableId)).toEqual([]);
   });
 
   test('is paid in the millisecond before it expires, and is expired in the next', async () => {
@@ -73,6 +85,14 @@ describe('a payable that changes after it was read', () => {
     expect((await partner.pay(invoice!)).status).toBe(201);
     expect((await partner.pay(late!)).status).toBe(410);
   });
+});
+
+test('a session is not paid while its site is not known: the payment would not say where it was made', async () => {
+  const payable = aPayable({ ...merchant, siteId: 5999 });
+  await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+  const { status, body } = await partner.pay(payable);
+  expect([status, body.errors[0].errorReference]).toEqual([503, '50']);
+  expect(await processor.findPayable(payable.payableId)).toMatchObject({ payable: { state: 'open', tries: 0 } });
 });
 
 describe('a reference is of one organisation in one mode', () => {
@@ -108,6 +128,16 @@ describe('a reference is of one organisation in one mode', () => {
     const made = [await pay(one, 0), await pay(other, 1)];
     expect([await pay(one, 0), await pay(other, 1)]).toEqual(made);
   });
+});
+
+test('a payment that is not a partner’s is not found by the reference of one', async () => {
+  const [invoice, reference] = [await openInvoice(processor, merchant), randomUUID()];
+  await partner.pay(invoice, { reference });
+  const owner = { organisationId: partner.organisationId, mode: 'test' } as const;
+  const payments = processor.service.app.get(PartnerPaymentRepository);
+  expect(await payments.findByReference(owner, reference)).toMatchObject({ payment: { state: 'success' } });
+  await tamper(processor, `UPDATE payments SET partner = NULL WHERE payable_id = $1`, invoice.payableId);
+  await expect(payments.findByReference(owner, reference)).rejects.toThrow('is not a partner’s');
 });
 
 test('a code is found in its own mode alone', async () => {

@@ -22,7 +22,10 @@ export class PayableRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Keeps payables that are new; one that a payment has brought already stays as it is. */
+  /**
+   * Keeps payables that are new; one that a payment has brought already stays as it is. In the order of their ids, as payments
+   * are accepted: a payment may overtake the event of its payable, and the two would wait for each other.
+   */
   async insertIfAbsent(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await tx.query(
       `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
@@ -31,6 +34,7 @@ export class PayableRepository {
               'open', NULL, 0, 1, $2, $2
          FROM jsonb_to_recordset($1::jsonb) AS d("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
               "currencyISOCode" text, "expiresAt" timestamptz, "triesMax" int, source jsonb)
+        ORDER BY "payableId"
        ON CONFLICT (payable_id) DO NOTHING`,
       [JSON.stringify(payables), this.clock.now()],
     );

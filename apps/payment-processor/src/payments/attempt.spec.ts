@@ -79,6 +79,18 @@ test('every answer in every state: what follows is as listed', () => {
   expect([STATES, ...rows]).toEqual(listed);
 });
 
+test('an answer that does not say what happened is not final, and every other one is', () => {
+  const final = Object.values(ANSWERS).filter(isFinal);
+  expect(final.map(({ kind }) => kind)).toEqual([
+    'approved',
+    'declined',
+    'verificationRequired',
+    'notAttempted',
+    'neverCharged',
+    'reversed',
+  ]);
+});
+
 test('an answer ends an attempt only by a listed transition', () => {
   for (const answer of Object.values(ANSWERS)) {
     for (const state of statesEndedBy(answer)) {

@@ -89,6 +89,7 @@ describe('an outcome changes nothing', () => {
     ],
     ['where another payment holds the payable', `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`],
     ['where the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
+    ['where the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {
     const open = await anOpenAttempt(processor);
     await tamper(processor, statement, open.paymentId);

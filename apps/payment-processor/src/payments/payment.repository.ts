@@ -5,11 +5,13 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   type AnyPaymentSnapshot,
+  type EventEnvelope,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
-import { Clock, newUuid } from '@svc/kernel';
+import { canonicalId, Clock, newUuid } from '@svc/kernel';
 import { EventLog, type EventStatement } from '@svc/messaging';
+import { type BatchSettings, batched } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
@@ -19,15 +21,23 @@ import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot
 
 /**
  * The only place that reads and writes payments. Accepting a payment and recording its outcome are one statement
- * each: payable, payment, attempt, ledger and event change together or not at all, in one round trip.
+ * each: payable, payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are
+ * accepted, or settled, at the same time share the statement. A statement takes the locks of a payable in the order attempt,
+ * payment, payable, and those of several payables in the order of their ids: two of them never wait for each other.
  */
 @Injectable()
 export class PaymentRepository {
+  private readonly acceptShared: (item: Item) => Promise<AcceptedRow | undefined>;
+  private readonly settleShared: (item: Item) => Promise<WrittenRow | undefined>;
+
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
-  ) {}
+  ) {
+    this.acceptShared = batched((items) => this.write<AcceptedRow>(acceptStatement, items), BATCHES);
+    this.settleShared = batched((items) => this.write(settleStatement, items), BATCHES);
+  }
 
   /**
    * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
@@ -42,39 +52,43 @@ export class PaymentRepository {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event: a moment later the two would tell of different paymentUTCDates.
     const startedAt = new Date(payment.paymentUTCDate);
-    const event = this.events.statement('$18', [
-      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
-    ]);
-    const [row] = await this.dataSource.query<AcceptedRow[]>(acceptStatement(event), [
-      payable.payableId,
-      payable.mode,
-      payable.merchantId,
-      payable.siteId,
-      payable.amount,
-      payable.currencyISOCode,
-      payable.expiresAt,
-      payable.triesMax,
-      payable.source,
-      paymentId,
-      startedAt,
-      payment.payable.tries,
-      payment.reference,
-      payment.paymentReference,
-      payment.paymentMethodLabel,
-      attemptId,
-      acquirer,
-      event.parameter,
-      nextAskAt(startedAt, 0, startedAt),
-    ]);
+    const { payableId, triesMax } = payable;
+    const row = await this.acceptShared({
+      payableId,
+      event: this.events.envelope({
+        type: PaymentProcessingV1,
+        aggregateId: paymentId,
+        aggregateVersion: 1,
+        payload: payment,
+      }),
+      values: {
+        payable_id: payableId,
+        mode: payable.mode,
+        merchant_id: payable.merchantId,
+        site_id: payable.siteId,
+        amount: payable.amount,
+        currency: payable.currencyISOCode,
+        expires_at: payable.expiresAt,
+        tries_max: triesMax,
+        source: payable.source,
+        payment_id: paymentId,
+        started_at: startedAt,
+        nth: payment.payable.tries,
+        reference: payment.reference,
+        payment_reference: payment.paymentReference,
+        method_label: payment.paymentMethodLabel,
+        attempt_id: attemptId,
+        acquirer,
+        next_ask_at: nextAskAt(startedAt, 0, startedAt),
+      },
+    });
     if (!row) return undefined;
-    event.committed();
     const accepted = {
       ...payment,
       ...(row.merchantName === null ? {} : { merchantName: row.merchantName }),
       ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
       payable: { ...payment.payable, version: row.version },
     };
-    const { triesMax } = payable;
     const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
   }
@@ -88,68 +102,79 @@ export class PaymentRepository {
     end: AttemptEnd,
     from: readonly AttemptState[],
   ): Promise<AnyPaymentSnapshot | undefined> {
-    const now = this.clock.now();
-    const settled = settledPayment(open.payment, end.settlement, open.triesMax, now);
-    const event = this.events.statement('$14', [
-      {
+    const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
+    const item = this.settlementOf(open, end, from, settled);
+    const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
+    const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
+    // Both are rare: they keep a statement of their own, so that the shared one stays small.
+    if (verification) {
+      const challenge = [verification.reference, verification.url, settled.verificationUntilUTCDate];
+      const [row] = await this.write(settleWithVerification, [item], challenge);
+      return row && settled;
+    }
+    const row =
+      vouchers.length > 0
+        ? (await this.write(settleWithVouchers, [item], [this.transferRows(vouchers)]))[0]
+        : await this.settleShared(item);
+    return row && settled;
+  }
+
+  private settlementOf(
+    open: OpenAttempt,
+    end: AttemptEnd,
+    from: readonly AttemptState[],
+    settled: AnyPaymentSnapshot,
+  ): Item {
+    const { payableId, version } = open.payment.payable;
+    const { debit, credit } = captureAccounts(open.payment, open.acquirer);
+    return {
+      payableId,
+      event: this.events.envelope({
         type: EVENT_OF[end.settlement.state],
         aggregateId: open.paymentId,
         aggregateVersion: open.paymentVersion + 1,
         payload: settled,
+      }),
+      values: {
+        lock_order: payableId,
+        attempt_id: open.attemptId,
+        from_states: from,
+        known_version: version,
+        attempt_state: end.state,
+        acquirer_reference: end.acquirerReference,
+        ended_at: settled.modifiedUTCDate,
+        payment_state: settled.state,
+        processed_amount: settled.processedAmount,
+        errors: settled.errors,
+        payable_state: settled.payable.state,
+        payable_version: settled.payable.version,
+        transfer_id: newUuid(this.clock),
+        debit_account: debit,
+        credit_account: credit,
+        currency: settled.currencyISOCode,
       },
-    ]);
-    const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
-    const accounts = captureAccounts(open.payment, open.acquirer);
-    const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
-    const [row] = await this.dataSource.query<unknown[]>(
-      `WITH target AS (
-         SELECT a.attempt_id, a.payment_id, p.payable_id
-           FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
-          WHERE a.attempt_id = $1 AND a.state = ANY ($16) AND p.state = 'processing'
-            AND y.holder = a.payment_id AND y.version = $2
-            FOR UPDATE OF a, p, y
-       ), attempt AS (
-         UPDATE attempts a SET state = $3, acquirer_reference = $4, ended_at = $5, next_ask_at = NULL
-           FROM target WHERE a.attempt_id = target.attempt_id
-       ), payment AS (
-         UPDATE payments p SET state = $6, processed_amount = $7, errors = $8, modified_at = $5, version = p.version + 1
-           FROM target WHERE p.payment_id = target.payment_id
-       ), payable AS (
-         UPDATE payables y SET state = $9, holder = CASE WHEN $9 = 'paid' THEN y.holder END, version = $10, modified_at = $5
-           FROM target WHERE y.payable_id = target.payable_id
-       ), transfer AS (
-         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
-         SELECT $11, 'capture', $12, $13, $7, $15, payment_id, $5 FROM target WHERE $7::bigint > 0
-       ), ${verification ? `${OPEN_VERIFICATION}, ` : ''}${vouchers.length > 0 ? `${recordTransfers('$17', '$15', '$5')}, ` : ''}logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target, ${event.rows}
-       )
-       SELECT attempt_id FROM target`,
-      [
-        open.attemptId,
-        open.payment.payable.version,
-        end.state,
-        end.acquirerReference ?? null,
-        now,
-        settled.state,
-        settled.processedAmount,
-        JSON.stringify(settled.errors),
-        settled.payable.state,
-        settled.payable.version,
-        newUuid(this.clock),
-        accounts.debit,
-        accounts.credit,
-        event.parameter,
-        settled.currencyISOCode,
-        from,
-        ...(vouchers.length > 0 ? [this.transferRows(vouchers)] : []),
-        ...(verification ? [verification.reference, verification.url, settled.verificationUntilUTCDate] : []),
-      ],
+    };
+  }
+
+  /** Runs a statement for items of different payables, and returns what it wrote of each; undefined where it wrote nothing. */
+  private async write<Row extends WrittenRow>(
+    statement: (event: EventStatement) => string,
+    items: readonly Item[],
+    more: readonly unknown[] = [],
+  ): Promise<(Row | undefined)[]> {
+    const events = this.events.statementOf(
+      '$2',
+      items.map(({ event }) => event),
     );
-    if (!row) return undefined;
-    event.committed();
-    return settled;
+    const rows = await this.dataSource.query<Row[]>(statement(events), [
+      JSON.stringify(items.map(({ values }) => values)),
+      events.parameter,
+      ...more,
+    ]);
+    const rowOf = new Map(rows.map((row) => [row.paymentId, row]));
+    const written = items.filter(({ event }) => rowOf.has(event.aggregateId));
+    if (written.length > 0) this.events.onCommitted([...new Set(written.map(({ event }) => event.type))]);
+    return items.map(({ event }) => rowOf.get(event.aggregateId));
   }
 
   /** Parameter of {@link recordTransfers}. */
@@ -180,44 +205,134 @@ export class PaymentRepository {
   }
 }
 
-/** The statement of {@link PaymentRepository.accept}. */
-function acceptStatement(event: EventStatement): string {
-  return `WITH payable AS (
-         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                                    state, holder, tries, version, created_at, modified_at)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, 'reserved', $10, 1, 2, $11, $11
-          WHERE $7::timestamptz > $11 AND ($12::int = 1 OR EXISTS (SELECT 1 FROM payables known WHERE known.payable_id = $1))
-         ON CONFLICT (payable_id) DO UPDATE
-            SET state = 'reserved', holder = $10, tries = p.tries + 1, version = p.version + 1, modified_at = $11
-          WHERE p.state = 'open' AND p.expires_at > $11 AND p.tries = $12 - 1 AND p.tries < p.tries_max
-            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
-              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
-         RETURNING payable_id, version
-       ), merchant AS (
-         SELECT (SELECT name FROM known_merchants WHERE merchant_id = $3) AS name,
-                (SELECT site_reference FROM known_sites WHERE merchant_id = $3 AND site_id = $4) AS site_reference
-       ), payment AS (
-         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
-                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference)
-         SELECT $10, payable_id, $13, $14, 'processing', $5, 0, 0, $15, '[]', $11, $11, 1, merchant.name, merchant.site_reference
-           FROM payable, merchant
-       ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT $16, $10, $17, 'started', $11, 0, $19 FROM payable
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
-                jsonb_set(event.payload, '{payable,version}', to_jsonb(payable.version))
-                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant.name, 'siteReference', merchant.site_reference))
-           FROM payable, merchant, ${event.rows}
-       )
-       SELECT version, name AS "merchantName", site_reference AS "siteReference" FROM payable, merchant`;
+/** What is written of one payment. */
+interface Item {
+  readonly payableId: string;
+  /** Made by the caller, so that it belongs to the trace of its own payment. Its aggregate is the payment. */
+  readonly event: EventEnvelope;
+  /** Columns of the statement's `item`. */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
-interface AcceptedRow {
+/**
+ * Two at once: while one commits, the next one fills up and is sent. More would make them smaller, and would take connections
+ * from those who read. Fifty bound what waits for the lock of one row, and what is repeated one by one when one row is at fault.
+ */
+const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
+
+interface WrittenRow {
+  readonly paymentId: string;
+}
+
+interface AcceptedRow extends WrittenRow {
   readonly version: number;
   readonly merchantName: string | null;
   readonly siteReference: string | null;
+}
+
+/**
+ * The statement of {@link PaymentRepository.accept}. The text is the same for any number of payments. A payable is proposed
+ * with the number of this try, which ON CONFLICT compares with the tries that the known one has had.
+ */
+function acceptStatement(event: EventStatement): string {
+  return `WITH item AS (
+         SELECT * FROM jsonb_to_recordset($1::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
+                  amount bigint, currency text, expires_at timestamptz, tries_max int, source jsonb, payment_id uuid,
+                  started_at timestamptz, nth int, reference uuid, payment_reference text, method_label text, attempt_id uuid,
+                  acquirer text, next_ask_at timestamptz)
+       ), payable AS (
+         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
+                                    state, holder, tries, version, created_at, modified_at)
+         SELECT payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
+                'reserved', payment_id, nth, 2, started_at, started_at
+           FROM item
+          WHERE expires_at > started_at AND nth <= tries_max
+            AND (nth = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id))
+          ORDER BY payable_id
+         ON CONFLICT (payable_id) DO UPDATE
+            SET state = 'reserved', holder = excluded.holder, tries = p.tries + 1, version = p.version + 1,
+                modified_at = excluded.modified_at
+          WHERE p.state = 'open' AND p.expires_at > excluded.modified_at AND p.tries = excluded.tries - 1 AND p.tries < p.tries_max
+            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
+              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
+         RETURNING holder AS payment_id, version
+       ), accepted AS (
+         SELECT item.*, payable.version,
+                (SELECT m.name FROM known_merchants m WHERE m.merchant_id = item.merchant_id) AS merchant_name,
+                (SELECT s.site_reference FROM known_sites s
+                  WHERE s.site_id = item.site_id AND s.merchant_id = item.merchant_id) AS site_reference
+           FROM payable JOIN item ON item.payment_id = payable.payment_id
+       ), payment AS (
+         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
+                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference)
+         SELECT payment_id, payable_id, reference, payment_reference, 'processing', amount, 0, 0,
+                method_label, '[]', started_at, started_at, 1, merchant_name, site_reference
+           FROM accepted
+       ), attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
+         SELECT attempt_id, payment_id, acquirer, 'started', started_at, 0, next_ask_at FROM accepted
+       ), logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
+                jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
+                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference))
+           FROM accepted JOIN ${event.rows} ON event.aggregate_id = accepted.payment_id::text
+       )
+       SELECT payment_id AS "paymentId", version, merchant_name AS "merchantName", site_reference AS "siteReference"
+         FROM accepted`;
+}
+
+/**
+ * The statement of {@link PaymentRepository.settle}. Rows are looked up by key and locked, and only then compared: a state in
+ * the look-up would let the planner read a whole partial index. `more` is what a rare settlement writes beside.
+ */
+function settleStatement(event: EventStatement, more = ''): string {
+  return `WITH locked AS (
+         SELECT item.*, found.*
+           FROM (SELECT * FROM jsonb_to_recordset($1::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
+                          known_version bigint, attempt_state text, acquirer_reference text, ended_at timestamptz,
+                          payment_state text, processed_amount bigint, errors jsonb, payable_state text, payable_version bigint,
+                          transfer_id uuid, debit_account text, credit_account text, currency text)
+                  ORDER BY lock_order) item
+          CROSS JOIN LATERAL (
+            SELECT a.payment_id, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
+              FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
+             WHERE a.attempt_id = item.attempt_id
+               FOR UPDATE OF a, p, y) found
+       ), target AS (
+         SELECT * FROM locked
+          WHERE found_attempt = ANY (from_states) AND found_payment = 'processing'
+            AND holder = payment_id AND version = known_version
+       ), attempt AS (
+         UPDATE attempts a SET state = attempt_state, acquirer_reference = target.acquirer_reference, ended_at = target.ended_at,
+                               next_ask_at = NULL
+           FROM target WHERE a.attempt_id = target.attempt_id
+       ), payment AS (
+         UPDATE payments p SET state = payment_state, processed_amount = target.processed_amount, errors = target.errors,
+                               modified_at = target.ended_at, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
+                               version = payable_version, modified_at = target.ended_at
+           FROM target WHERE y.payable_id = target.payable_id
+       ), transfer AS (
+         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
+         SELECT transfer_id, 'capture', debit_account, credit_account, processed_amount, currency, payment_id, ended_at
+           FROM target WHERE processed_amount > 0
+       ), ${more}logged AS (
+         INSERT INTO event_log ${event.columns}
+         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
+           FROM target JOIN ${event.rows} ON event.aggregate_id = target.payment_id::text
+       )
+       SELECT payment_id AS "paymentId" FROM target`;
+}
+
+function settleWithVerification(event: EventStatement): string {
+  return settleStatement(event, `${OPEN_VERIFICATION}, `);
+}
+
+function settleWithVouchers(event: EventStatement): string {
+  return settleStatement(event, `${recordTransfers('$3', 'currency', 'ended_at')}, `);
 }
 
 const EVENT_OF = {
@@ -226,9 +341,10 @@ const EVENT_OF = {
   verificationRequired: PaymentVerificationRequiredV1,
 } as const;
 
+/** Part of {@link settleStatement}. */
 const OPEN_VERIFICATION = `verification AS (
          INSERT INTO verifications (payment_id, challenge_reference, challenge_url, expires_at, open)
-         SELECT payment_id, $17, $18, $19, true FROM target
+         SELECT payment_id, $3, $4, $5::timestamptz, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL,

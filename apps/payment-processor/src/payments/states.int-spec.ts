@@ -102,7 +102,10 @@ test('whatever payers do, a payable is charged at most once and the books agree'
   const step: fc.Arbitrary<Step> = fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.record({ kind: fc.constant('pay' as const), card: fc.constantFrom(CARDS.approved, ...cards) }),
+      arbitrary: fc.record({
+        kind: fc.constant('pay' as const),
+        card: fc.constantFrom(CARDS.approved, CARDS.verified, ...cards),
+      }),
     },
     {
       weight: 2,
@@ -124,11 +127,11 @@ test('whatever payers do, a payable is charged at most once and the books agree'
   const later = { kind: 'pass' as const, seconds: 60 };
   /** What chance brings about too rarely. */
   const examples: [Step[]][] = [
-    [[approvedPay, approvedPay, close]],
+    [[approvedPay, approvedPay, approvedPay, close]],
     [[...Array<Step>(5).fill(declinedPay), approvedPay, close]],
     [[close, approvedPay]],
     [[unansweredPay, close, approvedPay, later, { kind: 'recover' }]],
-    [[verifiedPay, answers('confirm')]],
+    [[verifiedPay, verifiedPay, answers('confirm')]],
     [[verifiedPay, answers('refuse'), approvedPay]],
   ];
   const seen = new Map<string, number>();
@@ -159,8 +162,9 @@ test('whatever payers do, a payable is charged at most once and the books agree'
     { numRuns: 40, examples },
   );
   expect([...seen.keys()].sort()).toEqual(OUTCOMES);
+  // So often, or nearly, that the examples bring them about: no run fails by chance.
   for (const outcome of ['pay: success', 'pay: failed', 'pay: verificationRequired', 'pay: payable.paid'])
-    expect([outcome, seen.get(outcome)! >= 5]).toEqual([outcome, true]);
+    expect([outcome, seen.get(outcome)! >= 3]).toEqual([outcome, true]);
 });
 
 /** All that may come of a step; each of them does. */

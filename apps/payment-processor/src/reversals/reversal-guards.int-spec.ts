@@ -1,5 +1,5 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { anOpenAttempt } from '../../test/open-attempt.js';
+import { anOpenAttempt, tamper } from '../../test/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerAnswer } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
@@ -53,6 +53,17 @@ test('an approval for an attempt that is being reversed is given back once the a
   expect(await reversals.claimDue(processor.clock.later(30_000), 50)).toEqual([
     { attemptId: open.attemptId, mode: 'test' },
   ]);
+});
+
+test('a reversal is left to the recovery job while its attempt is reversing, also where the payment has ended', async () => {
+  const open = await reversing();
+  await settle(open, APPROVED);
+  await tamper(
+    processor,
+    `UPDATE payments SET state = 'failed', errors = '[{}]' WHERE payment_id = $1`,
+    open.paymentId,
+  );
+  expect(await claim()).toEqual([]);
 });
 
 test('a reversal is given to one caller until its lease is over, then to the next', async () => {

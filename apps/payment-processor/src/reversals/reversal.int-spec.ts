@@ -82,19 +82,24 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
 });
 
 test('waits until its payment is final, because what is told of it says how the payment ended', async () => {
-  const payable = aPayable();
-  const payment = await processor.pay(payable, { card: CARDS.verified });
-  expect(payment.state).toBe('verificationRequired');
-  await processor.dataSource.query(
-    `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
-     SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
-    [payment.paymentReference, processor.clock.now()],
-  );
-  const claim = () => processor.service.app.get(ReversalRepository).claimDue(processor.clock.later(1_000), 10);
-  expect(await claim()).toEqual([]);
-  await processor.answerChallenge(payment, 'refuse');
-  expect((await processor.check(payable)).map(({ state }) => state)).toEqual(['failed']);
-  expect(await claim()).toHaveLength(1);
+  for (const [answer, state] of [
+    ['refuse', 'failed'],
+    ['confirm', 'success'],
+  ] as const) {
+    const payable = aPayable();
+    const payment = await processor.pay(payable, { card: CARDS.verified });
+    expect(payment.state).toBe('verificationRequired');
+    await processor.dataSource.query(
+      `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
+       SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
+      [payment.paymentReference, processor.clock.now()],
+    );
+    const claim = () => processor.service.app.get(ReversalRepository).claimDue(processor.clock.later(1_000), 10);
+    expect(await claim()).toEqual([]);
+    await processor.answerChallenge(payment, answer);
+    expect((await processor.check(payable)).map((checked) => checked.state)).toEqual([state]);
+    expect(await claim()).toHaveLength(1);
+  }
 });
 
 test('is repeated until the bank confirms it, every half minute', async () => {

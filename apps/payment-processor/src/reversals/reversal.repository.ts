@@ -57,7 +57,7 @@ export class ReversalRepository {
       `WITH target AS (
          UPDATE reversals SET confirmed_at = $2, next_try_at = NULL WHERE attempt_id = $1 AND confirmed_at IS NULL RETURNING attempt_id
        ), attempt AS (
-         UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id AND a.state <> 'reversed'
+         UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id
        ), logged AS (
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload

@@ -42,10 +42,11 @@ describe.each(GO_ON)('a payment that %s', (_, goOn) => {
   test.each([
     ['the payment has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
     ['the payment has changed', `UPDATE payments SET version = version + 1 WHERE payment_id = $1`],
-    [
-      'the payable has changed',
-      `UPDATE payables SET version = version + 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
-    ],
+    ['the payment has an earlier version', `UPDATE payments SET version = version - 1 WHERE payment_id = $1`],
+    ...['+', '-'].map((sign): [string, string] => [
+      `the payable has version ${sign} 1`,
+      `UPDATE payables SET version = version ${sign} 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
+    ]),
   ])('changes nothing where %s', async (__, statement) => {
     const open = await challenged();
     await tamper(processor, statement, open.paymentId);

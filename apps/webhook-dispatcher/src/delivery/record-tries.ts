@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { batched } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../endpoint/post-notification.js';
 import { isFailure } from './circuit.js';
@@ -14,14 +15,12 @@ export interface Try {
   readonly endedAt: Date;
 }
 
-interface Waiting {
-  readonly one: Try;
-  readonly done: (written: boolean) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** Most tries in one statement. */
-const BATCH_MAX = 200;
+/**
+ * One statement at a time, of all the tries that ended during the one before: the fewest commits there can be. A try waits for
+ * it after its endpoint has answered and its place on the wire is free, so only the log of the try is later. As many as are on the
+ * wire at once, so that a statement takes all that wait.
+ */
+const SHARED = { max: 200, atOnce: 1 };
 
 /**
  * Writes tries, those that end while others are being written together: alone when there is little to do, with one
@@ -32,51 +31,33 @@ const BATCH_MAX = 200;
  */
 @Injectable()
 export class TryRecords {
-  private readonly waiting: Waiting[] = [];
-  private isWriting = false;
-
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** Two tries of one notification are never in one statement: a lease that has ended, and the one after it. */
+  private readonly writeTogether = batched((tries: readonly Try[]) => writeTries(this.dataSource, tries), {
+    ...SHARED,
+    key: ({ notification }) => notification.id,
+  });
 
   /**
    * Whether it was written. It is not when the lease has ended and another worker took the notification over: that
    * worker sends it again under the same webhook-id (E8).
    */
   async write(one: Try): Promise<boolean> {
-    if (one.notification.paymentStatus === 'Failed') return (await writeTries(this.dataSource, [one])).size > 0;
-    return new Promise((done, fail) => {
-      this.waiting.push({ one, done, fail });
-      void this.writeWaiting();
-    });
-  }
-
-  private async writeWaiting(): Promise<void> {
-    if (this.isWriting) return;
-    this.isWriting = true;
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, BATCH_MAX);
-      try {
-        const written = await writeTries(
-          this.dataSource,
-          batch.map(({ one }) => one),
-        );
-        for (const { one, done } of batch) done(written.has(one.notification.id));
-      } catch (error) {
-        for (const { fail } of batch) fail(error);
-      }
-    }
-    this.isWriting = false;
+    if (one.notification.paymentStatus === 'Failed') return (await writeTries(this.dataSource, [one]))[0]!;
+    return this.writeTogether(one);
   }
 }
 
 /**
- * Writes each attempt and what it means, and ends its lease: one statement; the answer is the ids it was done for.
+ * Writes each attempt and what it means, and ends its lease: one statement; returns for which of them it was done.
  *
  * A Failed that was superseded while it was on the wire stays superseded, unless the endpoint acknowledged it: then
  * the merchant has seen it, before the Success, which waits for the end of this lease.
  *
  * An endpoint that gave a sign of life has a closed circuit, which is no row (circuit.ts): mostly there is none to delete.
  */
-async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<Set<string>> {
+async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<boolean[]> {
   const rows = tries.map(({ notification, answer, result, startedAt, endedAt }) => ({
     id: notification.id,
     lease: notification.leaseId,
@@ -107,7 +88,7 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
               delivered_at = CASE WHEN given.state = 'delivered' THEN given.ended ELSE n.delivered_at END
          FROM given
         WHERE n.id = given.id AND n.lease_id = given.lease
-       RETURNING n.id, n.tries
+       RETURNING n.id, n.tries, given.started, given.duration, given.outcome, given.status, given.error, given.text
      ), living AS (
        SELECT merchant_id, endpoint FROM circuits
         WHERE (merchant_id, endpoint) IN (SELECT given.merchant, given.endpoint FROM given WHERE lives)
@@ -116,9 +97,10 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
        DELETE FROM circuits USING living
         WHERE circuits.merchant_id = living.merchant_id AND circuits.endpoint = living.endpoint)
      INSERT INTO delivery_attempts (notification_id, try, started_at, duration_ms, outcome, status_code, error_class, answer)
-     SELECT id, tries, started, duration, outcome, status, error, text FROM tried JOIN given USING (id)
+     SELECT id, tries, started, duration, outcome, status, error, text FROM tried
      RETURNING notification_id AS id`,
     [JSON.stringify(rows)],
   );
-  return new Set(written.map(({ id }) => id));
+  const ids = new Set(written.map(({ id }) => id));
+  return tries.map(({ notification }) => ids.has(notification.id));
 }

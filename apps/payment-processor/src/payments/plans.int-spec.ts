@@ -1,0 +1,91 @@
+/** The plans of the two statements of every payment, for tables that were never analysed: as a connection makes them once. */
+import { randomUUID } from 'node:crypto';
+import { planOf } from '@svc/testing';
+import { acceptPayment, anOpenAttempt } from '../../test/open-attempt.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { PaymentRepository } from './payment.repository.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+const planOfAccept = (): Promise<string> => planOf(processor.dataSource, () => acceptPayment(processor));
+
+const planOfSettle = async (): Promise<string> => {
+  const open = { ...(await anOpenAttempt(processor)), attemptId: randomUUID() };
+  const end = endOf({ kind: 'declined', acquirerReference: 'a-1', reason: 'card.declined' });
+  return planOf(processor.dataSource, () =>
+    processor.service.app.get(PaymentRepository).settle(open, end, CHARGEABLE_STATES),
+  );
+};
+
+/** How a plan reads each table: the index, and the columns that are in its condition. */
+function readsOf(plan: string): string[] {
+  const lines = plan.split('\n').map((line) => line.trim().replace(/^->\s+/, ''));
+  return lines.flatMap((line, at) => {
+    const [, scan, table] = /^(.*Scan.*) on ([a-z_]+)(?: \w+)?  \(cost/.exec(line) ?? [];
+    if (scan === undefined || /^(CTE|Function|Subquery) Scan/.test(line)) return [];
+    const [, condition = 'everything'] = /^Index Cond: \((\w+) = [\w.]+\)$/.exec(lines[at + 1] ?? '') ?? [];
+    return [`${scan} on ${table}: ${condition}`];
+  });
+}
+
+/** Without foreign keys and triggers, which would take most of the time. Nothing gathers statistics of the rows. */
+async function fillTables(): Promise<void> {
+  const inserts = {
+    payables: `SELECT id, 'test', nth, nth, 100, 'ZAR', now(), 5, '{}', 'reserved', id, 1, 2, now(), now() FROM numbered`,
+    payments: `SELECT id, id, id, id::text, 'processing', 100, 0, 0, '**** 0000', '[]', now(), now(), 1 FROM numbered`,
+    attempts: `SELECT id, id, 'simulated', 'started', NULL, now(), NULL, 0, now() FROM numbered`,
+    known_merchants: `SELECT nth, 'x', '{}', '{}', 1 FROM numbered`,
+    known_sites: `SELECT nth, nth, 'x', 1 FROM numbered`,
+  };
+  const runner = processor.dataSource.createQueryRunner();
+  try {
+    await runner.query(`SET session_replication_role = replica`);
+    await runner.query(`SET statement_timeout = '5min'`);
+    for (const [table, select] of Object.entries(inserts)) {
+      await runner.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+      await runner.query(
+        `INSERT INTO ${table}
+         WITH numbered AS (
+           SELECT nth, ('00000000-0000-4000-8000-' || lpad(nth::text, 12, '0'))::uuid AS id FROM generate_series(1, 100000) nth
+         ) ${select}`,
+      );
+    }
+    await runner.query(`RESET session_replication_role`);
+    await runner.query(`RESET statement_timeout`);
+  } finally {
+    await runner.release();
+  }
+}
+
+describe.each([
+  ['empty tables', () => Promise.resolve()],
+  ['100 000 payments', fillTables],
+])('on %s', (_, fill) => {
+  beforeAll(fill);
+
+  test('accepting looks each payable, merchant and site up by its key, in the order of the payables', async () => {
+    const plan = await planOfAccept();
+    expect(readsOf(plan)).toEqual([
+      'Index Only Scan using payables_pkey on payables: payable_id',
+      'Index Scan using known_merchants_pkey on known_merchants: merchant_id',
+      'Index Scan using known_sites_pkey on known_sites: site_id',
+    ]);
+    expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\.payable_id\n/);
+  });
+
+  test('settling looks each attempt, payment and payable up by its key, and locks them in the order of the payables', async () => {
+    const plan = await planOfSettle();
+    const byKey = [
+      'Index Scan using attempts_pkey on attempts: attempt_id',
+      'Index Scan using payments_pkey on payments: payment_id',
+      'Index Scan using payables_pkey on payables: payable_id',
+    ];
+    expect(readsOf(plan)).toEqual([...byKey, ...byKey]);
+    expect(plan).toMatch(/Nested Loop .*\n\s+->  Sort .*\n\s+Sort Key: item\.lock_order\n(.*\n){2}\s+->  LockRows /);
+  });
+});

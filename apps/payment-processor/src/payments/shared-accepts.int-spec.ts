@@ -1,0 +1,225 @@
+/** Payments that are accepted in one statement: each gets its own outcome, and none has a part in another's. */
+import { randomUUID } from 'node:crypto';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
+import { isUniqueViolation } from '@svc/persistence';
+import { propagation } from '@opentelemetry/api';
+import { aPayable } from '../../test/builders.js';
+import { tamper } from '../../test/open-attempt.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import {
+  acceptWith,
+  aKnownPayable,
+  APPROVED,
+  DECLINED,
+  holdAccepts,
+  holdSettlements,
+  type Replica,
+  spyOnStatements,
+  startReplica,
+} from '../../test/shared-statements.js';
+import { CHARGEABLE_STATES } from './attempt.js';
+
+let processor: Processor;
+let replica: Replica;
+beforeAll(async () => {
+  processor = await startProcessor();
+  replica = await startReplica(processor);
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(async () => {
+  await replica.stop();
+  await processor.stop();
+});
+
+const accept = (payable: PayableDescriptor, how?: Parameters<typeof acceptWith>[3]) =>
+  acceptWith(replica.payments, processor, payable, how);
+const payableRows = (payables: readonly PayableDescriptor[]): Promise<unknown[]> =>
+  processor.dataSource.query(`SELECT * FROM payables WHERE payable_id = ANY ($1) ORDER BY payable_id`, [
+    payables.map(({ payableId }) => payableId),
+  ]);
+const eventsOf = async (payables: readonly PayableDescriptor[]) => {
+  const ids = new Set(payables.map(({ payableId }) => payableId));
+  const events = await processor.published(PaymentProcessingV1);
+  return events.filter(({ payload }) => ids.has(payload.payable.payableId));
+};
+
+async function aFailedTry(payable: PayableDescriptor, reference: string = randomUUID()): Promise<void> {
+  const open = await accept(payable, { reference });
+  await replica.payments.settle(open!, DECLINED, CHARGEABLE_STATES);
+}
+
+test('each payment has its own outcome, version, merchant and site', async () => {
+  for (const [id, name] of [
+    [701, 'Karoo Books'],
+    [702, 'Vlei Foods'],
+  ]) {
+    await processor.dataSource.query(
+      `INSERT INTO known_merchants (merchant_id, name, features, grants, version) VALUES ($1, $2, '{}', '{}', 1)`,
+      [id, name],
+    );
+    await processor.dataSource.query(`INSERT INTO known_sites VALUES ($1, $1, $2, 1)`, [id, `WEB ${id}`]);
+  }
+  const [books, foods, strangers] = [
+    { merchantId: 701, siteId: 701 },
+    { merchantId: 702, siteId: 702 },
+    { merchantId: 701, siteId: 702 },
+  ];
+  const second = await aKnownPayable(processor, strangers);
+  await aFailedTry(second);
+  const free = [await aKnownPayable(processor, books), aPayable(foods), second, aPayable({ merchantId: 703 })];
+
+  const changes: [string, number][] = [
+    [`state = 'reserved', holder = gen_random_uuid()`, 1],
+    [`state = 'closed'`, 1],
+    [`expires_at = '2026-03-01T10:00:00.000Z'`, 1],
+    [`amount = 12344`, 1],
+    [`mode = 'live'`, 1],
+    [`currency = 'NAD'`, 1],
+    [`merchant_id = 1002`, 1],
+    [`site_id = 5002`, 1],
+    [`tries = 1`, 1],
+    [`tries = 0`, 2],
+    [`tries = 3, tries_max = 3`, 4],
+  ];
+  const refused: [PayableDescriptor, number][] = [];
+  for (const [change, nth] of changes) {
+    const payable = await aKnownPayable(processor);
+    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    refused.push([payable, nth]);
+  }
+  refused.push(
+    [aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    [aPayable(), 2],
+    [aPayable({ triesMax: 1 }), 2],
+  );
+  const before = await payableRows(refused.map(([payable]) => payable));
+
+  const held = await holdAccepts(processor, replica.payments);
+  const statements = spyOnStatements(replica.dataSource);
+  const refusals = refused.map(([payable, nth]) => accept(payable, { try: nth }));
+  const accepts = free.map((payable) => accept(payable, { try: payable === second ? 2 : 1 }));
+  await held.release();
+  expect(await Promise.all(refusals)).toEqual(refused.map(() => undefined));
+  const accepted = await Promise.all(accepts);
+
+  expect(statements.batches().map((ids) => ids.length)).toEqual([free.length + refused.length]);
+  const named = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
+  const shown = ({ merchantName, siteReference, payable }: AnyPaymentSnapshot) => {
+    return { merchantName, siteReference, version: payable.version, tries: payable.tries };
+  };
+  expect(accepted.map((open) => shown(open!.payment))).toEqual([
+    { ...named('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
+    { ...named('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
+    { ...named('Karoo Books'), version: 4, tries: 2 },
+    { ...named(), version: 2, tries: 1 },
+  ]);
+  const published = new Map((await eventsOf(free)).map((event) => [event.aggregateId, event]));
+  for (const { paymentId, attemptId, payment } of accepted.map((open) => open!)) {
+    expect(published.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: payment });
+    expect(await replica.payments.find(payment.payable.payableId, payment.reference)).toEqual(payment);
+    expect(
+      await processor.dataSource.query(`SELECT payment_id, state FROM attempts WHERE attempt_id = $1`, [attemptId]),
+    ).toEqual([{ payment_id: paymentId, state: 'started' }]);
+  }
+  expect(await payableRows(refused.map(([payable]) => payable))).toEqual(before);
+  expect(await eventsOf(refused.map(([payable]) => payable))).toEqual([]);
+});
+
+test('the reference of an earlier try among 99 good ones: only that one fails', async () => {
+  const [payable, reference] = [await aKnownPayable(processor), randomUUID()];
+  await aFailedTry(payable, reference);
+  const good = Array.from({ length: 99 }, () => aPayable());
+  const held = await holdAccepts(processor, replica.payments);
+  const statements = spyOnStatements(replica.dataSource);
+  const accepts = good.slice(0, 30).map((one) => accept(one));
+  const bad = accept(payable, { try: 2, reference }).catch((error: unknown) => error);
+  accepts.push(...good.slice(30).map((one) => accept(one)));
+  await held.release();
+  const results = await Promise.all(accepts);
+
+  expect(isUniqueViolation(await bad, 'payments_idempotency')).toBe(true);
+  expect(results.map((open) => open?.payment.payable.payableId)).toEqual(good.map(({ payableId }) => payableId));
+  const sizes = statements.batches().map((ids) => ids.length);
+  expect(sizes.sort((one, other) => other - one)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
+  expect(new Set(statements.texts()).size).toBe(1);
+  const aggregates = (await eventsOf(good)).map(({ aggregateId }) => aggregateId);
+  expect(aggregates.sort()).toEqual(results.map((open) => open!.paymentId).sort());
+  expect(await payableRows([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
+});
+
+test('of many that want the same payable at once, however they write its id, one gets it', async () => {
+  const payable = await aKnownPayable(processor);
+  const inCapitals = { ...payable, payableId: payable.payableId.toUpperCase() };
+  const held = await holdAccepts(processor, replica.payments);
+  const statements = spyOnStatements(replica.dataSource);
+  const accepts = Array.from({ length: 30 }, (_, nth) => accept(nth % 2 === 0 ? payable : inCapitals));
+  const others = Array.from({ length: 10 }, () => accept(aPayable()));
+  await held.release();
+  expect((await Promise.all(accepts)).filter(Boolean)).toHaveLength(1);
+  expect((await Promise.all(others)).filter(Boolean)).toHaveLength(10);
+  expect(statements.batches()).toHaveLength(30);
+  expect(statements.batches()[0]).toHaveLength(11);
+});
+
+test('the relay is woken once after the statement, for what it wrote and for nothing else', async () => {
+  const wakes: (readonly string[])[] = [];
+  replica.events.onCommitted = (types) => wakes.push(types);
+  const held = await holdAccepts(processor, replica.payments);
+  const accepts = [aPayable(), aPayable(), aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map((one) =>
+    accept(one),
+  );
+  await held.release();
+  await Promise.all(accepts);
+  const [accepting, declining] = [['payment.processing.v1'], ['payment.failed.v1']];
+  expect(wakes).toEqual([accepting, accepting, accepting]);
+  const [first, ended] = (await Promise.all(accepts)).map((open) => open!);
+  await tamper(
+    processor,
+    `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
+    ended!.paymentId,
+  );
+  const settling = await holdSettlements(processor, replica.payments);
+  const settled = [replica.payments.settle(first!, DECLINED, CHARGEABLE_STATES)];
+  settled.push(replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES));
+  await settling.release();
+  await Promise.all(settled);
+  expect(wakes.slice(3)).toEqual([declining, declining, declining]);
+  expect(await accept(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).toBeUndefined();
+  expect(await replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+  expect(wakes).toHaveLength(6);
+  replica.events.onCommitted = () => undefined;
+});
+
+test('each event belongs to the trace of its own payment', async () => {
+  const trace = new AsyncLocalStorage<string>();
+  propagation.setGlobalPropagator({
+    inject: (_, carrier, setter) => setter.set(carrier, 'traceparent', trace.getStore() ?? 'none'),
+    extract: (context) => context,
+    fields: () => ['traceparent'],
+  });
+  try {
+    const payables = Array.from({ length: 20 }, () => aPayable());
+    const ids = payables.map(({ payableId }) => payableId);
+    const inTraces = <T>(work: (at: number) => Promise<T>) =>
+      ids.map((id, at) => trace.run(`trace of ${id}`, () => work(at)));
+    const held = await holdAccepts(processor, replica.payments);
+    const accepts = inTraces((at) => accept(payables[at]!));
+    await held.release();
+    const open = await Promise.all(accepts);
+    const settling = await holdSettlements(processor, replica.payments);
+    const settled = inTraces((at) => replica.payments.settle(open[at]!, APPROVED, CHARGEABLE_STATES));
+    await settling.release();
+    await Promise.all(settled);
+    const traces = await processor.dataSource.query<{ id: string; traceparent: string }[]>(
+      `SELECT payload -> 'payable' ->> 'payableId' AS id, traceparent FROM event_log
+        WHERE payload -> 'payable' ->> 'payableId' = ANY ($1)`,
+      [ids],
+    );
+    expect(traces.map(({ id, traceparent }) => [id, traceparent]).sort()).toEqual(
+      ids.flatMap((id) => [1, 2].map(() => [id, `trace of ${id}`])).sort(),
+    );
+  } finally {
+    propagation.disable();
+  }
+});

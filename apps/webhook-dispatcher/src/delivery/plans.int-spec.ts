@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { planOf } from '@svc/testing';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { recordNotifications } from '../notifications/record-notifications.js';
+import { TryRecords } from './record-tries.js';
+
+const ROWS = 100_000;
+const ROWS_AT_ONCE = 10_000;
+
+let dispatcher: DispatcherUnderTest;
+let dataSource: DataSource;
+/** Has planned its statements while the tables were empty, and uses those plans for as long as it lives. */
+let planned: QueryRunner;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  dataSource = dispatcher.test.dataSource;
+  planned = dataSource.createQueryRunner();
+  await recordAll(planned);
+});
+afterAll(async () => {
+  await planned.release();
+  await dispatcher.test.stop();
+});
+
+/** Without statistics, as in a service that has grown since PostgreSQL last looked. */
+async function fillTables(): Promise<void> {
+  for (const table of ['notifications', 'circuits'])
+    await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+  for (let from = 0; from < ROWS; from += ROWS_AT_ONCE) {
+    const numbers = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE}) AS number`;
+    await dataSource.query(
+      `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
+                                  url, endpoint, fields, state, next_attempt_at, created_at)
+       SELECT gen_random_uuid(), 7, 71, 'test', gen_random_uuid(), lpad(number::text, 18, '0'), 'Success', 'v3.1',
+              'https://shop.example/hook', 'shop.example:443', '{}', 'pending', now(), now() FROM ${numbers}`,
+    );
+    await dataSource.query(
+      `INSERT INTO circuits (merchant_id, endpoint, failures, openings) SELECT number, 'shop.example:443', 1, 0 FROM ${numbers}`,
+    );
+  }
+}
+
+/** Records a Success and a Failed of each of many sessions, and returns what was read of tables meanwhile. */
+async function recordAll(runner: QueryRunner): Promise<{ table: string; scans: number; rows: number }[]> {
+  const payments = Array.from({ length: 20 }, (_, nth) =>
+    dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
+  );
+  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), take: () => true };
+  await runner.startTransaction();
+  const events = payments.map((payload) => ({ payload }));
+  expect(await recordNotifications(runner.manager, dispatcher.clock, events, places)).toHaveLength(payments.length);
+  const read = (await runner.query(
+    `SELECT relname AS table, seq_scan AS scans, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS rows
+       FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
+  )) as { table: string; scans: number; rows: number }[];
+  await runner.rollbackTransaction();
+  return read;
+}
+
+/** A look-up in `index` for each row of a batch, by nothing but its key. */
+const eachBy = (index: string, condition: string): RegExp =>
+  new RegExp(
+    String.raw`Nested Loop .*\n\s+->  CTE Scan on \w+ .*\n\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
+  );
+
+describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were never analysed', (which) => {
+  beforeAll(async () => {
+    if (which !== 'empty') await fillTables();
+  });
+
+  test('the notification of each result of a batch is looked up by its id', async () => {
+    const now = dispatcher.clock.now();
+    const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
+    const plan = await planOf(dataSource, () =>
+      new TryRecords(dataSource).write({
+        notification: { ...notification, paymentStatus: 'Success' },
+        answer: { statusCode: 200, durationMs: 1 },
+        result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
+        ...{ startedAt: now, endedAt: now },
+      }),
+    );
+    expect(plan).toMatch(eachBy('notifications_pkey', String.raw`id = given\w*.id`));
+    expect(plan).toMatch(/Index Scan using circuits_pkey on circuits .*\n\s+Index Cond: \(\(merchant_id = given/);
+    expect(plan).not.toMatch(/Seq Scan/);
+  });
+
+  test.each(['by a connection that planned it while they were empty', 'by a new one'])(
+    'a recording looks up other notifications of the session and the circuit by their keys, %s',
+    async (by) => {
+      const runner = by === 'by a new one' ? dataSource.createQueryRunner() : planned;
+      for (const { table, scans, rows } of await recordAll(runner)) {
+        expect([table, scans]).toEqual([table, 0]);
+        expect(rows).toBeLessThanOrEqual(20);
+      }
+      if (runner !== planned) await runner.release();
+    },
+  );
+});

@@ -1,0 +1,85 @@
+/** What a notification is when it is recorded: superseded, due, or under the lease of the worker that has a place for it. */
+import { randomUUID } from 'node:crypto';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { recordNotifications } from './record-notifications.js';
+
+const URL = 'https://shop.example/hook';
+const ENDPOINT = 'shop.example:443';
+const LEASE_MS = 30_000;
+
+type State = 'success' | 'failed';
+
+let dispatcher: DispatcherUnderTest;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+});
+afterEach(() => query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterAll(() => dispatcher.test.stop());
+
+const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
+
+async function record(sessionId: string, state: State, hasPlace = true): Promise<string> {
+  const payment = dispatcher.payment(URL, { sessionId, state });
+  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), take: () => hasPlace };
+  const db = dispatcher.test.dataSource;
+  const leased = await recordNotifications(db, dispatcher.clock, [{ payload: payment }], places);
+  const row = await dispatcher.rowOf(payment);
+  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, places.leaseId] : [0, null]);
+  return leased.length === 1 ? `${row.state}, leased` : row.state;
+}
+/** Of this session, sent or not, and under a lease that ends after so long. */
+async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
+  const payment = dispatcher.payment(URL, { sessionId, state });
+  await recordNotifications(dispatcher.test.dataSource, dispatcher.clock, [{ payload: payment }]);
+  if (leaseEndsInMs !== undefined)
+    await query(
+      `UPDATE notifications SET lease_id = gen_random_uuid(), leased_until = $2 WHERE payment_reference = $1`,
+      [payment.paymentReference, dispatcher.clock.later(leaseEndsInMs)],
+    );
+}
+
+describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
+  ['success', 'nothing else', 'pending, leased', () => Promise.resolve()],
+  ['failed', 'nothing else', 'pending, leased', () => Promise.resolve()],
+  ['failed', 'a Success of its session', 'superseded', (id) => recordBefore(id, 'success')],
+  ['failed', 'another Failed of its session', 'pending, leased', (id) => recordBefore(id, 'failed')],
+  ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'failed', 1)],
+  ['failed', 'a Success of another session', 'pending, leased', () => recordBefore(randomUUID(), 'success')],
+  ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordBefore(id, 'failed')],
+  ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordBefore(id, 'failed', 1)],
+  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordBefore(id, 'failed', 0)],
+  [
+    'success',
+    'a Failed of another session that is sent',
+    'pending, leased',
+    () => recordBefore(randomUUID(), 'failed', 1),
+  ],
+  ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'success', 1)],
+])('a %s beside %s is %s', (state, _, expected, before) => {
+  test('when the worker has a place for it', async () => {
+    const sessionId = randomUUID();
+    await before(sessionId);
+    expect(await record(sessionId, state)).toBe(expected);
+  });
+
+  test('and never leased when the worker has none', async () => {
+    const sessionId = randomUUID();
+    await before(sessionId);
+    expect(await record(sessionId, state, false)).toBe(expected.replace(', leased', ''));
+  });
+});
+
+test.each([
+  ['an open circuit of its endpoint', 7, ENDPOINT, 60_000, 'pending'],
+  ['a half-open circuit of its endpoint', 7, ENDPOINT, 0, 'pending'],
+  ['a closed circuit of its endpoint', 7, ENDPOINT, null, 'pending, leased'],
+  ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
+  ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
+] as const)('beside %s a notification is as expected', async (_, merchantId, endpoint, opensInMs, expected) => {
+  await query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+     VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
+    [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
+  );
+  expect(await record(randomUUID(), 'success')).toBe(expected);
+});
