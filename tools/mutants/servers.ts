@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { environmentFor } from '../svc/env-files.ts';
+import { PATIENCE } from '../svc/patience.ts';
 import type { Settings } from '../svc/settings.ts';
 import { pathsOf } from '../svc/settings.ts';
 import type { Steps } from '../svc/steps.ts';
@@ -26,7 +27,7 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   const own = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
   mkdirSync(own.dataDir, { recursive: true });
   const servers = createTestServers(own);
-  const env: NodeJS.ProcessEnv = {};
+  const env: NodeJS.ProcessEnv = { SVC_PATIENCE: String(PATIENCE) };
   let urls: readonly string[] = [];
   if (needsOf(specs).databases > 0) {
     await steps.run('PostgreSQL', async () => {

@@ -1,4 +1,4 @@
-import { streamStates } from './gateway-calls.js';
+import { fetchState, postPayment, streamStates } from './gateway-calls.js';
 import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;
@@ -68,5 +68,108 @@ describe('streamStates', () => {
     Reflect.deleteProperty(globalThis, 'EventSource');
     const { breaks, source } = streamed();
     expect([breaks, source]).toEqual([[true], undefined]);
+  });
+});
+
+describe('calls of the gateway', () => {
+  const fetched = jest.spyOn(globalThis, 'fetch');
+  afterEach(() => fetched.mockReset());
+  afterAll(() => fetched.mockRestore());
+  const common = {
+    cache: 'no-store',
+    credentials: 'same-origin',
+    redirect: 'error',
+    signal: expect.any(AbortSignal) as AbortSignal,
+  };
+  /** Undefined: the answer breaks off. */
+  const answer = (status: number, body: string | undefined): void => {
+    const response = new Response(body, { status });
+    if (body === undefined) jest.spyOn(response, 'text').mockRejectedValue(new TypeError('broken off'));
+    fetched.mockResolvedValue(response);
+  };
+
+  const body = { reference: 'r', try: 1, encryptedCard: 'c' };
+
+  it('post a payment as JSON, to no other host, and at most once', async () => {
+    answer(202, '{}');
+    await postPayment('/pay/1', body);
+    expect(fetched.mock.calls).toEqual([
+      [
+        '/pay/1/payments',
+        {
+          ...common,
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json' },
+          body: JSON.stringify(body),
+        },
+      ],
+    ]);
+  });
+
+  it.each<[number, string | undefined, object]>([
+    [202, '{"state":"processing"}', { state: 'processing' }],
+    [200, '{"redirectUrl":"https://bank.example/1"}', { redirectUrl: 'https://bank.example/1' }],
+    [409, '{"errors":[{"message":"Paid"},{"message":"second"}]}', { message: 'Paid' }],
+    [400, `{"errors":[{"message":"${'x'.repeat(301)}"}]}`, { message: 'x'.repeat(300) }],
+    [400, '{"errors":[]}', {}],
+    [400, '{"errors":[{"message":""}]}', {}],
+    [400, '{"errors":[{"message":7}],"state":7,"redirectUrl":7}', {}],
+    [400, '{"errors":"Paid"}', {}],
+    [502, 'no JSON', {}],
+    [502, '"text"', {}],
+    [502, undefined, {}],
+  ])('tell of an answer %i %s what it says', async (httpStatus, text, said) => {
+    answer(httpStatus, text);
+    expect(await postPayment('/pay/1', body)).toStrictEqual({ kind: 'answered', httpStatus, ...said });
+  });
+
+  it('tell of a post without an answer that the gateway is unreachable', async () => {
+    fetched.mockRejectedValue(new TypeError('refused'));
+    expect(await postPayment('/pay/1', body)).toEqual({ kind: 'unreachable' });
+  });
+
+  it.each<[number, string | undefined, SessionState | undefined]>([
+    [200, '{"state":"open","version":3}', { state: 'open', version: '3' }],
+    [200, '{"state":"open","version":"4"}', { state: 'open', version: '4' }],
+    [200, '{"state":"open","version":true}', { state: 'open', version: undefined }],
+    [200, '{"version":3}', undefined],
+    [200, undefined, undefined],
+    [404, '{"state":"open"}', { state: 'not-found' }],
+    [503, '{"state":"open"}', undefined],
+  ])('read the state of an answer %i %s', async (status, text, state) => {
+    answer(status, text);
+    expect(await fetchState('/pay/1', new AbortController().signal)).toEqual(state);
+    expect(fetched.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
+  });
+
+  describe('for the state that is not answered', () => {
+    const answersWhenAborted = (): void =>
+      void fetched.mockImplementation((_, init) => {
+        const { promise, reject } = Promise.withResolvers<Response>();
+        init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
+        return promise;
+      });
+    beforeEach(() => void jest.useFakeTimers());
+    afterEach(() => void jest.useRealTimers());
+
+    it('give up after eight seconds', async () => {
+      answersWhenAborted();
+      const state = fetchState('/pay/1', new AbortController().signal);
+      await jest.advanceTimersByTimeAsync(7_999);
+      expect(fetched.mock.calls[0]![1]!.signal!.aborted).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(await state).toBeUndefined();
+    });
+
+    it('give up when the page does, and leave neither timer nor listener behind', async () => {
+      answersWhenAborted();
+      const page = new AbortController();
+      const removed = jest.spyOn(page.signal, 'removeEventListener');
+      const state = fetchState('/pay/1', page.signal);
+      page.abort();
+      expect(await state).toBeUndefined();
+      expect(jest.getTimerCount()).toBe(0);
+      expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+    });
   });
 });

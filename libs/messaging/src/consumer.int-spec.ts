@@ -335,3 +335,17 @@ describe('a failure that may be the database’s', () => {
     expect(await deferred()).toBe(0);
   });
 });
+
+test('of deferred events those that are due are tried, the longest deferred first, then by their ids', async () => {
+  const deferred = new DeferredEvents(dataSource, clock);
+  const due = async () => (await deferred.due(new Set(['late.v1']))).map(({ envelope }) => envelope.payload);
+  await deferred.defer([event(103, 'late.v1')], 'blocked');
+  clock.advance(500);
+  await deferred.defer([event(102, 'late.v1')], 'blocked');
+  await deferred.defer([event(101, 'late.v1')], 'blocked');
+  expect(await due()).toEqual([]);
+  clock.advance(500);
+  expect(await due()).toEqual([103]);
+  clock.advance(500);
+  expect(await due()).toEqual([103, 101, 102]);
+});

@@ -7,8 +7,6 @@ import { isDatabaseUnavailable, sqlState } from '@svc/persistence';
  */
 export type FailureCause = 'unavailable' | 'blocked' | 'timeout' | 'message';
 
-/** Read-only: a server that is being replaced. */
-const UNAVAILABLE = new Set(['25006']);
 /** Serialization failure, deadlock, and a lock that was not to be had. */
 const BLOCKED = new Set(['40001', '40P01', '55P03']);
 /** Statement timeout, or a cancellation. */
@@ -18,9 +16,9 @@ const CAUSES_MAX = 5;
 
 export function failureCause(error: unknown): FailureCause {
   for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
-    const state = sqlState(cause);
-    if (isDatabaseUnavailable(cause) || (state !== undefined && UNAVAILABLE.has(state))) return 'unavailable';
-    if (state !== undefined && BLOCKED.has(state)) return 'blocked';
+    const state = sqlState(cause) ?? '';
+    if (isDatabaseUnavailable(cause)) return 'unavailable';
+    if (BLOCKED.has(state)) return 'blocked';
     if (state === TIMED_OUT) return 'timeout';
   }
   return 'message';

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const begin = () => generations.begin(() => Promise.resolve());
-const left = async (table = 'shown') =>
+const left = async (table: string) =>
   (
     await dataSource.query<{ generation: number }[]>(`SELECT DISTINCT generation FROM ${table} ORDER BY generation`)
   ).map(({ generation }) => generation);
@@ -54,16 +54,35 @@ test('only the generation that is being built may begin to serve, once', async (
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([2, undefined]);
 });
 
-test('a retired generation is removed after a minute, and no row of another one, whatever its position', async () => {
-  // Rows of generation 2 in one partition are where those of generation 1 are in the other.
-  await dataSource.query(`INSERT INTO shown SELECT 1, 1 FROM generate_series(1, 100)`);
-  await dataSource.query(`INSERT INTO shown SELECT 2, 2 FROM generate_series(1, 100)`);
+test('a retired generation is removed after a minute, a part at a time, and no row of another one', async () => {
+  // The first rows of the first partition are where those of generation 1 are in the other, and fill a part of others.
+  await dataSource.query(`INSERT INTO shown SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
+  await dataSource.query(`INSERT INTO shown SELECT 1, 2 FROM generate_series(1, 5001)`);
   await begin();
   expect(await generations.serve(2)).toBe(true);
+  await dataSource.query(`INSERT INTO generations VALUES (0, 'retired', $1, $2)`, [clock.now(), clock.later(120_000)]);
+  const counts = (): Promise<unknown[]> =>
+    dataSource.query(`SELECT generation, count(*) AS count FROM shown GROUP BY generation ORDER BY generation`);
   clock.advance(59_999);
   expect(await generations.removeSome()).toBe(false);
   clock.advance(1);
+  expect(await generations.removeSome()).toBe(true);
+  const others = [0, 2].map((generation) => ({ generation, count: 5_000 }));
+  expect(await counts()).toEqual([others[0], { generation: 1, count: 1 }, others[1]]);
   while (await generations.removeSome());
-  expect([await left(), await left('generations')]).toEqual([[2], [2]]);
-  expect(await dataSource.query(`SELECT count(*) AS count FROM shown`)).toEqual([{ count: 100 }]);
+  expect([await counts(), await left('generations')]).toEqual([others, [0, 2]]);
+});
+
+test.each([
+  ['a state that there is not', `(3, 'built', now(), NULL)`, 'generations_state'],
+  ['a second one that serves', `(3, 'serving', now(), NULL)`, 'generations_one_serving'],
+  [
+    'a second one that is being built',
+    `(3, 'building', now(), NULL), (4, 'building', now(), NULL)`,
+    'generations_one_building',
+  ],
+  ['a retired one without a time', `(3, 'retired', now(), NULL)`, 'generations_retired'],
+  ['one that is not retired with a time', `(3, 'building', now(), now())`, 'generations_retired'],
+])('the table refuses %s', async (_, rows, constraint) => {
+  await expect(dataSource.query(`INSERT INTO generations VALUES ${rows}`)).rejects.toMatchObject({ constraint });
 });

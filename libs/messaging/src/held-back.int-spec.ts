@@ -165,6 +165,12 @@ test('what is rolled back is never published, also where it is only a savepoint'
     throw new Error('no');
   };
   await expect(inTransaction(failing)).rejects.toThrow('no');
+  // A savepoint's release is no commit.
+  const failingAround = async (tx: EntityManager): Promise<void> => {
+    await tx.transaction((inner) => events.appendAndPublish(inner, thing('released and rolled back')));
+    throw new Error('no');
+  };
+  await expect(inTransaction(failingAround)).rejects.toThrow('no');
   await inTransaction(async (tx) => {
     await tx.transaction(failing).catch(() => undefined);
     await events.appendAndPublish(tx, thing('committed'));

@@ -59,3 +59,25 @@ test('given back, it is free at once; what another holds is not given back', asy
   await third.giveBack();
   expect(await third.hold()).toBe(false);
 });
+
+test('it is renewed when half of its time is over, to the millisecond', async () => {
+  const [first, second] = [lease(), lease()];
+  expect(await first.hold()).toBe(true);
+  clock.advance(LEASE_MS / 2);
+  expect(await first.hold()).toBe(true);
+  clock.advance(LEASE_MS / 2);
+  expect(await second.hold()).toBe(false);
+});
+
+test('a holder whose time is over gives back nothing of the next one, and a lease that is given back is not given back again', async () => {
+  const [first, second, third] = [lease(), lease(), lease()];
+  await first.hold();
+  clock.advance(LEASE_MS);
+  expect(await second.hold()).toBe(true);
+  await first.giveBack();
+  expect(await third.hold()).toBe(false);
+  const query = jest.spyOn(dataSource, 'query');
+  await first.giveBack();
+  expect(query).not.toHaveBeenCalled();
+  query.mockRestore();
+});

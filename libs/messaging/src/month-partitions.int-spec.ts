@@ -1,8 +1,8 @@
-import { newDataSource } from '@svc/persistence';
+import { inTransaction, newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource, EntityManager } from 'typeorm';
 import { noted } from './contract/effects.js';
-import { ensureMonthPartitions, EventLog, messagingMigrations } from './index.js';
+import { EmbeddedBroker, ensureMonthPartitions, EventLog, messagingMigrations, Relay } from './index.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const append = (...texts: string[]): Promise<void> =>
-  dataSource.transaction((tx) => events.append(tx, ...texts.map(noted)));
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
 const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
   dataSource.query(
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
@@ -120,4 +120,26 @@ test('a partition that rows were moved to has the indexes of the others', async 
     );
   expect(await indexes('event_log_2026_03')).toEqual(await indexes('event_log_2026_04'));
   expect(await indexes('event_log_2026_03')).not.toEqual([]);
+});
+
+test('another failure than a lock is not put off', async () => {
+  await dataSource.query('DROP FUNCTION ensure_month_partitions');
+  await expect(ensureMonthPartitions(dataSource, clock)).rejects.toThrow('does not exist');
+});
+
+test('a relay that a long transaction keeps from making them tries again a minute later, and warns each time', async () => {
+  await dataSource.query(`CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, first_day date, months int)
+    RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
+  const warn = jest.fn();
+  const relay = new Relay(dataSource, new EmbeddedBroker(), clock, { info: jest.fn(), warn, error: jest.fn() });
+  const warnings = async (): Promise<number> => {
+    await relay.start();
+    await relay.stop();
+    return warn.mock.calls.length;
+  };
+  expect(await warnings()).toBe(1);
+  clock.advance(59_999);
+  expect(await warnings()).toBe(1);
+  clock.advance(1);
+  expect(await warnings()).toBe(2);
 });

@@ -20,6 +20,11 @@ const ACCEPTED = [
   'https://192.169.0.1/',
   'https://[2606:4700:4700::1111]/',
   'https://[2a00:1450:4001:831::200e]:8443/',
+  // Each differs in one byte from an address with an IPv4 address behind 5EFE.
+  'https://[2606:4700:0:0:100:5efe:808:808]/',
+  'https://[2606:4700:0:0:1:5efe:808:808]/',
+  'https://[2606:4700:0:0:0:5ffe:808:808]/',
+  'https://[2606:4700:0:0:0:5eff:808:808]/',
 ];
 
 describe('in production', () => {

@@ -38,7 +38,8 @@ export type AddressRefusal =
 export type UrlVerdict =
   { readonly url: URL; readonly refused?: never } | { readonly url?: never; readonly refused: AddressRefusal };
 
-const PORTS: ReadonlySet<string> = new Set(['', '443', '8443']);
+/** A URL of https has no text for 443. */
+const PORTS: ReadonlySet<string> = new Set(['', '8443']);
 
 export function checkUrl(written: string, policy: AddressPolicy): UrlVerdict {
   if (!URL.canParse(written)) return { refused: 'unreadable' };

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import { AddressRefused, guardedConnector, guardedLookup, resolveWith } from './guarded-connector.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
@@ -49,6 +50,33 @@ describe('a name', () => {
 
   it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without asking anybody', async (name) => {
     expect(await resolveWith()(name)).toEqual(['127.0.0.1', '::1']);
+  });
+});
+
+describe('the name servers', () => {
+  const unknown = Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
+  const answers = (v4: string[] | Error, v6: string[] | Error): void => {
+    const spies = [jest.spyOn(Resolver.prototype, 'resolve4'), jest.spyOn(Resolver.prototype, 'resolve6')];
+    for (const [at, answer] of [v4, v6].entries())
+      spies[at]!.mockImplementation(() => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)));
+  };
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each([
+    ['both families', ['8.8.8.8'], ['2606:4700::1'], ['8.8.8.8', '2606:4700::1']],
+    ['IPv4 alone', ['8.8.8.8'], unknown, ['8.8.8.8']],
+    ['IPv6 alone', unknown, ['2606:4700::1'], ['2606:4700::1']],
+  ])('that know a name in %s give its addresses', async (_, v4, v6, addresses) => {
+    answers(v4, v6);
+    expect(await resolveWith()('shop.example.')).toEqual(addresses);
+  });
+
+  it.each([
+    ['that do not know a name', unknown, unknown, 'ENOTFOUND'],
+    ['that know a name without addresses', [], unknown, 'no address'],
+  ])('%s give the reason', async (_, v4, v6, reason) => {
+    answers(v4, v6);
+    await expect(resolveWith()('shop.example')).rejects.toThrow(reason);
   });
 });
 

@@ -34,6 +34,19 @@ test.each(['40001', '40P01'])('a transaction that ends with %s runs again as a w
   expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
 });
 
+test('a transaction whose row belongs to a partition that was attached meanwhile runs again', async () => {
+  const outOfPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
+  await dataSource.query(
+    'CREATE TABLE parts (part integer CONSTRAINT parts_part CHECK (part < 9)) PARTITION BY LIST (part)',
+  );
+  await dataSource.query('CREATE TABLE parts_default PARTITION OF parts DEFAULT');
+  await dataSource.query('CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)');
+  const { runs, outcome, written } = await runsOf(1, outOfPartition);
+  expect([runs, outcome, written]).toEqual([2, 'done', [{ run: 2 }]]);
+  const refused = await runsOf(1, (tx) => tx.query('INSERT INTO parts VALUES (9)'));
+  expect([refused.runs, refused.outcome]).toEqual([1, expect.objectContaining({ constraint: 'parts_part' })]);
+});
+
 test('the fourth failure in a row is the last', async () => {
   const { runs, outcome, written } = await runsOf(4, (tx) => failWith(tx, '40001'));
   expect([runs, outcome, written]).toEqual([4, expect.objectContaining({ code: '40001' }), []]);

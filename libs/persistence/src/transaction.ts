@@ -2,20 +2,30 @@ import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 
 /** Serialization failure and deadlock: the whole transaction may simply be run again. */
 const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
+const CHECK_VIOLATION = '23514';
 const RUNS_MAX = 4;
 
 /**
  * Runs `work` in one transaction; calls it again, from the start, when PostgreSQL gave up on a deadlock or a
- * serialization failure. No network call belongs inside: a rollback cannot take it back.
+ * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot take it
+ * back.
  */
 export async function inTransaction<T>(dataSource: DataSource, work: (tx: EntityManager) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
     try {
       return await dataSource.transaction(work);
     } catch (error) {
-      if (run === RUNS_MAX || !RUN_AGAIN.has(sqlState(error))) throw error;
+      if (run === RUNS_MAX || !(RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error))) throw error;
     }
   }
+}
+
+/**
+ * A row was routed to the default partition while another transaction attached the partition that the row belongs to. Unlike
+ * a CHECK, a partition's constraint has no name.
+ */
+function isPartitionViolation(error: unknown): boolean {
+  return sqlState(error) === CHECK_VIOLATION && constraintOf(error) === undefined;
 }
 
 /** SQLSTATE of an error of PostgreSQL, e.g. `23505`. */
@@ -27,8 +37,12 @@ export function sqlState(error: unknown): string | undefined {
 
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (sqlState(error) !== '23505') return false;
+  return constraint === undefined || constraintOf(error) === constraint;
+}
+
+function constraintOf(error: unknown): string | undefined {
   const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  return constraint === undefined || (driverError as { constraint?: string }).constraint === constraint;
+  return (driverError as { constraint?: string }).constraint;
 }
 
 /**

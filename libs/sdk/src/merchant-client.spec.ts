@@ -194,8 +194,9 @@ describe('invoices and tills', () => {
     await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 404 });
   });
 
-  it('does not take a state that it does not know', async () => {
-    answers = [json(200, { ...invoice, state: 'lost' })];
+  it('reads an invoice that was closed, and does not take a state that it does not know', async () => {
+    answers = [json(200, { ...invoice, state: 'closed' }), json(200, { ...invoice, state: 'lost' })];
+    expect(await site().invoice('i')).toEqual({ ...invoice, state: 'closed' });
     await expect(site().invoice('i')).rejects.toThrow('state is missing or malformed');
   });
 });

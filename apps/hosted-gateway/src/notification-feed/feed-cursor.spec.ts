@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readCursor, writeCursor } from './feed-cursor.js';
+import { BEGINNING, readCursor, writeCursor } from './feed-cursor.js';
 
 test('a cursor is read back as it was written', () => {
   const cursors = fc.record({
@@ -7,6 +7,15 @@ test('a cursor is read back as it was written', () => {
     position: fc.integer({ min: 0, max: 999_999_999_999_999 }),
   });
   fc.assert(fc.property(cursors, (cursor) => expect(readCursor(writeCursor(cursor))).toEqual(cursor)));
+});
+
+// Merchants keep cursors: another text for one would begin their feeds anew.
+test.each([
+  [BEGINNING, '1.0.0'],
+  [{ txid: '18446744073709551615', position: 999_999_999_999_999 }, '1.18446744073709551615.999999999999999'],
+])('the cursor %j stays the text %s', (cursor, text) => {
+  const written = Buffer.from(text).toString('base64url');
+  expect([writeCursor(cursor), readCursor(written)]).toEqual([written, cursor]);
 });
 
 test.each([

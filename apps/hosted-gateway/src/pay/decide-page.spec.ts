@@ -100,6 +100,62 @@ test('a charge was given back where a payment says so, and only then', () => {
   expect(seen).toEqual([false, false, true]);
 });
 
+describe('the whole page', () => {
+  const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
+  const declined = payment({ state: 'failed', errors: [{ message: 'No money' }] as PaymentSnapshot['errors'] });
+
+  test('of a payer who came from the shop has the form, why the card was declined, and the code', () => {
+    expect(pageOf({ session: { ...session, payments: [declined] } })).toMatchObject({
+      state: 'declined',
+      sessionVersion: 3,
+      merchantName: 'Shop',
+      siteName: undefined,
+      try: 2,
+      triesLeft: SESSION_TRIES_MAX - 1,
+      expiresAt: after(1),
+      decline: { message: 'No money' },
+      code: expect.stringMatching(/^https:\/\/codes\.example\/.*C$/) as string,
+      backToStoreUrl: expect.any(String) as string,
+    });
+    expect(pageOf({ session: { ...session, siteName: 'Till 1' } })['siteName']).toBe('Till 1');
+    expect('code' in pageOf({ session: { ...session, code: null } })).toBe(false);
+  });
+
+  test('of a payer who scanned the code has neither code nor a way to the shop', () => {
+    const address = { code: 'C' } as unknown as PageFacts['address'];
+    const form = pageOf({ address, session });
+    const receipt = pageOf({ address, session: { ...session, payments: [payment({ state: 'success' })] } });
+    expect([form.state, receipt.state]).toEqual(['declined', 'succeeded']);
+    for (const page of [form, receipt])
+      for (const field of ['code', 'backToStoreUrl', 'returnUrl']) expect(page).not.toHaveProperty(field);
+    expect(pageOf({ session: { ...session, payments: [payment({ state: 'success' })] } })).toHaveProperty('returnUrl');
+  });
+
+  test('of a closed session says only that', () => {
+    const page = pageOf({ session: { ...session, payableState: 'closed' } });
+    expect(page).toMatchObject({ state: 'cancelled', merchantName: 'Shop' });
+  });
+
+  test.each([
+    ['shop', undefined, '?sessionId=s&card=another'],
+    ['code', { code: 'C' }, '?card=another'],
+  ])('of a payer at the bank, who came by the %s, has the way to another card', (_, address, url) => {
+    const facts = { session: { ...session, payments: [verification(1)] }, ...(address ? { address } : {}) };
+    expect(pageOf(facts)).toMatchObject({
+      anotherCardUrl: url,
+      verificationUrl: 'https://bank.example/1',
+      until: after(1),
+    });
+  });
+
+  test.each([
+    ['a press of Pay is being passed on', { isPressed: true, session }],
+    ['the payable is paid, and the payment not known yet', { session: { ...session, payableState: 'paid' } }],
+  ] as [string, Facts][])('is not late while %s', (_, facts) => {
+    expect(pageOf(facts)).toMatchObject({ state: 'processing', isLate: false });
+  });
+});
+
 test('a payer who is to be verified by no known time is not sent to the bank', () => {
   const { verificationUntilUTCDate: _, ...waiting } = verification(1);
   expect(pageOf({ session: { tries: 1, payments: [waiting] } }).state).toBe('open');

@@ -1,5 +1,12 @@
 import type { CreateSessionRequest, PayableState } from '@svc/contracts';
-import { fingerprintOf, SESSION_LIFETIME_MS, type SessionState, sessionState } from './session.js';
+import {
+  fingerprintOf,
+  payableOf,
+  type Session,
+  SESSION_LIFETIME_MS,
+  type SessionState,
+  sessionState,
+} from './session.js';
 import { SESSION_TRIES_MAX } from './tries.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
@@ -19,6 +26,27 @@ test.each<[PayableState, SessionState, SessionState]>([
 ])('a payable that is %s is a session %s, and from its expiry on %s (H2)', (payableState, intime, late) => {
   expect(sessionState({ payableState, expiresAt }, before)).toBe(intime);
   expect(sessionState({ payableState, expiresAt }, expiresAt)).toBe(late);
+});
+
+test.each([
+  [null, {}],
+  ['12345678901234567890', { code: '12345678901234567890' }],
+])('a session with the code %s is the debt that its payer sees', (code, codeOfSource) => {
+  const identity = { mode: 'test', merchantId: 1001, siteId: 2, amount: 12_345, currencyISOCode: 'ZAR' } as const;
+  const source = {
+    sessionId: 's',
+    apiVersion: 'v1.1',
+    merchantOrderId: 'order-17',
+    notificationUrl: 'https://shop.example/hook',
+  } as const;
+  const session = { ...identity, ...source, code, expiresAt, merchantName: 'Shop' } as unknown as Session;
+  expect(payableOf(session)).toStrictEqual({
+    ...identity,
+    payableId: 's',
+    expiresAt: expiresAt.toISOString(),
+    triesMax: SESSION_TRIES_MAX,
+    source: { ...source, ...codeOfSource, kind: 'session' },
+  });
 });
 
 describe('the fingerprint of a request (C7)', () => {

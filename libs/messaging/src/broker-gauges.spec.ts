@@ -1,0 +1,45 @@
+import { type BatchObservableCallback, type Meter, metrics, type Observable } from '@opentelemetry/api';
+import { GaugeReader } from '@svc/testing';
+import type { BrokerConnection } from './broker.js';
+import { observeBroker } from './broker-metrics.js';
+
+let gauges: GaugeReader;
+beforeEach(() => void (gauges = GaugeReader.begin()));
+afterEach(() => gauges.end());
+
+const values = async (name: string): Promise<unknown[]> => (await gauges.read(name)).map(({ value }) => value);
+
+test.each([
+  ['up', 1],
+  ['blocked', 0],
+  ['away', 0],
+] as const)('a connection that is %s is reported as %i', async (state, connected) => {
+  const connection: BrokerConnection = {
+    state,
+    waiting: () => Promise.resolve(new Map([['a queue', 3]])),
+    deadLetters: () => Promise.resolve(2),
+  };
+  const end = observeBroker(connection, 'history');
+  expect(await values('svc.broker.connected')).toEqual([connected]);
+  expect(await gauges.read('svc.broker.waiting')).toEqual([
+    { value: 3, attributes: { service: 'history', queue: 'a queue' } },
+  ]);
+  expect(await values('svc.broker.dead_letters')).toEqual([2]);
+  end();
+});
+
+test('a broker that does not answer in time is reported as connected or not, and without numbers', async () => {
+  const observed: unknown[] = [];
+  const observe = (...[, value]: unknown[]): void => void observed.push(value);
+  let collect: BatchObservableCallback | undefined;
+  const meter = {
+    createObservableGauge: () => ({}) as Observable,
+    addBatchObservableCallback: (callback: BatchObservableCallback) => (collect = callback),
+  };
+  jest.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as Meter);
+  const silent = () => Promise.reject(new Error('no answer'));
+  observeBroker({ state: 'up', waiting: silent, deadLetters: silent }, 'history');
+  await collect!({ observe });
+  expect(observed).toStrictEqual([1]);
+  jest.restoreAllMocks();
+});

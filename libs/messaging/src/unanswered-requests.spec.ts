@@ -1,0 +1,32 @@
+import { EventEmitter } from 'node:events';
+import type { ChannelModel } from 'amqplib';
+import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { RabbitMqRequests } from './rabbitmq-requests.js';
+import { Topology } from './rabbitmq-topology.js';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+test('a request that no service answers is sent again each 100 ms, and refused 100 ms before its deadline', async () => {
+  const sentAt: number[] = [];
+  const begun = Date.now();
+  const channel = Object.assign(new EventEmitter(), {
+    consume: () => Promise.resolve(),
+    publish: (exchange: string, routingKey: string, _: Buffer, properties: object) => {
+      sentAt.push(Date.now() - begun);
+      channel.emit('return', { fields: { exchange, routingKey }, properties });
+    },
+  });
+  const connection = {
+    confirmChannel: () => Promise.resolve(channel),
+    isUsableWithin: () => Promise.resolve(true),
+  } as unknown as RabbitMqConnection;
+  const topology = Object.assign(new Topology(), { declareReplies: () => Promise.resolve('replies') });
+  const requests = new RabbitMqRequests(connection, topology, 'asker');
+  await requests.setUp({} as ChannelModel);
+  const request = requests.request('charge.v1', {}, 500);
+  const refusal = request.catch((error: unknown) => error);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await refusal).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(sentAt).toEqual([0, 100, 200, 300, 400]);
+});
