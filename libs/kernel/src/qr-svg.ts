@@ -21,8 +21,12 @@ export function qrSvg(text: string, label = 'QR code'): string {
 
 /** One rectangle for each run of dark modules. */
 function rowPath(row: readonly boolean[], y: number): string {
-  const modules = row.map((isDark) => (isDark ? '#' : ' ')).join('');
-  return [...modules.matchAll(/#+/g)]
-    .map(({ index, 0: { length } }) => `M${index} ${y}h${length}v1h-${length}z`)
-    .join('');
+  let path = '';
+  for (let x = 0; x < row.length; x++) {
+    if (!row[x]) continue;
+    const start = x;
+    while (row[x]) x++;
+    path += `M${start} ${y}h${x - start}v1h-${x - start}z`;
+  }
+  return path;
 }

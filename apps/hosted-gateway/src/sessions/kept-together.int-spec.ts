@@ -8,7 +8,7 @@ import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /** So many statements are under way before calls share one. */
-const AT_ONCE = 2;
+const AT_ONCE = 1;
 const CUT_OFF = { driverError: { code: '57P01' } };
 
 let gateway: Gateway;
