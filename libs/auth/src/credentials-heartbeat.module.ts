@@ -2,7 +2,7 @@ import { Controller, Inject, Injectable, Module, type OnModuleDestroy, type OnMo
 import { CredentialsHeartbeatV1, type EventEnvelope } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import {
-  type ConsumerContext,
+  type RepeatableContext,
   EventPattern,
   HeartbeatMonitor,
   keepHeartbeats,
@@ -17,8 +17,8 @@ const PUBLISHER = 'identity';
 @Controller()
 export class CredentialsHeartbeatConsumer {
   @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
-  keep(events: EventEnvelope<Record<string, never>>[], { tx }: ConsumerContext): Promise<void> {
-    return keepHeartbeats(tx, PUBLISHER, events);
+  keep(events: EventEnvelope<Record<string, never>>[], { connection }: RepeatableContext): Promise<void> {
+    return keepHeartbeats(connection, PUBLISHER, events);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
-import { inTransaction, loggableMessage } from '@svc/persistence';
+import { inTransaction, loggableMessage, type Transaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
 import { failureCause } from './failure-cause.js';
@@ -10,7 +10,12 @@ import { inTraceOf } from './tracing.js';
 /** What an @EventPattern method is given beside its events. */
 export interface ConsumerContext {
   /** The transaction in which the messages are marked as done. The effect belongs in it, and nothing else. */
-  readonly tx: EntityManager;
+  readonly tx: Transaction;
+}
+
+/** What a method whose effect is repeatable is given: no transaction, so that one statement is one round trip. */
+export interface RepeatableContext {
+  readonly connection: EntityManager;
 }
 
 /** What a service does with the events of each type. */
@@ -21,7 +26,7 @@ export interface EventHandlers {
 }
 
 /** Handles a run of events of one type, in the order of the log. */
-export type EventHandler = (events: EventEnvelope[], context: ConsumerContext) => Promise<unknown>;
+export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
 
 /** The delivery failed as a whole and is to be repeated; it says nothing about the messages. */
 class DatabaseAway extends Error {
@@ -222,8 +227,10 @@ export class Consumer {
     const byType = new Map<string, EventEnvelope[]>();
     for (const event of new Map(events.map((event) => [event.id, event])).values())
       byType.set(event.type, [...(byType.get(event.type) ?? []), event]);
+    // EventPattern gives a repeatable method no type of a transaction.
+    const context = { connection: this.dataSource.manager } as ConsumerContext & RepeatableContext;
     try {
-      for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, { tx: this.dataSource.manager });
+      for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, context);
     } catch (error) {
       throw failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
     }
@@ -237,7 +244,7 @@ export class Consumer {
         const fresh = await this.mark(tx, events, lockWaitMs);
         // delete: an event that is in the batch twice is handled once.
         for (const run of runsOfOneType(events.filter((event) => fresh.delete(event.id)))) {
-          await this.handlers.byType.get(run[0]!.type)!(run, { tx });
+          await this.handlers.byType.get(run[0]!.type)!(run, { tx, connection: tx });
         }
       });
     } catch (error) {

@@ -98,7 +98,7 @@ export class DeadLetters {
       const handle = this.handlers.get(row.envelope.type);
       if (!handle)
         throw new DomainError('resource.conflict', { message: `Nothing here handles ${row.envelope.type} any more.` });
-      await handle([row.envelope], { tx });
+      await handle([row.envelope], { tx, connection: tx });
       await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);
     });
   }

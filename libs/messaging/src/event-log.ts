@@ -1,13 +1,8 @@
 import { context, propagation } from '@opentelemetry/api';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
-import type {
-  DataSource,
-  EntityManager,
-  EntitySubscriberInterface,
-  TransactionCommitEvent,
-  TransactionRollbackEvent,
-} from 'typeorm';
+import type { Transaction } from '@svc/persistence';
+import type { DataSource, EntitySubscriberInterface, TransactionCommitEvent, TransactionRollbackEvent } from 'typeorm';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
@@ -42,8 +37,8 @@ export class EventLog {
     dataSource.subscribers.push(new WakeAfterCommit(this));
   }
 
-  /** Throws when `tx` is no open transaction, or when an event is over {@link EVENT_BYTES_MAX}. */
-  async append(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
+  /** Throws when `tx` is no longer open, or when an event is over {@link EVENT_BYTES_MAX}. */
+  async append(tx: Transaction, ...events: NewEvent[]): Promise<void> {
     await this.insert(tx, this.envelopes(events));
   }
 
@@ -51,7 +46,7 @@ export class EventLog {
    * For what must not wait for the relay, such as a revocation: these events are also published directly, as soon as the
    * transaction has committed. The relay publishes them again, under the same ids, so consumers apply them once.
    */
-  async appendAndPublish(tx: EntityManager, ...events: NewEvent[]): Promise<void> {
+  async appendAndPublish(tx: Transaction, ...events: NewEvent[]): Promise<void> {
     const envelopes = this.envelopes(events);
     await this.insert(tx, envelopes);
     ((tx.queryRunner!.data[DIRECT] ??= []) as EventEnvelope[]).push(...envelopes);
@@ -76,7 +71,7 @@ export class EventLog {
     };
   }
 
-  private async insert(tx: EntityManager, envelopes: readonly EventEnvelope[]): Promise<void> {
+  private async insert(tx: Transaction, envelopes: readonly EventEnvelope[]): Promise<void> {
     if (envelopes.length === 0) return;
     markAppended(tx, envelopes);
     await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
@@ -133,7 +128,7 @@ function asRow(envelope: EventEnvelope): Record<string, unknown> {
 const APPENDED = 'svc.messaging.appended';
 const DIRECT = 'svc.messaging.direct';
 
-function markAppended(tx: EntityManager, events: readonly EventEnvelope[]): void {
+function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {
   if (!tx.queryRunner?.isTransactionActive)
     throw new Error('Events are appended inside the transaction of the change they speak of.');
   const appended = (tx.queryRunner.data[APPENDED] ??= []) as string[];

@@ -1,6 +1,6 @@
 /** A relay that a transaction in another database of the server holds back: what it reports, and what passes it. */
 import { type EventEnvelope, eventType } from '@svc/contracts';
-import { newDataSource } from '@svc/persistence';
+import { newDataSource, inTransaction, type Transaction } from '@svc/persistence';
 import {
   GaugeReader,
   ManualClock,
@@ -10,7 +10,7 @@ import {
   type TestDatabase,
   waitUntil,
 } from '@svc/testing';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { DirectPublisher, EmbeddedBroker, EventLog, messagingMigrations, Relay, RELAY_DEFAULTS } from './index.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
@@ -74,7 +74,7 @@ const thing = (text: string) => ({
   aggregateVersion: 1,
   payload: { text },
 });
-const inTransaction = (work: (tx: EntityManager) => Promise<void>): Promise<void> => dataSource.transaction(work);
+const commit = (work: (tx: Transaction) => Promise<void>): Promise<void> => inTransaction(dataSource, work);
 const received = (count: number): Promise<boolean> =>
   waitUntil(`${count} events`, DEADLINE_MS, () => Promise.resolve(delivered.length >= count));
 const about = (text: string) => lines.filter(({ message }) => message.includes(text));
@@ -84,7 +84,7 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   const lookUps = (): number => queries.mock.calls.filter(([sql]) => sql.includes('pg_stat_activity')).length;
   await relay.start();
   expect(await gauges.read('svc.relay.held_back')).toEqual([{ value: 0, attributes: { service: 'held back' } }]);
-  await inTransaction((tx) => events.append(tx, thing('a')));
+  await commit((tx) => events.append(tx, thing('a')));
   await waitUntil('the relay to be held back', DEADLINE_MS, () => Promise.resolve(relay.isHeldBack));
 
   const { pid, application, database: name } = older;
@@ -120,7 +120,7 @@ test('a role without pg_read_all_stats sees who holds it, and neither state nor 
   const settings = { ...RELAY_DEFAULTS, heldBackAfterMs: 0 };
   const watcher = new Relay(ownRole, broker, clock, log, settings);
   try {
-    await inTransaction((tx) => events.append(tx, thing('a')));
+    await commit((tx) => events.append(tx, thing('a')));
     await watcher.runOnce();
     expect(about('held back by')[0]!.fields['holder']).toEqual({
       pid: older.pid,
@@ -136,8 +136,8 @@ test('a role without pg_read_all_stats sees who holds it, and neither state nor 
 
 test('an event that is published directly arrives while the relay is held back, others afterwards', async () => {
   await relay.start();
-  await inTransaction((tx) => events.append(tx, thing('waits')));
-  await inTransaction((tx) => events.appendAndPublish(tx, thing('revoked')));
+  await commit((tx) => events.append(tx, thing('waits')));
+  await commit((tx) => events.appendAndPublish(tx, thing('revoked')));
   await received(1);
   expect(delivered).toEqual(['revoked']);
   await older.end();
@@ -147,12 +147,12 @@ test('an event that is published directly arrives while the relay is held back, 
 
 test('a target that does not take it is tried again, and the relay delivers it where that fails, too', async () => {
   refusals = 2;
-  await inTransaction((tx) => events.appendAndPublish(tx, thing('a')));
+  await commit((tx) => events.appendAndPublish(tx, thing('a')));
   await received(1);
   expect(lines).toEqual([]);
 
   refusals = 6;
-  await inTransaction((tx) => events.appendAndPublish(tx, thing('b')));
+  await commit((tx) => events.appendAndPublish(tx, thing('b')));
   await waitUntil('the last attempt', DEADLINE_MS, () => Promise.resolve(about('the relay will').length === 1));
   await older.end();
   await relay.runOnce();
@@ -160,19 +160,19 @@ test('a target that does not take it is tried again, and the relay delivers it w
 });
 
 test('what is rolled back is never published, also where it is only a savepoint', async () => {
-  const failing = async (tx: EntityManager): Promise<void> => {
+  const failing = async (tx: Transaction): Promise<void> => {
     await events.appendAndPublish(tx, thing('rolled back'));
     throw new Error('no');
   };
-  await expect(inTransaction(failing)).rejects.toThrow('no');
+  await expect(commit(failing)).rejects.toThrow('no');
   // A savepoint's release is no commit.
-  const failingAround = async (tx: EntityManager): Promise<void> => {
-    await tx.transaction((inner) => events.appendAndPublish(inner, thing('released and rolled back')));
+  const failingAround = async (tx: Transaction): Promise<void> => {
+    await tx.transaction((inner) => events.appendAndPublish(inner as Transaction, thing('released and rolled back')));
     throw new Error('no');
   };
-  await expect(inTransaction(failingAround)).rejects.toThrow('no');
-  await inTransaction(async (tx) => {
-    await tx.transaction(failing).catch(() => undefined);
+  await expect(commit(failingAround)).rejects.toThrow('no');
+  await commit(async (tx) => {
+    await tx.transaction((inner) => failing(inner as Transaction)).catch(() => undefined);
     await events.appendAndPublish(tx, thing('committed'));
   });
   await received(1);

@@ -5,7 +5,7 @@ import {
   Payload,
 } from '@nestjs/microservices';
 import type { CommandType, EventEnvelope, EventType } from '@svc/contracts';
-import type { ConsumerContext } from './consumer.js';
+import type { ConsumerContext, RepeatableContext } from './consumer.js';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /** Also methods that need fewer of the parameters. */
@@ -18,8 +18,8 @@ type Method<F> = <Actual extends F>(
 export interface HandlerExtras {
   /**
    * Handling an event again, or in another order, changes nothing: a key or a version of the effect's own rows sees to
-   * it. Then the effect is its own mark, and none is kept in the inbox; `tx` is no transaction, so that an effect of one
-   * statement is one round trip. One of several begins its own.
+   * it. Then the effect is its own mark, and none is kept in the inbox; the method is given a connection and no transaction, so
+   * that an effect of one statement is one round trip. One of several begins its own.
    */
   readonly repeatable?: boolean;
   /**
@@ -36,8 +36,16 @@ export interface HandlerExtras {
  */
 export function EventPattern<T>(
   type: EventType<T>,
+  extras: HandlerExtras & { readonly repeatable: true },
+): Method<(events: EventEnvelope<T>[], context: RepeatableContext) => Promise<void>>;
+export function EventPattern<T>(
+  type: EventType<T>,
+  extras?: HandlerExtras & { readonly repeatable?: false },
+): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>>;
+export function EventPattern<T>(
+  type: EventType<T>,
   extras: HandlerExtras = {},
-): Method<(events: EventEnvelope<T>[], context: ConsumerContext) => Promise<void>> {
+): Method<(...given: never[]) => unknown> {
   return (target, key, descriptor) => {
     (NestEventPattern(type.name, { ...extras }) as MethodDecorator)(target, key, descriptor as never);
     // Nest hands over the payload alone unless each parameter says what it is.

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventType } from '@svc/contracts';
-import { newDataSource } from '@svc/persistence';
+import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from './index.js';
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 function append(...texts: string[]): Promise<void> {
-  return dataSource.transaction((tx) => events.append(tx, ...texts.map(thing)));
+  return inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(thing)));
 }
 
 function thing(text: string) {
@@ -267,7 +267,7 @@ test('a target that gathers is given together what comes within its time, and on
   const other = eventType<{ text: string }>('other.happened.v1');
   for (const text of ['a', 'b', 'c']) {
     await append(text);
-    await dataSource.transaction((tx) => events.append(tx, { ...thing('unwanted'), type: other }));
+    await inTransaction(dataSource, (tx) => events.append(tx, { ...thing('unwanted'), type: other }));
   }
   await waitUntil('the events', DEADLINE_MS, () => Promise.resolve(batches.flat().length === 3));
   await relay.stop();
@@ -313,8 +313,8 @@ test('row and event can be one statement', async () => {
 test('a savepoint wakes nobody; the commit around it does', async () => {
   let wakes = 0;
   events.onCommitted = () => wakes++;
-  await dataSource.transaction(async (tx) => {
-    await tx.transaction((inner) => events.append(inner, thing('a')));
+  await inTransaction(dataSource, async (tx) => {
+    await tx.transaction((inner) => events.append(inner as Transaction, thing('a')));
     expect(wakes).toBe(0);
   });
   expect(wakes).toBe(1);

@@ -1,6 +1,6 @@
 /** Requests for old events, as the service that publishes them serves them. */
 import type { EventEnvelope } from '@svc/contracts';
-import { newDataSource } from '@svc/persistence';
+import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { Past } from './broker.js';
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 const append = (...texts: string[]): Promise<void> =>
-  dataSource.transaction((tx) => events.append(tx, ...texts.map(noted)));
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
 const idOf = (nr: number): string => `00000000-0000-7000-8000-${String(nr).padStart(12, '0')}`;
 const request = (nr: number, service: string): Promise<void> =>
   replays.accept({ id: idOf(nr), service, type: NotedV1.name });
@@ -58,7 +58,7 @@ test('a replay ends where the live events begin, also those of a transaction tha
   await append('a');
   const open = dataSource.createQueryRunner();
   await open.startTransaction();
-  await events.append(open.manager, noted('open'));
+  await events.append(open.manager as Transaction, noted('open'));
   await request(1, 'late');
   await open.commitTransaction();
   await open.release();

@@ -1,5 +1,5 @@
 /** What a service knows of the types that it and other releases of it are bound to. */
-import { newDataSource } from '@svc/persistence';
+import { newDataSource, type Transaction } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { Past, ReplayRequest } from './broker.js';
@@ -38,7 +38,10 @@ const typesIn = async (table: string): Promise<string[]> =>
   (await dataSource.query<{ type: string }[]>(`SELECT type FROM ${table} ORDER BY type`)).map(({ type }) => type);
 /** The publisher says that it has sent all old events of a request. */
 const serve = ({ type, id }: ReplayRequest): Promise<unknown> =>
-  subscribed.onServed([anEvent(ReplayServedV1, id, 1, { type })], { tx: dataSource.manager });
+  subscribed.onServed([anEvent(ReplayServedV1, id, 1, { type })], {
+    tx: dataSource.manager as Transaction,
+    connection: dataSource.manager,
+  });
 
 test('a type and its deferred events are kept for a week after a replica last handled it, to the millisecond', async () => {
   await subscribed.askForThePast(new Set(['edge.v1', 'kept.v1', 'other.v1']));

@@ -1,5 +1,13 @@
 import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 
+declare const inTransactionOnly: unique symbol;
+
+/**
+ * A connection whose transaction is open, as {@link inTransaction} gives it: what is written through it is committed together
+ * or not at all. What must not be written without one asks for this type.
+ */
+export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
+
 /** Serialization failure and deadlock: the whole transaction may simply be run again. */
 const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
 const CHECK_VIOLATION = '23514';
@@ -10,10 +18,10 @@ const RUNS_MAX = 4;
  * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot take it
  * back.
  */
-export async function inTransaction<T>(dataSource: DataSource, work: (tx: EntityManager) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
     try {
-      return await dataSource.transaction(work);
+      return await dataSource.transaction((tx) => work(tx as Transaction));
     } catch (error) {
       if (run === RUNS_MAX || !(RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error))) throw error;
     }

@@ -33,6 +33,7 @@ test('what is given is converted, what is not has its default, and nothing can b
     ...env,
     SVC_PORT: 8080,
     SVC_LISTEN_ADDRESS: '127.0.0.1',
+    SVC_EVENTS_PER_MESSAGE: 50,
     SVC_DATABASE_POOL_MAX: 10,
     SVC_LOG_LEVEL: 'info',
     SVC_TILL_OPEN: true,

@@ -1,5 +1,6 @@
 /** What `/health/ready` says while a transaction in another database of the server holds back the relay. */
 import { Module } from '@nestjs/common';
+import { inTransaction } from '@svc/persistence';
 import { eventType } from '@svc/contracts';
 import { EmbeddedBroker, EventLog } from '@svc/messaging';
 import { httpClient, openOlderTransaction, startTestService, type TestService, waitUntil } from '@svc/testing';
@@ -34,7 +35,7 @@ test('it is ready, and says that the relay is held back until it is not', async 
   try {
     const events = running.service.app.get(EventLog);
     const event = { type: ThingHappenedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
-    await running.dataSource.transaction((tx) => events.append(tx, event));
+    await inTransaction(running.dataSource, (tx) => events.append(tx, event));
     await relayIs('held back');
     expect(await ready()).toEqual({ status: 200, body: { status: 'ok', relay: 'held back' } });
   } finally {

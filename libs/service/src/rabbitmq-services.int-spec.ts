@@ -1,4 +1,5 @@
 import { Controller, Get, Inject, Module } from '@nestjs/common';
+import { inTransaction } from '@svc/persistence';
 import { commandType, type EventEnvelope, eventType } from '@svc/contracts';
 import { Commands, type ConsumerContext, EventLog, EventPattern, MessagePattern } from '@svc/messaging';
 import { DistributedServices, isReady, waitUntil } from '@svc/testing';
@@ -20,7 +21,7 @@ class GreeterController {
   @MessagePattern(GreetV1)
   async greet({ name }: { name: string }): Promise<{ greeting: string }> {
     const event = { type: GreetedV1, aggregateId: name, aggregateVersion: 1, payload: { name } };
-    await this.dataSource.transaction((tx) => this.events.append(tx, event));
+    await inTransaction(this.dataSource, (tx) => this.events.append(tx, event));
     return { greeting: `Hello ${name}` };
   }
 }

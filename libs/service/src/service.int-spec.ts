@@ -12,6 +12,7 @@ import {
   Post,
   UseGuards,
 } from '@nestjs/common';
+import { inTransaction } from '@svc/persistence';
 import { commandType, eventType } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { EmbeddedBroker, EventLog, MessagePattern } from '@svc/messaging';
@@ -307,7 +308,7 @@ test('what a module logs while it starts is in the partition of its month', asyn
 
     async onModuleInit(): Promise<void> {
       const started = { type: StartedV1, aggregateId: 'a', aggregateVersion: 1, payload: {} };
-      await this.dataSource.transaction((tx) => this.events.append(tx, started));
+      await inTransaction(this.dataSource, (tx) => this.events.append(tx, started));
     }
   }
   @Module({ providers: [LogsAtItsStart] })

@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
 import { type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { PrivateRabbitMq } from './private-rabbitmq.js';
@@ -102,7 +103,7 @@ export async function tell(service: RunningService, ...events: EventEnvelope[]):
     aggregateVersion,
     payload,
   }));
-  await service.app.get(DataSource).transaction((tx) => log.append(tx, ...news));
+  await inTransaction(service.app.get(DataSource), (tx) => log.append(tx, ...news));
 }
 
 export async function statusOf(

@@ -1,14 +1,14 @@
 import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type MerchantChanged, MerchantChangedV1 } from '@svc/contracts';
-import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps what is shown of merchants beside their invoices. Replay: the highest version of each row stays. */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
-  async keep(events: EventEnvelope<MerchantChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async keep(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      await upsertIfNewer(tx, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
+      await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
       });

@@ -13,7 +13,7 @@ import {
   PaymentVerificationRequiredV1,
   type PublicKeyJwk,
 } from '@svc/contracts';
-import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 import { SessionRepository } from './session.repository.js';
 
 const OF_SESSIONS = { repeatable: true, origin: { source: 'session' } } as const;
@@ -50,14 +50,17 @@ export class SessionsConsumer {
   }
 
   @EventPattern(PayableClosedV1, { repeatable: true })
-  async onClosed(events: EventEnvelope<PayableSnapshot>[], { tx }: ConsumerContext): Promise<void> {
-    for (const { payload } of events) await this.sessions.keepPayable(tx, payload);
+  async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+    for (const { payload } of events) await this.sessions.keepPayable(connection, payload);
   }
 
   @EventPattern(CardKeyPublishedV1, { repeatable: true })
-  async onCardKey(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
+  async onCardKey(
+    events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[],
+    { connection }: RepeatableContext,
+  ): Promise<void> {
     for (const { aggregateId, aggregateVersion, payload } of events) {
-      await upsertIfNewer(tx, 'card_keys', { name: aggregateId }, aggregateVersion, {
+      await upsertIfNewer(connection, 'card_keys', { name: aggregateId }, aggregateVersion, {
         public_jwk: JSON.stringify(payload.publicJwk),
       });
     }

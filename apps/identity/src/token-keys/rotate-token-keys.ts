@@ -2,9 +2,9 @@ import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { newSealedTokenKey } from '@svc/auth';
 import { Clock, DomainError, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import { inTransaction } from '@svc/persistence';
+import { inTransaction, type Transaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
@@ -90,7 +90,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  private async make(tx: EntityManager, createdAt: Date, signsFrom: Date): Promise<string> {
+  private async make(tx: Transaction, createdAt: Date, signsFrom: Date): Promise<string> {
     const kid = newUuid(this.clock);
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
     const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };

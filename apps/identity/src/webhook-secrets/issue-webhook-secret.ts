@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import type { EntityManager } from 'typeorm';
+import type { Transaction } from '@svc/persistence';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { getSealingKey, seal } from '../sealing/seal.js';
@@ -31,7 +31,7 @@ export class IssueWebhookSecret {
    * webhook-dispatcher has published its sealing key.
    */
   async execute(
-    tx: EntityManager,
+    tx: Transaction,
     author: ChangeAuthor,
     { merchantId, siteId, mode }: Pick<WebhookSecret, 'merchantId' | 'siteId' | 'mode'>,
   ): Promise<CreatedWebhookSecret> {

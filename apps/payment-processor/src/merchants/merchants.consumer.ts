@@ -6,15 +6,15 @@ import {
   type SiteChanged,
   SiteChangedV1,
 } from '@svc/contracts';
-import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps what partners' payments need to know of merchants. Replay: the highest version of each row stays. */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
-  async keepMerchants(events: EventEnvelope<MerchantChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async keepMerchants(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      await upsertIfNewer(tx, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
+      await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
         // Of a release that does not know the minimum: the one that is kept stays.
@@ -25,9 +25,9 @@ export class MerchantsConsumer {
   }
 
   @EventPattern(SiteChangedV1, { repeatable: true })
-  async keepSites(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async keepSites(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      await upsertIfNewer(tx, 'known_sites', { site_id: payload.siteId }, aggregateVersion, {
+      await upsertIfNewer(connection, 'known_sites', { site_id: payload.siteId }, aggregateVersion, {
         merchant_id: payload.merchantId,
         site_reference: payload.siteReference,
       });

@@ -1,16 +1,16 @@
 import { Controller } from '@nestjs/common';
 import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
-import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps the names of partners' customers, which their tokens do not say. Replay: the highest version of each row stays. */
 @Controller()
 export class CustomersConsumer {
   @EventPattern(CustomerRegisteredV1, { repeatable: true })
-  async keep(events: EventEnvelope<CustomerRegistered>[], { tx }: ConsumerContext): Promise<void> {
+  async keep(events: EventEnvelope<CustomerRegistered>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       const { organisationId, mode, customerReference, firstName, lastName } = payload;
       await upsertIfNewer(
-        tx,
+        connection,
         'known_customers',
         { organisation_id: organisationId, mode, customer_reference: customerReference },
         aggregateVersion,

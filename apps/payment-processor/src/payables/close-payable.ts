@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PayableDescriptor, PayableSnapshot, PayableSource } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { inTransaction } from '@svc/persistence';
-import { DataSource, type EntityManager } from 'typeorm';
+import { inTransaction, type Transaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
 import { PayableRepository } from './payable.repository.js';
 
 /** Nobody may pay it any more (H2, D6): a free payable is closed, a reserved one is not, a closed one stays closed. */
@@ -18,7 +18,7 @@ export class ClosePayable {
   }
 
   /** As part of a change that is undone when this refuses. */
-  async closeIn(tx: EntityManager, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
+  async closeIn(tx: Transaction, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
     await this.payables.insertIfAbsent(tx, [descriptor]);
     const closed = await this.payables.close(tx, descriptor.payableId);
     if (closed) return closed;

@@ -8,6 +8,7 @@ import {
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
+import type { Transaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PayableTerms } from './payable.js';
 
@@ -26,8 +27,11 @@ export class PayableRepository {
    * Keeps payables that are new; one that a payment has brought already stays as it is. In the order of their ids, as payments
    * are accepted: a payment may overtake the event of its payable, and the two would wait for each other.
    */
-  async insertIfAbsent(tx: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
-    await tx.query(
+  async insertIfAbsent(
+    connection: EntityManager,
+    payables: readonly PayableDescriptor<PayableSource>[],
+  ): Promise<void> {
+    await connection.query(
       `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                              state, holder, tries, version, created_at, modified_at)
        SELECT "payableId", mode, "merchantId", "siteId", amount, "currencyISOCode", "expiresAt", "triesMax", source,
@@ -52,7 +56,7 @@ export class PayableRepository {
   }
 
   /** `open → closed`, with its event. Undefined when it was not open: the caller looks why. */
-  async close(tx: EntityManager, payableId: string): Promise<PayableSnapshot | undefined> {
+  async close(tx: Transaction, payableId: string): Promise<PayableSnapshot | undefined> {
     const [rows] = await tx.query<
       [{ payableId: string; state: PayableState; version: number; tries: number }[], number]
     >(

@@ -14,7 +14,7 @@ import {
   SessionCreatedV1,
 } from '@svc/contracts';
 import { invalidField, isUuid } from '@svc/kernel';
-import { type ConsumerContext, EventPattern, MessagePattern } from '@svc/messaging';
+import { EventPattern, MessagePattern, type RepeatableContext } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
 import { OpenPayable } from './open-payable.js';
 import { PayableRepository } from './payable.repository.js';
@@ -29,9 +29,12 @@ export class PayablesConsumer {
 
   /** Replay: a payable that is known stays as it is. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
-  async keepSessions(events: EventEnvelope<{ payable: PayableDescriptor }>[], { tx }: ConsumerContext): Promise<void> {
+  async keepSessions(
+    events: EventEnvelope<{ payable: PayableDescriptor }>[],
+    { connection }: RepeatableContext,
+  ): Promise<void> {
     await this.payables.insertIfAbsent(
-      tx,
+      connection,
       events.map((event) => event.payload.payable),
     );
   }
@@ -41,9 +44,9 @@ export class PayablesConsumer {
    * known stays as it is.
    */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
-  async keepInvoices(events: EventEnvelope<InvoiceCreated>[], { tx }: ConsumerContext): Promise<void> {
+  async keepInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
     await this.payables.insertIfAbsent(
-      tx,
+      connection,
       events.map((event) => event.payload.payable),
     );
   }

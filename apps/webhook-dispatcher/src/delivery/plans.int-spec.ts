@@ -41,21 +41,34 @@ async function fillTables(): Promise<void> {
   }
 }
 
+interface TableReads {
+  readonly table: string;
+  readonly scans: number;
+  readonly rows: number;
+}
+
+/** By this connection since it last told the server, which it does once a second at most. */
+const readsSoFar = (runner: QueryRunner): Promise<TableReads[]> =>
+  runner.query(
+    `SELECT relname AS table, seq_scan AS scans, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS rows
+       FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
+  ) as Promise<TableReads[]>;
+
 /** Records a Success and a Failed of each of many sessions, and returns what was read of tables meanwhile. */
-async function recordAll(runner: QueryRunner): Promise<{ table: string; scans: number; rows: number }[]> {
+async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
     dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
   const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), take: () => true };
   await runner.startTransaction();
+  const before = await readsSoFar(runner);
   const events = payments.map((payload) => ({ payload }));
   expect(await recordNotifications(runner.manager, dispatcher.clock, events, places)).toHaveLength(payments.length);
-  const read = (await runner.query(
-    `SELECT relname AS table, seq_scan AS scans, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS rows
-       FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
-  )) as { table: string; scans: number; rows: number }[];
+  const after = await readsSoFar(runner);
   await runner.rollbackTransaction();
-  return read;
+  return after.map(({ table, scans, rows }, nth) => {
+    return { table, scans: scans - before[nth]!.scans, rows: rows - before[nth]!.rows };
+  });
 }
 
 /** A look-up in `index` for each row of a batch, by nothing but its key. */

@@ -7,7 +7,8 @@ import {
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { type ConsumerContext, EventPattern } from '@svc/messaging';
+import { EventPattern, type RepeatableContext } from '@svc/messaging';
+import type { EntityManager } from 'typeorm';
 import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { recordNotifications } from './record-notifications.js';
 
@@ -24,21 +25,21 @@ export class NotificationsConsumer {
   ) {}
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  async succeeded(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
-    await this.record(events, tx);
+  async succeeded(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+    await this.record(events, connection);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  async failed(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
-    await this.record(events, tx);
+  async failed(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+    await this.record(events, connection);
   }
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
-  async reversed(events: EventEnvelope<AnyPaymentSnapshot>[], { tx }: ConsumerContext): Promise<void> {
-    await this.record(events, tx);
+  async reversed(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+    await this.record(events, connection);
   }
 
-  private async record(events: EventEnvelope<AnyPaymentSnapshot>[], db: ConsumerContext['tx']): Promise<void> {
-    await this.worker.sendRecorded((places) => recordNotifications(db, this.clock, events, places));
+  private async record(events: EventEnvelope<AnyPaymentSnapshot>[], connection: EntityManager): Promise<void> {
+    await this.worker.sendRecorded((places) => recordNotifications(connection, this.clock, events, places));
   }
 }

@@ -1,14 +1,14 @@
 import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
-import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
 /** Keeps the webhook of each site (M6). Replay: the highest version of each row stays. */
 @Controller()
 export class SiteWebhooksConsumer {
   @EventPattern(SiteChangedV1, { repeatable: true })
-  async keep(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async keep(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
-      await upsertIfNewer(tx, 'sites', { site_id: site.siteId }, aggregateVersion, {
+      await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
         site_reference: site.siteReference,
         // Of a release that does not know the webhook: the one that is kept stays.

@@ -1,4 +1,5 @@
 import { waitUntil } from '@svc/testing';
+import { inTransaction } from '@svc/persistence';
 import { type EventHandler, upsertIfNewer } from '../index.js';
 import {
   DEADLINE_MS,
@@ -224,7 +225,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     const texts = Array.from({ length: 5 }, (_, i) => `locked ${i}`);
     await note(producer, ...texts);
     const other = { ...noted('other'), type: { name: 'other.v1' } };
-    await producer.dataSource.transaction((tx) => producer.events.append(tx, other));
+    await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, other));
     await waitUntil('the other type', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>('SELECT 1 FROM others');
       return rows.length > 0;
@@ -283,7 +284,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       aggregateId: 'a',
       aggregateVersion: version,
     }));
-    for (const event of versions) await producer.dataSource.transaction((tx) => producer.events.append(tx, event));
+    for (const event of versions) await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, event));
     await producer.relay.start();
     // In the batch or behind it: when this one has been handled the others have been, too.
     await note(producer, 'last');

@@ -1,4 +1,5 @@
 import { eventType } from '@svc/contracts';
+import { inTransaction } from '@svc/persistence';
 import { waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { EventHandler } from '../index.js';
@@ -45,7 +46,7 @@ export async function expectEffects(database: DataSource, texts: readonly string
 
 /** One transaction that says these things happened. */
 export async function note({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
-  await dataSource.transaction((tx) => events.append(tx, ...texts.map(noted)));
+  await inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
 }
 
 export function noted(text: string): {

@@ -1,4 +1,5 @@
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
+import { inTransaction } from '@svc/persistence';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import {
@@ -198,7 +199,7 @@ describe('consuming', () => {
     await publishDirectly(anEvent(OtherV1, 'a', 1, { text: 'a' }));
     expect(harness.logged).toContainEqual({ level: 'warn', message: 'broker: event has no consumer yet' });
     const other = await harness.consumer('other', { events: { [OtherV1.name]: writeEffects } });
-    await producer.dataSource.transaction((tx) => producer.events.append(tx, { ...noted('missed'), type: OtherV1 }));
+    await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, { ...noted('missed'), type: OtherV1 }));
     await expectEffects(await harness.database('other'), ['missed']);
     await other.stop();
     await second.stop();

@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '@svc/contracts';
+import { inTransaction } from '@svc/persistence';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import {
   DEADLINE_MS,
@@ -192,7 +193,7 @@ test('an event without a consumer holds up none behind it, and a consumer that c
   const producer = await harness.producer('processor');
   await producer.relay.start();
   const unheard = { type: { name: 'unheard.v1' }, aggregateId: 'u', aggregateVersion: 1, payload: { text: 'unheard' } };
-  await producer.dataSource.transaction((tx) => producer.events.append(tx, unheard));
+  await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, unheard));
   await note(producer, 'behind');
   await expectEffects(history, ['behind']);
   expect(harness.logged.filter(({ message }) => message === 'broker: event has no consumer yet')).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { eventType } from '@svc/contracts';
+import { inTransaction } from '@svc/persistence';
 import { waitUntil } from '@svc/testing';
 import { type ChannelModel, connect } from 'amqplib';
 import type { EventHandler } from '../index.js';
@@ -37,7 +38,9 @@ const newerRelease = (handler: EventHandler = writeEffects): Promise<ConsumingPr
   harness.consumer('history', { events: { [NotedV1.name]: handler, [AddedV1.name]: handler } });
 
 async function add({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
-  await dataSource.transaction((tx) => events.append(tx, ...texts.map((text) => ({ ...noted(text), type: AddedV1 }))));
+  await inTransaction(dataSource, (tx) =>
+    events.append(tx, ...texts.map((text) => ({ ...noted(text), type: AddedV1 }))),
+  );
 }
 
 const textsOf = (count: number, what: string): string[] => Array.from({ length: count }, (_, i) => `${what} ${i}`);
