@@ -135,7 +135,7 @@ export function legs(runs: readonly Measured[]): Table {
   };
 }
 
-/** What the platform does now against what it did at a commit, in the same run; more than 1 is more. */
+/** Figures of the platform as it is, divided by those of the platform at the commit, both measured in this run. */
 function comparison(runs: readonly Measured[], way: Way, commit: string): Figure[] {
   const ratio = (of: (run: Measured) => number): number => {
     const [after, before] = [NAMES[way], `${NAMES[way]}, at ${commit}`].map((system) =>

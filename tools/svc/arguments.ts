@@ -31,9 +31,9 @@ export const HELP = `usage: ./svc <command>
   admin [command]      on-boards partners and merchants, makes and revokes keys; without a command: what there is
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
-  bench [part] [--rounds n] [--seconds n]
+  bench [part] [--rounds n] [--seconds n] [--against commit]
                        measures: start, payments, acquirers, tracing, webhooks, checkout, history, retrieval;
-                       all of them without a part. Writes .data/bench/report.md. Half an hour with nothing else on the machine
+                       all of them without a part; --against runs the payments on a commit of the past as well. Writes .data/bench/report.md. Half an hour with nothing else on the machine
   nx ...               Nx on the right Node.js, for example: ./svc nx serve hosted-gateway
   npm ...              npm on the right Node.js, for example: ./svc npm run lint
   help                 this text

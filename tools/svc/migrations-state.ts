@@ -1,11 +1,13 @@
 /**
- * Which migrations a database has had, in one look: to load every service only to find that there is nothing to do takes two
- * seconds. The database itself says it, in its comment, so a new or a restored one is not mistaken for the one before.
+ * Which migrations the database has had, in one look: to load every service only to find that there is nothing to do takes two
+ * seconds. The database itself says it, in its comment, with how many had run by then: a new one has no comment, and a backup
+ * that was restored into it has fewer. Used by `./svc up` and `nx serve`, before they migrate (database.ts).
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
-import pg from 'pg';
+import type pg from 'pg';
 import { schemaOf } from './env-files.ts';
+import { withClient } from './provision.ts';
 import { SERVICES } from './settings.ts';
 
 /** Names the migrations there are. What one of them says never changes. */
@@ -16,7 +18,7 @@ export function migrationsDigest(root: string): string {
   return createHash('sha256').update(files.sort().join('\n')).digest('hex');
 }
 
-/** Whether every schema there is has had exactly these. A schema that was dropped has none. */
+/** Whether every schema has had exactly these. */
 export async function isMigrated(databaseUrl: string, digest: string): Promise<boolean> {
   return withClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ said: string | null; schemas: number }>(
@@ -24,7 +26,9 @@ export async function isMigrated(databaseUrl: string, digest: string): Promise<b
               (SELECT count(*)::int FROM pg_tables WHERE tablename = 'migrations' AND schemaname = ANY ($1)) AS schemas`,
       [SERVICES.map(schemaOf)],
     );
-    return rows[0]?.said === sentence(digest) && rows[0].schemas === SERVICES.length;
+    // A schema that was dropped has no such table.
+    if (rows[0]?.schemas !== SERVICES.length) return false;
+    return rows[0].said === commentOf(digest, await countRun(client));
   });
 }
 
@@ -32,21 +36,17 @@ export async function isMigrated(databaseUrl: string, digest: string): Promise<b
 export async function noteMigrated(databaseUrl: string, digest: string): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
-    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(sentence(digest))}`);
+    const comment = client.escapeLiteral(commentOf(digest, await countRun(client)));
+    await client.query(`COMMENT ON DATABASE ${name} IS ${comment}`);
   });
 }
 
-function sentence(digest: string): string {
-  return `Schemas of Svc Payments, migrated by ./svc: ${digest}`;
+async function countRun(client: pg.Client): Promise<number> {
+  const counts = SERVICES.map((service) => `(SELECT count(*) FROM ${schemaOf(service)}.migrations)`);
+  const { rows } = await client.query<{ run: string }>(`SELECT ${counts.join(' + ')} AS run`);
+  return Number(rows[0]?.run);
 }
 
-async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+function commentOf(digest: string, run: number): string {
+  return `Schemas of Svc Payments, ${run} migrations run by ./svc: ${digest}`;
 }

@@ -42,12 +42,13 @@ function roleStatements(role: string, schema: string, password: string): string 
   `;
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Throws an SvcError that says why it could not be done. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, statement_timeout: 30_000 });
   client.on('error', () => undefined); // A lost connection fails the query that runs; without a listener it ends the process.
   try {
     await client.connect();
-    await work(client);
+    return await work(client);
   } catch (error) {
     throw new SvcError(`the database could not be set up: ${(error as Error).message}`, { cause: error });
   } finally {

@@ -148,7 +148,7 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
   reply.raw.once('close', leave);
   const { raw } = reply;
   const onStream = (): void => {
-    // Its 'close' has been: nobody would take it out again.
+    // Its 'close' event came before: nothing would remove the stream later.
     if (raw.destroyed) return;
     // A restart of the app does not wait for it.
     leave();

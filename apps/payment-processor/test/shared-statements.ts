@@ -3,7 +3,7 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
-import { anEvent } from '@svc/testing';
+import { anEvent, hold, type HeldRows } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { CHARGEABLE_STATES, endOf } from '../src/payments/attempt.js';
 import type { OpenAttempt } from '../src/payments/attempt.repository.js';
@@ -60,28 +60,14 @@ export async function aKnownPayable(
   return payable;
 }
 
-export interface Held {
-  release(): Promise<void>;
-}
-
 /** Locks payables in a transaction of its own: statements that need them wait until it ends. */
-export async function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<Held> {
-  const runner = processor.dataSource.createQueryRunner();
-  await runner.startTransaction();
-  await runner.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-  await runner.query('SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [
-    payables.map(({ payableId }) => payableId),
-  ]);
-  return {
-    release: async () => {
-      await runner.commitTransaction();
-      await runner.release();
-    },
-  };
+export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldRows> {
+  const ids = payables.map(({ payableId }) => payableId);
+  return hold(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
 }
 
 /** Keeps both batches under way, so that all that is accepted until `release` waits for the next ones. */
-export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<Held> {
+export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
   const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
   const lock = await lockPayables(processor, payables);
   return releaseOf(
@@ -91,7 +77,7 @@ export async function holdAccepts(processor: Processor, payments: PaymentReposit
 }
 
 /** As {@link holdAccepts}, for what is settled. */
-export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<Held> {
+export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
   const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
   const lock = await lockPayables(
     processor,
@@ -103,7 +89,7 @@ export async function holdSettlements(processor: Processor, payments: PaymentRep
   );
 }
 
-function releaseOf(lock: Held, held: readonly Promise<unknown>[]): Held {
+function releaseOf(lock: HeldRows, held: readonly Promise<unknown>[]): HeldRows {
   return {
     release: async () => {
       await lock.release();

@@ -1,6 +1,7 @@
 export * from './column-drift.js';
 export * from './distributed-services.js';
 export * from './gauge-reader.js';
+export * from './held-rows.js';
 export * from './http-client.js';
 export * from './manual-clock.js';
 export * from './older-transaction.js';

@@ -2,9 +2,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { waitUntil } from '@svc/testing';
+import { backendsThatWait, cutTheOneThatWaits, type HeldRows, hold, waitUntil } from '@svc/testing';
 import { type Answer, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '../../test/held-rows.js';
 import { inTrace, startTraces, traceparentOf } from '../../test/traces.js';
 import type { Session } from './session.js';
 import { SessionRepository } from './session.repository.js';

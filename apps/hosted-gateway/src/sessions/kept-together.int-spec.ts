@@ -2,8 +2,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
+import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
 import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
-import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '../../test/held-rows.js';
 import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 

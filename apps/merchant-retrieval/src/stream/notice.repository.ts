@@ -29,7 +29,7 @@ export interface StreamCursor {
   readonly position: number;
 }
 
-/** What comes after a {@link StreamCursor}. */
+/** The notices after a {@link StreamCursor}. */
 export interface NoticePage {
   /** In order, at most as many as were asked for. */
   readonly notices: readonly StoredNotice[];

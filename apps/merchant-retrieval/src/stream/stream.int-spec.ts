@@ -98,7 +98,7 @@ describe('what it sends', () => {
     const reversed = reversal(payment);
     await retrieval.deliver(reversed);
     await retrieval.deliver(reversed);
-    // The second charge of a payment that succeeded: nothing that was told of it has changed.
+    // The second charge of a payment that succeeded was reversed: the payment itself has not changed.
     await retrieval.deliver(reversal(newPayment()));
     await marker(reader);
     expect(reader.events.map(({ event }) => event)).toEqual(['refund']);

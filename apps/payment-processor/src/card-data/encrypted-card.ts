@@ -4,8 +4,8 @@ import { createDecipheriv, createHash, createPublicKey, diffieHellman, type KeyO
  * An encrypted card as a page sends it (P8): JWE in compact form (RFC 7516), ECDH-ES with a key of the curve P-256 and no
  * wrapped key (RFC 7518, 4.6), A256GCM. Nothing else is read: no other algorithm, no compression, no critical extension.
  *
- * It is opened here and not by the library that encrypts it, because that takes two and a half times the processor time,
- * on every payment.
+ * `CardKeys` opens it with this and not with the library that encrypts it, which takes twice the processor time, on
+ * every payment.
  */
 export interface EncryptedCard {
   /** Of the key pair it was encrypted to. */
@@ -58,7 +58,7 @@ const COORDINATE = /^[A-Za-z0-9_-]{43}$/;
 interface Header {
   readonly kid: string;
   readonly senderKey: KeyObject;
-  /** What the key is derived from beside the shared secret: the encryption it is for and the two parties. */
+  /** Input of the key derivation beside the shared secret: the encryption algorithm and the two parties. */
   readonly agreement: Buffer;
 }
 

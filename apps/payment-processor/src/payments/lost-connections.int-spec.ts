@@ -1,14 +1,13 @@
 /** A connection that is cut while fifty payments share a statement: nothing is repeated, and the bank is asked. */
 import type { PayableDescriptor, PaymentSnapshot } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
-import { waitUntil } from '@svc/testing';
+import { cutTheOneThatWaits, type HeldRows, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
   aKnownPayable,
-  type Held,
   holdAccepts,
   holdSettlements,
   lockPayables,
@@ -30,7 +29,7 @@ afterEach(async () => {
 const LATER = '2999-01-01T00:00:00.000Z';
 const payablesOf = () => Array.from({ length: 50 }, () => aPayable({ expiresAt: LATER }));
 
-/** What the tables and the bank say of these payables. */
+/** These payables in the tables and at the bank. */
 async function booksOf(payables: readonly PayableDescriptor[]): Promise<Record<string, number>> {
   const [counts] = await processor.dataSource.query<{ references: string[] }[]>(
     `SELECT count(*) FILTER (WHERE p.state = 'success') AS successes, count(*) FILTER (WHERE p.state = 'failed') AS failures,
@@ -54,18 +53,6 @@ async function recoverAll(afterMs: number): Promise<void> {
   while ((await processor.recover()) > 0);
 }
 
-/** Ends the connection of the only statement that waits for a lock. */
-async function cutTheWaiting(): Promise<void> {
-  await waitUntil('one statement to wait for a lock', 20_000, async () => {
-    const waiting = await processor.dataSource.query<{ pid: number }[]>(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (waiting.length !== 1) return false;
-    await processor.dataSource.query(`SELECT pg_terminate_backend($1)`, [waiting[0]!.pid]);
-    return true;
-  });
-}
-
 /** The statements are committed, and their answers are lost. */
 function loseAnswers(dataSource: DataSource): void {
   const query = dataSource.query.bind(dataSource);
@@ -78,7 +65,7 @@ function loseAnswers(dataSource: DataSource): void {
 
 describe('by the outcomes of fifty payments', () => {
   /** The bank has charged all of them, and their outcomes wait for the next statement, until `held` is released. */
-  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: Held; pays: Promise<unknown[]> }> {
+  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldRows; pays: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -109,7 +96,7 @@ describe('by the outcomes of fifty payments', () => {
     const lock = await lockPayables(processor, [payables[25]!]);
     const statements = spyOnStatements(processor.dataSource);
     await held.release();
-    await cutTheWaiting();
+    await cutTheOneThatWaits(processor.dataSource);
     expect(await pays).toEqual(payables.map(() => 'service.not-ready'));
     await lock.release();
     expect(statements.batches().map((ids) => ids.length)).toEqual([50]);
@@ -133,7 +120,7 @@ describe('by the outcomes of fifty payments', () => {
 
 describe('by fifty payments to be accepted', () => {
   /** Accepts them in one statement of a replica, which waits for `lock` and is cut, or is committed and its answer lost. */
-  async function acceptAll(payables: readonly PayableDescriptor[], lock?: Held): Promise<void> {
+  async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldRows): Promise<void> {
     const replica = await startReplica(processor);
     const held = await holdAccepts(processor, replica.payments);
     if (!lock) loseAnswers(replica.dataSource);
@@ -145,7 +132,7 @@ describe('by fifty payments to be accepted', () => {
       ),
     );
     await held.release();
-    if (lock) await cutTheWaiting();
+    if (lock) await cutTheOneThatWaits(processor.dataSource);
     expect(await Promise.all(accepts)).toEqual(payables.map(() => true));
     expect(statements.batches().map((ids) => ids.length)).toEqual([50]);
     jest.restoreAllMocks();

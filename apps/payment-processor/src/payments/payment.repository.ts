@@ -205,7 +205,7 @@ export class PaymentRepository {
   }
 }
 
-/** What is written of one payment. */
+/** One payment of a shared statement: its event and its columns. */
 interface Item {
   readonly payableId: string;
   /** Made by the caller, so that it belongs to the trace of its own payment. Its aggregate is the payment. */
@@ -216,7 +216,7 @@ interface Item {
 
 /**
  * Two at once: while one commits, the next one fills up and is sent. More would make them smaller, and would take connections
- * from those who read. Fifty bound what waits for the lock of one row, and what is repeated one by one when one row is at fault.
+ * from those who read. Fifty bound what waits for the lock of one row, and what is repeated one by one when one row is at fault. Neither number was measured alone.
  */
 const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
 

@@ -81,7 +81,7 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
   expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
-test('waits until its payment is final, because what is told of it says how the payment ended', async () => {
+test('waits until its payment is final, because its event says how the payment ended', async () => {
   for (const [answer, state] of [
     ['refuse', 'failed'],
     ['confirm', 'success'],

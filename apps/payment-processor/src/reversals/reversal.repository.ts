@@ -23,7 +23,7 @@ export class ReversalRepository {
   /**
    * Attempts whose reversal is due, each given to one caller until `leaseUntil`. One that is still `reversing` is left to
    * the recovery job, which ends it with its payment first; so is one whose payment has another attempt under way, because
-   * what is told of a reversal says how its payment ended.
+   * the event of a reversal says how its payment ended.
    */
   async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueReversal[], number]>(

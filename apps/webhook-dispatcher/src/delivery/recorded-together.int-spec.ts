@@ -1,7 +1,7 @@
 /** Results of tries that end at the same time share a statement, and each try has its own result. */
 import { randomUUID } from 'node:crypto';
+import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
-import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '../../test/held-rows.js';
 import { type ClaimedNotification, claimNotifications } from './claim-notifications.js';
 import { TryRecords } from './record-tries.js';
 

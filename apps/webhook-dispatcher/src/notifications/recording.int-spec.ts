@@ -1,4 +1,4 @@
-/** What a notification is when it is recorded: superseded, due, or under the lease of the worker that has a place for it. */
+/** The state in which a notification is recorded: superseded, due, or leased to the worker that has a place for it. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { recordNotifications } from './record-notifications.js';

@@ -1,14 +1,17 @@
-import { waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
+import { waitUntil } from './wait-until.js';
 
 /** A transaction of another process that makes statements wait until it is rolled back. */
 export interface HeldRows {
   release(): Promise<void>;
 }
 
+/** Runs `statement` in such a transaction, and keeps its locks. */
 export async function hold(dataSource: DataSource, statement: string, values: unknown[] = []): Promise<HeldRows> {
   const other = dataSource.createQueryRunner();
   await other.startTransaction();
+  // However long a busy machine takes.
+  await other.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   await other.query(statement, values);
   return {
     release: async () => {
