@@ -2,6 +2,7 @@ import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 }
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
+import { RoomForUpdates1763500001020 } from './migrations/1763500001020-room-for-updates.js';
 import { CardKeyRotation1763500001008 } from './migrations/1763500001008-card-key-rotation.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { KnownCustomers1763500001010 } from './migrations/1763500001010-known-customers.js';
@@ -35,5 +36,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     MinimumAmount1763500001007,
     CardKeyRotation1763500001008,
     KnownCustomers1763500001010,
+    RoomForUpdates1763500001020,
   ],
 };
