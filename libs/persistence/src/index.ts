@@ -1,4 +1,5 @@
 export * from './batched.js';
 export * from './data-source.js';
 export * from './migrate.js';
+export * from './named-statement.js';
 export * from './transaction.js';
