@@ -270,10 +270,9 @@ const ACCEPT = statementWithEvents({
 
 /**
  * The statement of {@link PaymentRepository.settle}. Rows are looked up by key and locked, and only then compared: a state in
- * the look-up would let the planner read a whole partial index. `more` is what a rare settlement writes beside.
+ * the look-up would let the planner read a whole partial index.
  */
-function settleStatement(more?: string): StatementWithEvents {
-  const writes = `locked AS (
+const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
            FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
                           known_version bigint, attempt_state text, acquirer_reference text, ended_at timestamptz,
@@ -306,12 +305,6 @@ function settleStatement(more?: string): StatementWithEvents {
          SELECT transfer_id, 'capture', debit_account, credit_account, processed_amount, currency, payment_id, ended_at
            FROM target WHERE processed_amount > 0
        )`;
-  return statementWithEvents({
-    writes: more === undefined ? writes : `${writes}, ${more}`,
-    changed: 'target',
-    aggregateId: 'payment_id',
-  });
-}
 
 const EVENT_OF = {
   success: PaymentSucceededV1,
@@ -319,18 +312,26 @@ const EVENT_OF = {
   verificationRequired: PaymentVerificationRequiredV1,
 } as const;
 
-const SETTLE = settleStatement();
+const SETTLED = { changed: 'target', aggregateId: 'payment_id' };
 
-const SETTLE_WITH_VERIFICATION = settleStatement(`verification AS (
+const SETTLE = statementWithEvents({ writes: SETTLE_WRITES, ...SETTLED });
+
+const SETTLE_WITH_VERIFICATION = statementWithEvents({
+  writes: `${SETTLE_WRITES}, verification AS (
          INSERT INTO verifications (payment_id, challenge_reference, challenge_url, expires_at, open)
          SELECT payment_id, $reference, $url, $expiresAt::timestamptz, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL,
                 next_ask_at = NULL
-       )`);
+       )`,
+  ...SETTLED,
+});
 
-const SETTLE_WITH_VOUCHERS = settleStatement(recordTransfers({ currency: 'currency', at: 'ended_at' }));
+const SETTLE_WITH_VOUCHERS = statementWithEvents({
+  writes: `${SETTLE_WRITES}, ${recordTransfers({ currency: 'currency', at: 'ended_at' })}`,
+  ...SETTLED,
+});
 
 /**
  * Part of a statement whose `target` is the payment: writes the rows of {@link PaymentRepository.transferRows}, its parameter
