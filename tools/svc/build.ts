@@ -10,7 +10,7 @@ export async function build(root: string, logFile: string): Promise<string> {
   await buildStep('the compiler', [compiler, '--build'], root, logFile);
   const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
   if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
-  await buildStep('the bundle', [join(root, 'tools', 'svc', 'bundle.ts')], root, logFile);
+  await buildStep('the bundle', [join(root, 'tools', 'bundle', 'bundle.ts')], root, logFile);
   return 'compiled';
 }
 

@@ -19,7 +19,7 @@ describe('the bundle', () => {
   it('has a program for each app', () => {
     const apps = globSync('apps/*/dist/main.js', { cwd: root }).map((file) => file.split('/')[1]!);
     expect(apps.length).toBeGreaterThan(9);
-    expect(apps.filter((app) => !existsSync(join(root, 'dist', app, 'bundle', 'main.js')))).toEqual([]);
+    expect(apps.filter((app) => !existsSync(join(root, 'dist', app, 'main.js')))).toEqual([]);
   });
 
   it("has no source maps of other people's packages, and ours, which make stack traces name our lines", () => {
