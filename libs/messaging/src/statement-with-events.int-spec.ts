@@ -47,6 +47,7 @@ beforeEach(async () => {
   wakes = [];
   events.onCommitted = (types) => wakes.push({ types, seen: logged() });
 });
+afterEach(() => Promise.all(wakes.map(({ seen }) => seen)));
 
 const ofThing = (id: string, type = ThingMadeV1): EventEnvelope =>
   events.envelope({ type, aggregateId: id, aggregateVersion: 1, payload: { size: 1 } });
