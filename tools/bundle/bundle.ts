@@ -7,7 +7,7 @@
  * installed since.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
@@ -35,6 +35,8 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
   const digest = digestOfInputs();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
+  // From here on the scripts are neither those of before nor the new ones.
+  rmSync(digestFile, { force: true });
   const { metafile } = await build({
     entryPoints: [
       ...compiled.map((file) => ({ in: file, out: file.replace(/^apps\/(.+)\/dist\/(.+)\.js$/, '$1/$2') })),
@@ -122,10 +124,11 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-/** Afterwards: a process that runs may still load one. */
+/** Keeps the chunks of a day: programs that run may still load theirs. */
 function removeOlder({ outputs }: Metafile): void {
+  const aDayAgo = Date.now() - 86_400_000;
   for (const file of globSync('dist/chunks/*', { cwd: root }))
-    if (outputs[file] === undefined || !existsSync(join(root, file))) rmSync(join(root, file), { force: true });
+    if (outputs[file] === undefined && statSync(join(root, file)).mtimeMs < aDayAgo) rmSync(join(root, file));
 }
 
 if (import.meta.main) console.log(await bundle());

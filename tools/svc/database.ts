@@ -11,7 +11,7 @@ import { loadSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { migrate } from './services.ts';
 import type { Mode } from './services.ts';
-import { pathsOf } from './settings.ts';
+import { pathsOf, SERVICES } from './settings.ts';
 import type { Settings } from './settings.ts';
 import type { Steps } from './steps.ts';
 import { join } from 'node:path';
@@ -68,11 +68,12 @@ export async function startDatabase(settings: Settings, steps: Steps, onStarted:
   return secrets;
 }
 
-async function migrateUnlessDone(settings: Settings, secrets: Secrets, databaseUrl: string): Promise<string> {
+async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
   const digest = migrationsDigest(settings.root);
-  if (await isMigrated(databaseUrl, digest)) return 'schemas are up to date';
-  const variables = variablesOf(settings, secrets)['all-in-one'];
-  const done = await migrate(settings, variables, join(pathsOf(settings).log, 'migrations.log'));
-  await noteMigrated(databaseUrl, digest);
+  const variables = variablesOf(settings, secrets);
+  const databases = { superuserUrl, serviceUrls: SERVICES.map((service) => variables[service]['SVC_DATABASE_URL']!) };
+  if (await isMigrated(databases, digest)) return 'schemas are up to date';
+  const done = await migrate(settings, variables['all-in-one'], join(pathsOf(settings).log, 'migrations.log'));
+  await noteMigrated(databases, digest);
   return done;
 }

@@ -5,10 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
-import type pg from 'pg';
-import { schemaOf } from './env-files.ts';
 import { withClient } from './provision.ts';
-import { SERVICES } from './settings.ts';
 
 /** Names the migrations there are. What one of them says never changes. */
 export function migrationsDigest(root: string): string {
@@ -18,33 +15,53 @@ export function migrationsDigest(root: string): string {
   return createHash('sha256').update(files.sort().join('\n')).digest('hex');
 }
 
+export interface Databases {
+  readonly superuserUrl: string;
+  /** Of each service, with its own role. What its schema holds is its own, also the code of a view: no superuser reads it. */
+  readonly serviceUrls: readonly string[];
+}
+
 /** Whether every schema has had exactly these. */
-export async function isMigrated(databaseUrl: string, digest: string): Promise<boolean> {
-  return withClient(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ said: string | null; schemas: number }>(
-      `SELECT shobj_description((SELECT oid FROM pg_database WHERE datname = current_database()), 'pg_database') AS said,
-              (SELECT count(*)::int FROM pg_tables WHERE tablename = 'migrations' AND schemaname = ANY ($1)) AS schemas`,
-      [SERVICES.map(schemaOf)],
+export async function isMigrated({ superuserUrl, serviceUrls }: Databases, digest: string): Promise<boolean> {
+  const run = await countRun(serviceUrls);
+  if (run === undefined) return false;
+  const said = await withClient(superuserUrl, async (client) => {
+    const { rows } = await client.query<{ said: string | null }>(
+      `SELECT shobj_description(oid, 'pg_database') AS said FROM pg_database WHERE datname = current_database()`,
     );
-    // A schema that was dropped has no such table.
-    if (rows[0]?.schemas !== SERVICES.length) return false;
-    return rows[0].said === commentOf(digest, await countRun(client));
+    return rows[0]?.said;
   });
+  return said === commentOf(digest, run);
 }
 
 /** To be called when all of them have run. */
-export async function noteMigrated(databaseUrl: string, digest: string): Promise<void> {
-  await withClient(databaseUrl, async (client) => {
+export async function noteMigrated({ superuserUrl, serviceUrls }: Databases, digest: string): Promise<void> {
+  const run = await countRun(serviceUrls);
+  if (run === undefined) throw new Error('A schema has no table of migrations, although they have run.');
+  await withClient(superuserUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
-    const comment = client.escapeLiteral(commentOf(digest, await countRun(client)));
-    await client.query(`COMMENT ON DATABASE ${name} IS ${comment}`);
+    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(commentOf(digest, run))}`);
   });
 }
 
-async function countRun(client: pg.Client): Promise<number> {
-  const counts = SERVICES.map((service) => `(SELECT count(*) FROM ${schemaOf(service)}.migrations)`);
-  const { rows } = await client.query<{ run: string }>(`SELECT ${counts.join(' + ')} AS run`);
-  return Number(rows[0]?.run);
+/** Undefined when a schema has no table of them: it is new, or was dropped. */
+async function countRun(serviceUrls: readonly string[]): Promise<number | undefined> {
+  const counts = await Promise.all(
+    serviceUrls.map((url) =>
+      withClient(url, async (client) => {
+        const { rows: tables } = await client.query<{ name: string | null }>(
+          `SELECT to_regclass('migrations') AS name`,
+        );
+        if (tables[0]?.name === null) return undefined;
+        const { rows } = await client.query<{ run: string }>('SELECT count(*) AS run FROM migrations');
+        return Number(rows[0]?.run);
+      }),
+    ),
+  );
+  return counts.reduce<number | undefined>(
+    (sum, run) => (sum === undefined || run === undefined ? undefined : sum + run),
+    0,
+  );
 }
 
 function commentOf(digest: string, run: number): string {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { roleOf, schemaOf } from './env-files.ts';
+import { roleOf } from './env-files.ts';
 import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -37,6 +37,9 @@ describe("PostgreSQL of the project's own", () => {
     await stopPostgres(plan.directory);
     rmSync(folder, { recursive: true, force: true });
   });
+
+  const urlOf = (service: (typeof SERVICES)[number]) =>
+    `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
   it('is made and started, and found again by the next start', async () => {
     expect((await startPostgres(plan)).wasRunning).toBe(false);
@@ -119,8 +122,6 @@ describe("PostgreSQL of the project's own", () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     await provision(superuserUrl, secrets);
-    const urlOf = (service: (typeof SERVICES)[number]) =>
-      `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
     expect(await query(urlOf('identity'), 'SHOW idle_in_transaction_session_timeout')).toEqual([
       { idle_in_transaction_session_timeout: '10s' },
     ]);
@@ -147,19 +148,36 @@ describe("PostgreSQL of the project's own", () => {
   it('is migrated when exactly these migrations were noted, and no schema was dropped since', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
-    const database = superuserUrl.replace(/postgres$/, 'svc');
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), serviceUrls: SERVICES.map(urlOf) };
     const digest = migrationsDigest(root);
-    expect(await isMigrated(database, digest)).toBe(false);
-    for (const service of SERVICES) await query(database, `CREATE TABLE ${schemaOf(service)}.migrations ()`);
-    expect(await isMigrated(database, digest)).toBe(false);
-    await noteMigrated(database, digest);
-    expect(await isMigrated(database, digest)).toBe(true);
-    expect(await isMigrated(database, digest.replace(/.$/, 'x'))).toBe(false);
+    expect(await isMigrated(databases, digest)).toBe(false);
+    for (const service of SERVICES) await query(urlOf(service), 'CREATE TABLE migrations ()');
+    expect(await isMigrated(databases, digest)).toBe(false);
+    await noteMigrated(databases, digest);
+    expect(await isMigrated(databases, digest)).toBe(true);
+    expect(await isMigrated(databases, digest.replace(/.$/, 'x'))).toBe(false);
     // As after a backup of an earlier release.
-    await query(database, 'INSERT INTO identity.migrations DEFAULT VALUES');
-    expect(await isMigrated(database, digest)).toBe(false);
-    await query(database, 'DROP TABLE identity.migrations');
-    expect(await isMigrated(database, digest)).toBe(false);
+    await query(urlOf('identity'), 'INSERT INTO migrations DEFAULT VALUES');
+    expect(await isMigrated(databases, digest)).toBe(false);
+    await query(urlOf('identity'), 'DROP TABLE migrations');
+    expect(await isMigrated(databases, digest)).toBe(false);
+  });
+
+  it("is looked at with each service's own role: what a schema holds never runs as the superuser", async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    await provision(superuserUrl, secrets);
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), serviceUrls: SERVICES.map(urlOf) };
+    for (const service of SERVICES)
+      await query(urlOf(service), 'DROP TABLE IF EXISTS migrations; CREATE TABLE migrations ()');
+    await query(
+      urlOf('identity'),
+      `DROP TABLE migrations; CREATE TABLE seen (by name);
+       CREATE FUNCTION spy() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN INSERT INTO identity.seen VALUES (current_user); RETURN NEXT 1; END';
+       CREATE VIEW migrations AS SELECT * FROM spy()`,
+    );
+    await noteMigrated(databases, migrationsDigest(root));
+    expect(await isMigrated(databases, migrationsDigest(root))).toBe(true);
+    expect(await query(urlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity' }]);
   });
 });
 

@@ -24,7 +24,8 @@ export interface HandlerExtras {
   readonly repeatable?: boolean;
   /**
    * Of a payment's events only those of this source (`session`, `invoice`, `code`), or of this payer. What comes all the same
-   * (from a replay, or from before an upgrade) is for the method to leave out.
+   * (from a replay, or from before an upgrade) is for the method to leave out. Whoever widens it asks for a replay: what was
+   * published before is not sent again by itself.
    */
   readonly origin?: Partial<EventOrigin>;
 }

@@ -72,10 +72,11 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
       while (replayed + refused.length < REPLAYED_MAX) {
         const batch = await take(channel, this.names.deadLetterQueue(reader.service));
         if (batch.length === 0) break;
-        const usable: GetMessage[] = [];
-        for (const message of batch) (this.isUsable(message, reader.service) ? usable : refused).push(message);
-        if (usable.length === 0) continue;
-        for (const message of usable) {
+        for (const message of batch) {
+          if (!this.isUsable(message, reader.service)) {
+            refused.push(message);
+            continue;
+          }
           await reader.handle(asEnvelopes(message));
           channel.ack(message);
           replayed++;

@@ -48,7 +48,7 @@ export class Topology extends RabbitMqNames {
     await channel.close();
   }
 
-  /** The queue of a consuming service, bound to exactly its types as far as is known. */
+  /** The queue of a consuming service, bound to exactly its types as far as is known; keys of a former origin stay bound. */
   async declareConsumer(channel: Channel, model: ChannelModel, subscriber: Subscriber): Promise<string> {
     const { name, types, origins, formerTypes = new Set() } = subscriber;
     await this.declareDeadLetters(model, name);
@@ -165,7 +165,7 @@ const REFUSALS: readonly number[] = [403, 404];
  */
 const DELIVERY_LIMIT = 20;
 const EVENTS_MAX = 1_000_000;
-/** The publisher waits while so many are unread: a log of ten million events must fit into no broker. */
+/** The publisher waits while so many messages are unread: a log of ten million events must fit into no broker. */
 const PAST_MAX = 100_000;
 const REPLAY_REQUESTS_MAX = 10_000;
 /** Requests waiting for a free replica; more than this cannot be answered before their deadline. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as fc from 'fast-check';
-import { batched } from './batched.js';
+import { ANSWER_MS_MAX, batched, WAIT_MS_MAX, WAITING_BATCHES_MAX } from './batched.js';
+import { isDatabaseUnavailable } from './transaction.js';
 
 interface Item {
   readonly id: number;
@@ -65,6 +66,17 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toHaveLength(6);
   });
 
+  it('share whatever they ask for where nothing is written', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { max: 10, atOnce: 1 });
+    const results = ['first', 'same', 'same'].map((row, id) => call({ id, row }));
+    batches[0]!.end();
+    await turn();
+    batches[1]!.end();
+    expect(idsOf(batches)).toEqual([[0], [1, 2]]);
+    expect(await Promise.all(results)).toEqual(['result 0', 'result 1', 'result 2']);
+  });
+
   it('belong to the trace of the one that has waited longest', async () => {
     const trace = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
@@ -79,7 +91,24 @@ describe('calls that share a batch', () => {
     await turn();
     batches[1]!.end();
     await Promise.all(results);
-    expect(seen).toEqual(['trace 1', 'trace 2']);
+    expect(seen).toEqual(['trace 1', 'trace 3']);
+  });
+
+  it('leave a row alone that another batch has: nobody waits with them for its lock', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, settings);
+    const results = ['locked', 'locked', 'free', 'locked'].map((row, id) => call({ id, row }));
+    expect(idsOf(batches)).toEqual([[0], [2]]);
+    batches[1]!.end();
+    await turn();
+    const later = call({ id: 4, row: 'other' });
+    expect(idsOf(batches)).toEqual([[0], [2], [4]]);
+    for (const index of [2, 0, 3, 4]) {
+      batches[index]!.end();
+      await turn();
+    }
+    expect(idsOf(batches)).toEqual([[0], [2], [4], [1], [3]]);
+    expect(await Promise.all([...results, later])).toHaveLength(5);
   });
 });
 
@@ -99,7 +128,30 @@ describe('a batch that fails', () => {
     expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it.each(['08006', '57P01', '40P01', undefined])(
+  it.each(['40001', '40P01'])('for a conflict (%s) is run once more, as it is', async (code) => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { ...settings, atOnce: 1 });
+    const results = Promise.allSettled([1, 2, 3].map((id) => call(item(id))));
+    for (const [index, isRefused] of [false, true, false].entries()) {
+      if (isRefused) batches[index]!.fail(refused(code));
+      else batches[index]!.end();
+      await turn();
+    }
+    expect(idsOf(batches)).toEqual([[1], [2, 3], [2, 3]]);
+    expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+  });
+
+  it('for a conflict again fails them all', async () => {
+    const { batches, work } = heldWork();
+    const result = expect(batched(work, settings)(item(1))).rejects.toThrow('refused with 40P01');
+    batches[0]!.fail(refused('40P01'));
+    await turn();
+    batches[1]!.fail(refused('40P01'));
+    await result;
+    expect(batches).toHaveLength(2);
+  });
+
+  it.each(['08006', '57P01', '57014', undefined])(
     'for anything else (%s) fails them all, and is not repeated',
     async (code) => {
       const { batches, work } = heldWork();
@@ -121,6 +173,55 @@ describe('a batch that fails', () => {
     await turn();
     batches[1]!.end();
     expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  describe('late', () => {
+    beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+    afterEach(() => void jest.useRealTimers());
+
+    it('is given up when no answer comes, and those that wait go on', async () => {
+      const { batches, work } = heldWork();
+      const call = batched(work, { ...settings, atOnce: 1 });
+      const first = call(item(1)).catch((error: unknown) => error);
+      jest.advanceTimersByTime(ANSWER_MS_MAX - 1);
+      const second = call(item(2));
+      await turn();
+      expect(idsOf(batches)).toEqual([[1]]);
+      jest.advanceTimersByTime(1);
+      expect(isDatabaseUnavailable(await first)).toBe(true);
+      await turn();
+      batches[1]!.end();
+      expect(await second).toBe('result 2');
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it('refuses a call that has waited too long, instead of beginning it', async () => {
+      const { batches, work } = heldWork();
+      const call = batched(work, { ...settings, atOnce: 1 });
+      const first = call(item(1));
+      const late = call(item(2)).catch((error: unknown) => error);
+      jest.advanceTimersByTime(1);
+      const inTime = call(item(3));
+      jest.advanceTimersByTime(WAIT_MS_MAX);
+      batches[0]!.end();
+      expect(isDatabaseUnavailable(await late)).toBe(true);
+      await turn();
+      expect(idsOf(batches)).toEqual([[1], [3]]);
+      batches[1]!.end();
+      expect(await Promise.all([first, inTime])).toEqual(['result 1', 'result 3']);
+    });
+  });
+
+  it('does not gather calls without end', async () => {
+    const { batches, work } = heldWork();
+    const call = batched(work, { ...settings, max: 1, atOnce: 1 });
+    const results = Array.from({ length: WAITING_BATCHES_MAX + 1 }, (_, id) => call(item(id)));
+    await expect(call(item(999))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    for (let index = 0; index < results.length; index++) {
+      batches[index]!.end();
+      await turn();
+    }
+    expect(await Promise.all(results)).toHaveLength(WAITING_BATCHES_MAX + 1);
   });
 
   it('is told when the work returns another number of results', async () => {
@@ -159,6 +260,8 @@ it('whatever comes when, and however it ends, each call gets its own result', as
                 else if (isBad) reject(refused('23505'));
                 else resolve(items.map(({ id }) => id));
               };
+              const rows = open.flatMap((batch) => batch.items.map(({ row }) => row));
+              expect(items.filter(({ row }) => rows.includes(row))).toEqual([]);
               open.push({ items, settle });
               expect(open.length).toBeLessThanOrEqual(atOnce);
             }),

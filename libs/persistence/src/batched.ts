@@ -1,78 +1,127 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { sqlState } from './transaction.js';
+import { mayRunAgain, sqlState } from './transaction.js';
 
 export interface BatchSettings<Item> {
-  /** Of the row that a call writes. Two calls for the same row never share a batch; each batch is sorted by it, so that
-   * batches which lock the same rows, here or in another replica, lock them in the same order. */
-  readonly key: (item: Item) => string;
+  /**
+   * Of the row that a call writes. Two calls for the same row are never under way together; each batch is sorted by it, so
+   * that batches which lock the same rows, here or in another replica, lock them in the same order. Left out where `work` only
+   * reads: any calls may share then.
+   */
+  readonly key?: (item: Item) => string;
   /** Most calls that share a batch. */
   readonly max: number;
   /** Most batches under way. */
   readonly atOnce: number;
 }
 
+/** A little longer than PostgreSQL works on a statement (data-source.ts): who answers later is not there any more. */
+export const ANSWER_MS_MAX = 20_000;
+/** As for a connection of the pool (data-source.ts): a call that has waited for so long is refused instead of begun. */
+export const WAIT_MS_MAX = 5_000;
+/** As many full batches may wait; a call beyond is refused. */
+export const WAITING_BATCHES_MAX = 100;
+
 /**
  * Lets calls that come at the same time share a statement. A call runs at once while fewer than `atOnce` batches are under
- * way; those beyond wait, and share the next one: nobody waits for a timer, and the busier it is, the larger the batches.
+ * way and none of them has its row; the others wait, and share the next one: nobody waits for a timer, and the busier it is,
+ * the larger the batches.
  *
- * `work` returns a result for each item, in the same order. Its statement is one transaction. When a row is at fault, the
- * items are repeated one by one, so that only those with such a row fail. Any other error is everybody's: after a lost
- * connection the batch may have been committed.
+ * `work` returns a result for each item, in the same order. Its statement is one transaction. When PostgreSQL gave up on a
+ * conflict, the batch is run once more. When a row is at fault, the items are repeated one by one, so that only those with
+ * such a row fail. Any other error is everybody's: after a lost connection the batch may have been committed.
  */
 export function batched<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
   { key, max, atOnce }: BatchSettings<Item>,
 ): (item: Item) => Promise<Result> {
   const waiting: Call<Item, Result>[] = [];
-  let underWay = 0;
+  const rowsUnderWay = new Set<string>();
+  let batchesUnderWay = 0;
 
   function start(): void {
-    while (underWay < atOnce && waiting.length > 0) {
-      const calls = takeDistinct(waiting, max);
-      underWay++;
+    while (batchesUnderWay < atOnce) {
+      const calls = take(waiting, rowsUnderWay, max);
+      if (calls.length === 0) return;
+      batchesUnderWay++;
+      const rows = calls.map(({ row }) => row).filter((row) => row !== undefined);
+      for (const row of rows) rowsUnderWay.add(row);
       // Traced as part of the call that has waited longest; a statement has one trace only.
-      void calls[0]!.inItsContext(run, calls).finally(() => {
-        underWay--;
+      void calls[0]!.inItsContext(run, sortedByRow(calls)).finally(() => {
+        batchesUnderWay--;
+        for (const row of rows) rowsUnderWay.delete(row);
         start();
       });
     }
   }
 
-  async function run(calls: readonly Call<Item, Result>[]): Promise<void> {
+  async function run(calls: readonly Call<Item, Result>[], isFirst = true): Promise<void> {
     try {
-      const results = await work(calls.map(({ item }) => item));
+      const results = await inTime(work(calls.map(({ item }) => item)));
       if (results.length !== calls.length) throw new Error(`${results.length} results for ${calls.length} items.`);
       calls.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      if (calls.length > 1 && isRowAtFault(error)) for (const call of calls) await call.inItsContext(run, [call]);
+      if (isFirst && mayRunAgain(error)) await run(calls, false);
+      else if (calls.length > 1 && isRowAtFault(error)) for (const call of calls) await call.inItsContext(run, [call]);
       else for (const { reject } of calls) reject(error);
     }
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ key: key(item), item, resolve, reject, inItsContext: AsyncLocalStorage.snapshot() });
+      if (waiting.length >= max * WAITING_BATCHES_MAX) return reject(noAnswer('is too busy'));
+      const since = performance.now();
+      waiting.push({ row: key?.(item), item, since, resolve, reject, inItsContext: AsyncLocalStorage.snapshot() });
       start();
     });
 }
 
+/** A connection that is cut without a word keeps its call waiting for as long as TCP does; the others must not wait with it. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(noAnswer('has not answered')), ANSWER_MS_MAX);
+  });
+  return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
+}
+
+/** Taken for a lost connection: the statement may have been committed. */
+function noAnswer(what: string): Error {
+  return Object.assign(new Error(`PostgreSQL ${what}.`), { code: 'ETIMEDOUT' });
+}
+
 interface Call<Item, Result> {
-  readonly key: string;
+  readonly row: string | undefined;
   readonly item: Item;
+  readonly since: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
   readonly inItsContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
-/** Takes calls out of `waiting`, in its order, each key once; the others stay. Returns them sorted by key. */
-function takeDistinct<T extends { readonly key: string }>(waiting: T[], max: number): T[] {
-  const taken = new Map<string, T>();
-  const left: T[] = [];
-  for (const call of waiting)
-    if (taken.size < max && !taken.has(call.key)) taken.set(call.key, call);
-    else left.push(call);
+/** Takes calls out of `waiting`, in its order, each row once and none that is under way; the others stay. */
+function take<Item, Result>(
+  waiting: Call<Item, Result>[],
+  underWay: ReadonlySet<string>,
+  max: number,
+): Call<Item, Result>[] {
+  const taken: Call<Item, Result>[] = [];
+  const rows = new Set(underWay);
+  const oldest = performance.now() - WAIT_MS_MAX;
+  const left = waiting.filter((call) => {
+    if (call.since < oldest) call.reject(noAnswer('is too busy'));
+    else if (taken.length === max || (call.row !== undefined && rows.has(call.row))) return true;
+    else {
+      taken.push(call);
+      if (call.row !== undefined) rows.add(call.row);
+    }
+    return false;
+  });
   waiting.splice(0, waiting.length, ...left);
-  return [...taken.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+  return taken;
+}
+
+function sortedByRow<Item, Result>(calls: readonly Call<Item, Result>[]): Call<Item, Result>[] {
+  return calls.toSorted((one, other) => ((one.row ?? '') < (other.row ?? '') ? -1 : 1));
 }
 
 /** A value or a constraint (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may well be written. */

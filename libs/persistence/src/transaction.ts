@@ -23,9 +23,14 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transa
     try {
       return await dataSource.transaction((tx) => work(tx as Transaction));
     } catch (error) {
-      if (run === RUNS_MAX || !(RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error))) throw error;
+      if (run === RUNS_MAX || !mayRunAgain(error)) throw error;
     }
   }
+}
+
+/** Whether PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
+export function mayRunAgain(error: unknown): boolean {
+  return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
 }
 
 /**

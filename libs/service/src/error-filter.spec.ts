@@ -1,9 +1,11 @@
-import { HttpException, NotFoundException } from '@nestjs/common';
+import { type ArgumentsHost, HttpException, NotFoundException } from '@nestjs/common';
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
-import { asDomainError, problemBody } from './error-filter.js';
+import { lastValueFrom, type Observable } from 'rxjs';
+import { asDomainError, ErrorFilter, problemBody } from './error-filter.js';
+import type { ServiceLog } from './logging.js';
 
 const request = { id: 'a-request' } as FastifyRequest;
 const sql = (code: string): QueryFailedError =>
@@ -39,6 +41,24 @@ test('an error of the database never shows its text', () => {
     expect(JSON.stringify(problemBody(asDomainError(sql(code)), request))).not.toContain('secret');
   }
 });
+
+test.each([
+  ['a handler with a transaction', { tx: {}, connection: {} }],
+  ['a repeatable handler', { connection: {} }],
+])("an event's error belongs to the consumer, unchanged: %s", async (_, context) => {
+  const lost = sql('57P01');
+  expect(await rpcError(lost, context)).toBe(lost);
+});
+
+test('the sender of a command is told to try again when the database is away', async () => {
+  expect(await rpcError(sql('57P01'), {})).toMatchObject({ code: 'service.not-ready' });
+});
+
+function rpcError(error: unknown, context: object): Promise<unknown> {
+  const filter = new ErrorFilter({ error: () => undefined } as unknown as ServiceLog, problemBody);
+  const host = { getType: () => 'rpc', switchToRpc: () => ({ getContext: () => context }) } as unknown as ArgumentsHost;
+  return lastValueFrom(filter.catch(error, host) as Observable<unknown>).catch((thrown: unknown) => thrown);
+}
 
 test('every 401 has an empty body, whatever was wrong', () => {
   const error = new DomainError('credentials.invalid', { message: 'the key was revoked' });

@@ -37,7 +37,7 @@ export class ErrorFilter implements ExceptionFilter {
    * that sent it, where a person waits: "try again" must arrive there as such, and not as an internal error.
    */
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
-    const isEvent = 'tx' in host.switchToRpc().getContext<object>();
+    const isEvent = 'connection' in host.switchToRpc().getContext<object>();
     if (isEvent || !mayWorkLater(exception)) return exception;
     this.log.error({ err: exception }, 'command failed, its caller may try again');
     return asDomainError(exception);

@@ -126,14 +126,8 @@ export class SessionRepository {
     key: ({ session: { siteId, mode, apiVersion, requestId } }) =>
       JSON.stringify([siteId, mode, apiVersion, requestId]),
   });
-  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), {
-    ...SHARED,
-    key: (id) => id,
-  });
-  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), {
-    ...SHARED,
-    key: (code) => code,
-  });
+  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), SHARED);
+  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), SHARED);
   private readonly keep = batched((payments: readonly PaymentSnapshot[]) => this.keepAll(payments), {
     ...SHARED,
     key: ({ source }) => source.sessionId,
@@ -282,8 +276,8 @@ export class SessionRepository {
   }
 
   /** As {@link keepPayments}, for a payable that changed without a payment. */
-  async keepPayable(tx: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
-    await tx.query(
+  async keepPayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
+    await connection.query(
       `UPDATE sessions SET payable_state = $2, payable_version = $3, tries = $4 WHERE session_id = $1 AND payable_version < $3`,
       [payable.payableId, payable.state, payable.version, payable.tries],
     );

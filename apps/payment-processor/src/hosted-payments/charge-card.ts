@@ -42,6 +42,8 @@ export class ChargeCard {
     if (result.kind === 'charged' && result.payment) return result.payment;
     // A repeat, an outcome that is unknown so far, or the recovery job was first: the payment says what is true.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
+    // The reference was that of an earlier try.
+    if (payment && payment.payable.tries < command.try) throw new DomainError('request.idempotency-conflict');
     if (payment) return payment;
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -61,7 +63,7 @@ export class ChargeCard {
     try {
       return await this.payments.accept(command.payable, payment, acquirer);
     } catch (error) {
-      // The reference was that of an earlier try.
+      // The same, of a try that was accepted meanwhile.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
       throw error;
     }

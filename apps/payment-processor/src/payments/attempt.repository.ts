@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { Transaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
 import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
@@ -54,7 +55,7 @@ export class AttemptRepository {
    * already reversing, or its call was claimed after it was read.
    */
   async beginReversal(
-    tx: EntityManager | undefined,
+    tx: Transaction | undefined,
     { attemptId, startedAt }: OpenAttempt,
     next: Date,
   ): Promise<boolean> {
@@ -96,7 +97,7 @@ export class AttemptRepository {
   }
 
   /** Its state, which stays until the transaction ends. */
-  async lock(tx: EntityManager, attemptId: string): Promise<AttemptState | undefined> {
+  async lock(tx: Transaction, attemptId: string): Promise<AttemptState | undefined> {
     const [row] = await tx.query<{ state: AttemptState }[]>(
       `SELECT state FROM attempts WHERE attempt_id = $1 FOR UPDATE`,
       [attemptId],
@@ -106,7 +107,7 @@ export class AttemptRepository {
 
   /** Once for each state and answer, however often it is said. With `giveBack` the reversal is requested in the same transaction. */
   async recordIncident(
-    tx: EntityManager,
+    tx: Transaction,
     attemptId: string,
     state: AttemptState,
     answer: AcquirerAnswer,

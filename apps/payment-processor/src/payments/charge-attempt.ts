@@ -58,7 +58,13 @@ export class ChargeAttempt {
     const called = await this.slots(async () => {
       if (!(this.clock.now() < deadline)) return 'busy';
       const attempt = await accept(this.acquirer.name);
-      return attempt === undefined ? 'notAccepted' : { attempt, outcome: await this.call(attempt, sourceOf(attempt)) };
+      if (attempt === undefined) return 'notAccepted';
+      // The database may have kept the acceptance waiting. Who asked was told to try again, and may have paid elsewhere.
+      const isInTime = this.clock.now() < deadline;
+      return {
+        attempt,
+        outcome: isInTime ? await this.call(attempt, sourceOf(attempt)) : ({ kind: 'notAttempted' } as const),
+      };
     });
     if (typeof called === 'string') return { kind: called };
     return { kind: 'charged', payment: await this.settleAttempt.execute(called.attempt, called.outcome) };

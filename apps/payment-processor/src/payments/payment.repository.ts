@@ -236,7 +236,9 @@ const ACCEPT = statementWithEvents({
                 'reserved', payment_id, nth, 2, started_at, started_at
            FROM item
           WHERE expires_at > started_at AND nth <= tries_max
-            AND (nth = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id))
+            AND (nth = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id)
+                        AND (SELECT true FROM payments earlier
+                              WHERE earlier.payable_id = item.payable_id AND earlier.reference = item.reference) IS NULL)
           ORDER BY payable_id
          ON CONFLICT (payable_id) DO UPDATE
             SET state = 'reserved', holder = excluded.holder, tries = p.tries + 1, version = p.version + 1,

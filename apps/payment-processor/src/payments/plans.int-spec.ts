@@ -28,7 +28,8 @@ function readsOf(plan: string): string[] {
   return lines.flatMap((line, at) => {
     const [, scan, table] = /^(.*Scan.*) on ([a-z_]+)(?: \w+)?  \(cost/.exec(line) ?? [];
     if (scan === undefined || /^(CTE|Function|Subquery) Scan/.test(line)) return [];
-    const [, condition = 'everything'] = /^Index Cond: \((\w+) = [\w.]+\)$/.exec(lines[at + 1] ?? '') ?? [];
+    const columns = /^Index Cond: (.*)$/.exec(lines[at + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
+    const condition = Array.from(columns, ([, column]) => column).join(', ') || 'everything';
     return [`${scan} on ${table}: ${condition}`];
   });
 }
@@ -72,6 +73,7 @@ describe.each([
     const plan = await planOfAccept();
     expect(readsOf(plan)).toEqual([
       'Index Only Scan using payables_pkey on payables: payable_id',
+      'Index Only Scan using payments_idempotency on payments: payable_id, reference',
       'Index Scan using known_merchants_pkey on known_merchants: merchant_id',
       'Index Scan using known_sites_pkey on known_sites: site_id',
     ]);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
-import { isUniqueViolation } from '@svc/persistence';
+import { sqlState } from '@svc/persistence';
 import { propagation } from '@opentelemetry/api';
 import { aPayable } from '../../test/builders.js';
 import { tamper } from '../../test/open-attempt.js';
@@ -126,26 +126,41 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   expect(await eventsOf(refused.map(([payable]) => payable))).toEqual([]);
 });
 
-test('the reference of an earlier try among 99 good ones: only that one fails', async () => {
+test('the reference of an earlier try is refused, and nobody who shares its statement notices', async () => {
   const [payable, reference] = [await aKnownPayable(processor), randomUUID()];
   await aFailedTry(payable, reference);
+  const good = Array.from({ length: 9 }, () => aPayable());
+  const held = await holdAccepts(processor, replica.payments);
+  const statements = spyOnStatements(replica.dataSource);
+  const accepts = good.map((one) => accept(one));
+  const used = accept(payable, { try: 2, reference });
+  await held.release();
+  expect((await Promise.all(accepts)).every(Boolean)).toBe(true);
+  expect(await used).toBeUndefined();
+  expect(statements.batches().map((ids) => ids.length)).toEqual([10]);
+  expect(await payableRows([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
+  expect(await accept(payable, { try: 2 })).toBeDefined();
+});
+
+test('a row that the database refuses among 99 good ones: only that one fails', async () => {
+  const payable = { ...aPayable(), amount: -1 };
   const good = Array.from({ length: 99 }, () => aPayable());
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = good.slice(0, 30).map((one) => accept(one));
-  const bad = accept(payable, { try: 2, reference }).catch((error: unknown) => error);
+  const bad = accept(payable).catch((error: unknown) => error);
   accepts.push(...good.slice(30).map((one) => accept(one)));
   await held.release();
   const results = await Promise.all(accepts);
 
-  expect(isUniqueViolation(await bad, 'payments_idempotency')).toBe(true);
+  expect(sqlState(await bad)).toBe('23514');
   expect(results.map((open) => open?.payment.payable.payableId)).toEqual(good.map(({ payableId }) => payableId));
   const sizes = statements.batches().map((ids) => ids.length);
   expect(sizes.sort((one, other) => other - one)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
   expect(new Set(statements.texts()).size).toBe(1);
   const aggregates = (await eventsOf(good)).map(({ aggregateId }) => aggregateId);
   expect(aggregates.sort()).toEqual(results.map((open) => open!.paymentId).sort());
-  expect(await payableRows([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
+  expect(await payableRows([payable])).toEqual([]);
 });
 
 test('of many that want the same payable at once, however they write its id, one gets it', async () => {

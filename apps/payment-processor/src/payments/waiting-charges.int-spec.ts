@@ -5,6 +5,7 @@ import { CARDS } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
+import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
 beforeAll(async () => {
@@ -110,6 +111,21 @@ test('a payment without a turn before its deadline is refused, and leaves no tra
   expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await accepted()).toBe(before + 1);
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+});
+
+test('a payment that the database accepted only after its deadline is not charged: who asked may have paid elsewhere', async () => {
+  const payments = processor.service.app.get(PaymentRepository);
+  const accept = payments.accept.bind(payments);
+  payments.accept = async (...given) => {
+    const attempt = await accept(...given);
+    processor.clock.advance(15_000);
+    return attempt;
+  };
+  const [payable, before] = [aPayable(), processor.charged().length];
+  expect(await processor.pay(payable)).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
+  payments.accept = accept;
+  expect(processor.charged()).toHaveLength(before);
+  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
 test('a partner’s payment without a turn in time is refused with 503, and its reference stays free', async () => {
