@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
+import { Acquirers } from './acquirers/acquirers.js';
+import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
+import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { CardKeysController } from './card-data/card-keys.controller.js';
@@ -42,6 +45,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     PartnerPaymentsController,
     CardsController,
     CardKeysController,
+    MerchantAccountsController,
     ReturnedPayersController,
     PayablesConsumer,
     HostedPaymentsConsumer,
@@ -50,6 +54,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     deadLettersOf('payment-processor'),
   ],
   providers: [
+    Acquirers,
     AttemptRepository,
     CardKeys,
     CardRepository,
@@ -61,6 +66,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     DeleteCard,
     FinishVerification,
     MakePayment,
+    MerchantAccountRepository,
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,

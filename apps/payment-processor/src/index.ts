@@ -5,6 +5,7 @@ import { PaymentProcessorConfig } from './config.js';
 import { CardKeyRotation1763500001008 } from './migrations/1763500001008-card-key-rotation.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { KnownCustomers1763500001010 } from './migrations/1763500001010-known-customers.js';
+import { MerchantAccounts1763500001020 } from './migrations/1763500001020-merchant-accounts.js';
 import { MinimumAmount1763500001007 } from './migrations/1763500001007-minimum-amount.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
@@ -35,5 +36,6 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     MinimumAmount1763500001007,
     CardKeyRotation1763500001008,
     KnownCustomers1763500001010,
+    MerchantAccounts1763500001020,
   ],
 };

@@ -24,7 +24,7 @@ import {
   ShowPaymentV1,
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
-import { startTestService, type TestService } from '@svc/testing';
+import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
@@ -67,13 +67,20 @@ export interface PayOptions {
   readonly command?: Partial<ChargeCard>;
 }
 
+/** Every line of the bank's books: charges, reversals, refunds and stored cards. */
+export function bankLines({ books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
+  const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const store = join(folder, 'charges.jsonl');
-  const acquirer = await startSimulatedAcquirer({
-    SVC_ACQUIRER_STORE: store,
-    SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'],
-  });
+  const clock = new ManualClock();
+  const acquirer = await startSimulatedAcquirer(
+    { SVC_ACQUIRER_STORE: store, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
+    () => clock.now(),
+  );
   const broker = new EmbeddedBroker();
   const shown: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {
@@ -91,6 +98,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   });
   const test = await startTestService(paymentProcessorService, {
     broker,
+    clock,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
@@ -138,11 +146,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
     charged: () => {
       const last = new Map<string, ChargeRecord>();
-      for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
-        const record = JSON.parse(line) as Partial<ChargeRecord>;
-        // Of a stored card there is a line too.
-        if (record.key !== undefined) last.set(record.key, record as ChargeRecord);
-      }
+      for (const record of bankLines({ books: store }))
+        if (typeof record['key'] === 'string') last.set(record['key'], record as unknown as ChargeRecord);
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { dayOf, type StatementLine, statementLineOf } from './statement.js';
 
 /** What became of a key. A line of the file; never a card number. */
 export interface ChargeRecord {
@@ -9,6 +10,8 @@ export interface ChargeRecord {
   /** Why, when declined. */
   readonly reason?: DeclineReason;
   readonly mode: 'test' | 'live';
+  /** The merchant account. Absent where the caller named none, and in lines of earlier releases. */
+  readonly account?: string;
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
@@ -16,6 +19,12 @@ export interface ChargeRecord {
   readonly acquirerReference: string;
   /** Whether money was taken under this key, before any reversal. */
   readonly charged: boolean;
+  /** Cents that a reversal gave back; less than the amount where a part had been refunded before. */
+  readonly reversedAmount?: number;
+  /** What the card does when it is refunded; absent: it takes the refund at once. */
+  readonly refundBehaviour?: RefundBehaviour;
+  /** ISO 8601 UTC. Absent from lines of earlier releases, which stand on no statement. */
+  readonly at?: string;
   /** The card's owner has to be verified first; with `challenged`, and after its reversal. */
   readonly challenge?: Challenge;
 }
@@ -29,16 +38,46 @@ export interface Challenge {
   readonly returnUrl: string;
 }
 
+/** A refund of a charge. A line of the file, as a charge; the last line of a refundKey counts. */
+export interface RefundRecord {
+  /** Idempotency key it came with. */
+  readonly refundKey: string;
+  /** Key of the charge of which it gives money back. */
+  readonly chargeKey: string;
+  readonly outcome: 'succeeded' | 'declined' | 'pending';
+  /** Why, when declined. */
+  readonly reason?: RefundDeclineReason;
+  readonly mode: 'test' | 'live';
+  readonly account?: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly paymentReference: string;
+  readonly acquirerReference: string;
+  /** How often a pending one was asked about. */
+  readonly asked: number;
+  /** ISO 8601 UTC; of a refund that was pending, when it succeeded. */
+  readonly at: string;
+}
+
+export type RefundDeclineReason = 'refused' | 'not-charged' | 'exceeds-charge';
+
 /** A card in the vault. A line of the file, as a charge; the number is in none. */
 export interface VaultRecord {
   readonly vaultToken: string;
   readonly behaviour: CardBehaviour;
 }
 
-/** What a test number does when it is charged. */
-export type CardBehaviour = 'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | DeclineReason;
+/** What a test number does when it is charged; those that begin with `refund` are approved. */
+export type CardBehaviour =
+  'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | RefundBehaviour | DeclineReason;
+
+/** What a test number does when a charge to it is refunded. */
+export type RefundBehaviour = 'refund-declined' | 'refund-pending' | 'refund-answers-late' | 'refund-drops-the-answer';
 
 export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';
+
+type Line = ChargeRecord | RefundRecord | VaultRecord;
 
 /**
  * The bank's books: a file of JSON lines, appended to before anything is answered. The last line of a key counts.
@@ -48,6 +87,11 @@ export class ChargeStore {
   private readonly records = new Map<string, ChargeRecord>();
   private readonly keysOfChallenges = new Map<string, string>();
   private readonly cards = new Map<string, VaultRecord>();
+  private readonly refunds = new Map<string, RefundRecord>();
+  /** Cents that succeeded and pending refunds have of a charge, by the charge's key. */
+  private readonly refunded = new Map<string, number>();
+  /** By {@link statementKey}, in the order of the file. */
+  private readonly statements = new Map<string, StatementLine[]>();
   private readonly file: number;
 
   constructor(path: string) {
@@ -57,6 +101,7 @@ export class ChargeStore {
     for (const line of text.split('\n')) {
       const record = parseLine(line);
       if (record && 'vaultToken' in record) this.cards.set(record.vaultToken, record);
+      else if (record && 'refundKey' in record) this.rememberRefund(record);
       else if (record) this.remember(record);
     }
     // A crash in the middle of a line must not swallow the next one.
@@ -78,6 +123,25 @@ export class ChargeStore {
     return this.remember(record);
   }
 
+  findRefund(refundKey: string): RefundRecord | undefined {
+    return this.refunds.get(refundKey);
+  }
+
+  appendRefund(record: RefundRecord): RefundRecord {
+    writeSync(this.file, `${JSON.stringify(record)}\n`);
+    return this.rememberRefund(record);
+  }
+
+  /** Cents. */
+  refundedOf(chargeKey: string): number {
+    return this.refunded.get(chargeKey) ?? 0;
+  }
+
+  /** Movements of an account on a day (UTC, `2026-11-22`), oldest first. */
+  statementOf(day: string, mode: 'test' | 'live', account: string | undefined): readonly StatementLine[] {
+    return this.statements.get(statementKey(day, mode, account)) ?? [];
+  }
+
   findCard(vaultToken: string): VaultRecord | undefined {
     return this.cards.get(vaultToken);
   }
@@ -91,7 +155,26 @@ export class ChargeStore {
   private remember(record: ChargeRecord): ChargeRecord {
     this.records.set(record.key, record);
     if (record.challenge) this.keysOfChallenges.set(record.challenge.reference, record.key);
+    this.enterInStatement(record);
     return record;
+  }
+
+  private rememberRefund(record: RefundRecord): RefundRecord {
+    const { refundKey, chargeKey, amount, outcome } = record;
+    const isFirst = !this.refunds.has(refundKey);
+    this.refunds.set(refundKey, record);
+    if (isFirst && outcome !== 'declined') this.refunded.set(chargeKey, this.refundedOf(chargeKey) + amount);
+    this.enterInStatement(record);
+    return record;
+  }
+
+  private enterInStatement(record: ChargeRecord | RefundRecord): void {
+    const line = statementLineOf(record);
+    if (!line) return;
+    const key = statementKey(dayOf(line.at), record.mode, record.account);
+    const lines = this.statements.get(key);
+    if (lines) lines.push(line);
+    else this.statements.set(key, [line]);
   }
 
   close(): void {
@@ -99,9 +182,13 @@ export class ChargeStore {
   }
 }
 
-function parseLine(line: string): ChargeRecord | VaultRecord | undefined {
+function statementKey(day: string, mode: 'test' | 'live', account: string | undefined): string {
+  return [day, mode, account ?? ''].join(' ');
+}
+
+function parseLine(line: string): Line | undefined {
   try {
-    return JSON.parse(line) as ChargeRecord | VaultRecord;
+    return JSON.parse(line) as Line;
   } catch {
     return undefined;
   }

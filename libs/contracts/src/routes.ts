@@ -50,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/merchant-accounts', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },

@@ -37,6 +37,15 @@ describe('./svc admin', () => {
     ],
     ['sites webhook 1001/5001 off', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":false}'],
     ['sites webhook 1001/5001 on', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":true}'],
+    [
+      'merchant-accounts set 1001 MID-7 --live',
+      'POST /merchant-accounts {"merchantId":1001,"mode":"live","accountReference":"MID-7"}',
+    ],
+    [
+      'merchant-accounts set 1001 MID-7 --acquirer simulated',
+      'POST /merchant-accounts {"merchantId":1001,"mode":"test","accountReference":"MID-7","acquirer":"simulated"}',
+    ],
+    ['merchant-accounts list', 'GET /merchant-accounts'],
     ['token-keys rotate', 'POST /token-keys'],
     ['card-keys rotate', 'POST /card-keys'],
     ['card-keys list', 'GET /card-keys'],
@@ -159,6 +168,7 @@ describe('./svc admin', () => {
     ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],
     ['merchants create Karoo Roastery', /usage: \.\/svc admin merchants create <name>/],
     ['merchants minimum 1001 R5', /"R5" is no whole number of cents/],
+    ['merchant-accounts set shop MID-7', /"shop" is no merchantId/],
     ['keys create nobody', /"nobody" is no owner of keys/],
     ['sites rename 1001 Shop', /"1001" is no site/],
     ['api-tokens list 1001', /"1001" is no organisationId/],

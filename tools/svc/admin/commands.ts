@@ -1,7 +1,7 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
-import { merchantCommands, siteCommands } from './merchant-commands.ts';
+import { merchantAccountCommands, merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
 import { readModelCommands } from './read-model-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
@@ -11,6 +11,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...organisationCommands,
   ...merchantCommands,
   ...siteCommands,
+  ...merchantAccountCommands,
   ...credentialCommands,
   ...webhookCommands,
   ...deadLetterCommands,

@@ -21,7 +21,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { Transfer } from '../payments/ledger.js';
 import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
-import type { OpenAttempt } from '../payments/attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
@@ -124,8 +124,8 @@ export class PartnerPaymentRepository {
   }
 
   /** Undefined when the payable is not as it was read: the caller looks again. */
-  acceptForAcquirer(wanted: NewPartnerPayment, acquirer: string): Promise<OpenAttempt | undefined> {
-    return this.accept(this.dataSource.manager, wanted, acquirer);
+  acceptForAcquirer(wanted: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
+    return this.accept(this.dataSource.manager, wanted, route);
   }
 
   /**
@@ -167,7 +167,7 @@ export class PartnerPaymentRepository {
   private async accept(
     tx: EntityManager,
     { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
-    acquirer: string | undefined,
+    route: ChargeRoute | undefined,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event: a moment later the two would tell of different paymentUTCDates.
@@ -187,7 +187,7 @@ export class PartnerPaymentRepository {
        ), key AS (
          INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
          SELECT $12, $13, $14, $15, $2 FROM payable
-       ), ${acquirer === undefined ? '' : OPEN_ATTEMPT}logged AS (
+       ), ${route === undefined ? '' : OPEN_ATTEMPT}logged AS (
          INSERT INTO event_log ${event.columns}
          SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
            FROM payable, ${event.rows}
@@ -209,14 +209,15 @@ export class PartnerPaymentRepository {
         owner.mode,
         payment.reference,
         fingerprint,
-        acquirer ?? '',
+        route?.acquirer ?? '',
         event.parameter,
-        ...(acquirer === undefined ? [] : [attemptId, nextAskAt(startedAt, 0, startedAt)]),
+        ...(route === undefined ? [] : [attemptId, nextAskAt(startedAt, 0, startedAt), route.account.accountReference]),
       ],
     );
     if (!row) return undefined;
     event.committed();
-    const attempt = { attemptId, acquirer: acquirer ?? '', state: 'started', startedAt, asked: 0 } as const;
+    const { acquirer, account } = route ?? { acquirer: '', account: { mode: owner.mode, accountReference: '' } };
+    const attempt = { attemptId, acquirer, account, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment };
   }
 
@@ -263,8 +264,8 @@ export class PartnerPaymentRepository {
 }
 
 const OPEN_ATTEMPT = `attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT $18, $2, $16, 'started', $3, 0, $19 FROM payable
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
+         SELECT $18, $2, $16, $20, 'started', $3, 0, $19 FROM payable
        ), `;
 
 type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
