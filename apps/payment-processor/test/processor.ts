@@ -29,6 +29,7 @@ import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquir
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
+import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
 
 import { encryptedCard } from './encrypted-card.js';
 
@@ -57,6 +58,7 @@ export interface Processor extends TestService {
   /** What code-decoder answers about a static code of a till: no invoice unless a test says so. */
   readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
   recover(): Promise<number>;
+  recoverRefunds(): Promise<number>;
   clearUp(): Promise<number>;
 }
 
@@ -109,7 +111,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
   });
   // Tests step the jobs; one that ran by itself as well would take the work away from them.
-  for (const job of [RecoverAttempts, CleanupJob]) await test.service.app.get(job).onApplicationShutdown();
+  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob]) await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   return {
@@ -153,6 +155,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
+    recoverRefunds: () => test.service.app.get(RecoverRefunds).runOnce(),
     clearUp: () => test.service.app.get(CleanupJob).runOnce(),
     stop: async () => {
       await test.stop();

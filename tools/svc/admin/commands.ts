@@ -4,6 +4,7 @@ import { deadLetterCommands } from './dead-letter-commands.ts';
 import { merchantAccountCommands, merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
 import { readModelCommands } from './read-model-commands.ts';
+import { refundCommands } from './refund-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 
 /** Every subcommand of `./svc admin`, in the order of its help. */
@@ -13,6 +14,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...siteCommands,
   ...merchantAccountCommands,
   ...credentialCommands,
+  ...refundCommands,
   ...webhookCommands,
   ...deadLetterCommands,
   ...readModelCommands,
