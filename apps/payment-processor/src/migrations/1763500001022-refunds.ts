@@ -43,6 +43,8 @@ export class Refunds1763500001022 implements MigrationInterface {
       COMMENT ON COLUMN refunds.next_ask_at IS 'When the job asks the acquirer next; NULL once the refund has ended.';
       CREATE INDEX refunds_of_payment ON refunds (payment_id, refund_id);
       CREATE INDEX refunds_due ON refunds (next_ask_at) WHERE next_ask_at IS NOT NULL;
+      CREATE INDEX refunds_longest_pending ON refunds (refund_id) WHERE next_ask_at IS NOT NULL;
+      COMMENT ON INDEX refunds_longest_pending IS 'For administrators: ids sort by the time of the decision.';
 
       CREATE FUNCTION refuse_refund_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -102,7 +102,7 @@ describe('a refund (M5)', () => {
     expect((await office.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
-  test('in live mode is made at the live account, also after live payments have ended there', async () => {
+  test('in live mode is made with the live money of the bank and the ledger', async () => {
     const liveOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
     const { paymentReference } = await aPaid({ mode: 'live' });
     expect(await liveOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
