@@ -40,7 +40,7 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['payment.in-progress', '23', 409, true],
   ['refund.amount-exceeded', '40', 422, false],
   ['refund.not-possible', '40', 422, false],
-  ['refund.in-progress', '23', 409, true],
+  ['refund.in-progress', '40', 409, true],
   ['payment.not-accepted', '40', 422, false],
   ['external.failed', '10', 402, false],
   ['code.unsupported', '40', 422, false],

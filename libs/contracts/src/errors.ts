@@ -96,7 +96,7 @@ export const ERROR_CATALOGUE = {
     message: 'Nothing of this payment can be given back here.',
   },
   'refund.in-progress': {
-    errorReference: '23',
+    errorReference: '40',
     httpStatus: 409,
     retryable: true,
     message: 'A refund with this Idempotency-Key is already in progress.',

@@ -88,6 +88,71 @@ const client = (options: object = {}): MerchantClient =>
 const site = (options: object = {}) => client(options).site('2');
 const asked = () => requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
 
+describe('refunds', () => {
+  const made = {
+    refundReference: 'r-1',
+    svcId: payment.paymentReference,
+    amount: 250,
+    status: 'succeeded',
+    createdUTCDate: '2026-11-20T18:03:36.123Z',
+  };
+  const { svcId: paymentReference, ...members } = made;
+  const refund = () => client().refund(paymentReference, { idempotencyKey: 'k-1', amount: 250, reason: 'broken' });
+
+  it('are made under your key, which every try has', async () => {
+    answers = [json(503, {}), json(409, {}, { 'retry-after': '2' }), json(201, made)];
+    expect(await refund()).toEqual({ paymentReference, ...members });
+    expect(asked()).toEqual(Array(3).fill(`POST /merchants/1001/refunds?svcId=${paymentReference}`));
+    for (const { headers, body } of requests) {
+      expect(headers).toMatchObject({ 'idempotency-key': 'k-1', 'x-api-key': 'svc_test_x' });
+      expect(JSON.parse(body)).toEqual({ amount: 250, reason: 'broken' });
+    }
+  });
+
+  it.each(['pending', 'failed'])('that are %s are no errors', async (status) => {
+    answers = [json(status === 'pending' ? 202 : 201, { ...made, status })];
+    expect(await refund()).toMatchObject({ status });
+  });
+
+  it('that are refused are errors, and not tried again', async () => {
+    answers = [json(422, { errors: [{ errorReference: '40', message: 'More than what is left' }] })];
+    await expect(refund()).rejects.toMatchObject({
+      httpStatus: 422,
+      retryable: false,
+      errors: [{ message: 'More than what is left' }],
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('of a payment are listed', async () => {
+    answers = [json(200, [made, { ...made, refundReference: 'r-0', status: 'failed' }]), json(200, [])];
+    expect(await client().refunds('a/b')).toEqual([
+      { paymentReference, ...members },
+      { paymentReference, ...members, refundReference: 'r-0', status: 'failed' },
+    ]);
+    expect(await client().refunds(paymentReference)).toEqual([]);
+    expect(asked()[0]).toBe('GET /merchants/1001/refunds?svcId=a%2Fb');
+  });
+
+  it.each([
+    ['an object', {}],
+    ['a refund without its payment', [{ ...made, svcId: undefined }]],
+    ['a refund of an unknown state', [{ ...made, status: 'lost' }]],
+    ['a refund of no amount', [{ ...made, amount: '250' }]],
+  ])('that are %s cannot be read', async (_, body) => {
+    answers = [json(200, body)];
+    await expect(client().refunds(paymentReference)).rejects.toMatchObject({
+      status: 'InternalServer',
+      retryable: false,
+    });
+  });
+
+  it('of a payment that is not yours are an error', async () => {
+    answers = [json(404, { errors: [{ message: 'There is no such payment.' }] })];
+    await expect(client().refunds('x')).rejects.toMatchObject({ httpStatus: 404 });
+  });
+});
+
 describe('the six look-ups', () => {
   it.each([
     ['of a merchant', () => client(), '/merchants/1001'],
