@@ -111,7 +111,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
   });
   // Tests step the jobs; one that ran by itself as well would take the work away from them.
-  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob]) await test.service.app.get(job).onApplicationShutdown();
+  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob])
+    await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   return {

@@ -48,7 +48,7 @@ export class MerchantAccountRepository {
     const rows = await this.dataSource.query<(Omit<MerchantAccountView, 'setUTCDate'> & { setAt: Date })[]>(
       `SELECT merchant_id AS "merchantId", mode, acquirer, account AS "accountReference", version, set_at AS "setAt", set_by AS "setBy"
          FROM merchant_accounts WHERE $1::bigint IS NULL OR merchant_id = $1
-        ORDER BY set_at DESC, merchant_id, mode, version DESC LIMIT $2`,
+        ORDER BY set_at DESC LIMIT $2`,
       [merchantId ?? null, LIST_MAX],
     );
     return rows.map(({ setAt, ...row }) => ({ ...row, setUTCDate: setAt.toISOString() }));

@@ -43,6 +43,12 @@ test('a merchant is charged under the default account, and under a configured on
   ]);
 });
 
+test('an account of live mode is not that of test mode', async () => {
+  await set('MID-live', { mode: 'live' });
+  const { paymentReference } = await processor.pay(aPayable({ merchantId }));
+  expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
+});
+
 test('a partner’s payment is charged under the account of the merchant that it pays', async () => {
   const merchant = await aMerchant(processor, { merchantId });
   await set('MID-8');
@@ -91,6 +97,7 @@ test('every change stays in the list, with the key that made it', async () => {
     await set(accountReference);
     processor.clock.advance(1);
   }
+  processor.clock.advance(1);
   await set('MID-3', { mode: 'live' });
   const { body } = await admin('GET', `${PATH}?merchantId=${merchantId}`);
   expect(body.merchantAccounts).toMatchObject([
@@ -119,6 +126,10 @@ test.each([
 ])('400 names %s: %j', async (field, over) => {
   const { status, body } = await set('MID-1', over);
   expect([status, body.errors[0].field]).toEqual([400, field]);
+});
+
+test('a list of what is no merchant is 400', async () => {
+  expect((await admin('GET', `${PATH}?merchantId=x`)).status).toBe(400);
 });
 
 test('without the administration key it is 401', async () => {

@@ -29,7 +29,11 @@ export class AdminRefunds {
   /** At most 100: the newest; those that wait longest; or those of one payment, the newest first. */
   async list(which: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
     const condition =
-      which === 'newest' ? '' : which === 'pending' ? 'WHERE r.next_ask_at IS NOT NULL' : 'WHERE p.payment_reference = $2';
+      which === 'newest'
+        ? ''
+        : which === 'pending'
+          ? 'WHERE r.next_ask_at IS NOT NULL'
+          : 'WHERE p.payment_reference = $2';
     const order = which === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
     const rows = await this.dataSource.query<Row[]>(
       `SELECT r.refund_id AS "refundReference", p.payment_reference AS "svcId", r.amount, r.state AS status, r.created_at,

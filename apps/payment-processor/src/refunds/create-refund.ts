@@ -119,7 +119,8 @@ export class CreateRefund {
 
 function refusalError(refusal: RefundRefusal, { state, paymentMethodType }: PaymentToRefund): DomainError {
   if (refusal === 'refund.amount-exceeded') return new DomainError(refusal);
-  if (state !== 'success') return new DomainError(refusal, { message: 'Only a payment that succeeded can be refunded.' });
+  if (state !== 'success')
+    return new DomainError(refusal, { message: 'Only a payment that succeeded can be refunded.' });
   const message =
     paymentMethodType === 'External'
       ? 'This payment was made elsewhere. Give it back there.'

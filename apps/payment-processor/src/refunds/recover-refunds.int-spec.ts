@@ -170,7 +170,9 @@ test('an answer that contradicts a refund that has ended changes nothing, and is
   await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
   const before = await booksOf(processor, payment);
   for (let time = 0; time < 2; time++)
-    expect(await refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-2' })).toEqual({ kind: 'incident' });
+    expect(await refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-2' })).toEqual({
+      kind: 'incident',
+    });
   expect(await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' })).toEqual({ kind: 'none' });
   expect(await booksOf(processor, payment)).toEqual(before);
   expect(before).toMatchObject({ refunds: [{ state: 'failed' }], ledger: [], pending: 0, events: 1 });

@@ -69,7 +69,9 @@ function dieBeforeStatement(nth: number): () => boolean {
     };
     return new Proxy(tx, { get: (_, name) => (name === 'query' ? query : (Reflect.get(tx, name) as unknown)) });
   };
-  const spy = jest.spyOn(dataSource, 'transaction').mockImplementation(((work: (tx: EntityManager) => Promise<unknown>) => {
+  const spy = jest.spyOn(dataSource, 'transaction').mockImplementation(((
+    work: (tx: EntityManager) => Promise<unknown>,
+  ) => {
     spy.mockRestore();
     return transaction((tx) => work(dying(tx)));
   }) as never);
@@ -142,15 +144,18 @@ test.each([
   [3, 'the amount moves from reserved to refunded'],
   [4, 'the ledger is written'],
   [5, 'the event is written'],
-])('a death before statement %i of the outcome, by which %s: nothing of it is kept, and it is one refund', async (nth) => {
-  const [payment, key] = [await aPaid(), randomUUID()];
-  const isDead = dieBeforeStatement(nth);
-  expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
-  expect(isDead()).toBe(true);
-  await recoverEverything();
-  await repeat(payment, key);
-  await expectOneRefund(payment);
-});
+])(
+  'a death before statement %i of the outcome, by which %s: nothing of it is kept, and it is one refund',
+  async (nth) => {
+    const [payment, key] = [await aPaid(), randomUUID()];
+    const isDead = dieBeforeStatement(nth);
+    expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
+    expect(isDead()).toBe(true);
+    await recoverEverything();
+    await repeat(payment, key);
+    await expectOneRefund(payment);
+  },
+);
 
 const DEATHS_OF_THE_JOB: readonly (readonly [name: string, death: Death])[] = [
   ['before it claims the refund', { of: 'refunds', method: 'claimDue', when: 'before' }],

@@ -75,14 +75,16 @@ describe('the schema refuses', () => {
       ({ driverError }: { driverError: { constraint: string } }) => driverError.constraint,
     );
 
-  test.each(['refunded_amount = 12346', 'refund_pending_amount = 12346', 'refunded_amount = -1', 'refund_pending_amount = -1'])(
-    'a payment with %s',
-    async (change) => {
-      const { paymentId } = await aPaid();
-      const changed = sql(`UPDATE payments SET ${change} WHERE payment_id = $1`, [paymentId]);
-      expect(await constraintOf(changed)).toBe('payments_refunds');
-    },
-  );
+  test.each([
+    'refunded_amount = 12346',
+    'refund_pending_amount = 12346',
+    'refunded_amount = -1',
+    'refund_pending_amount = -1',
+  ])('a payment with %s', async (change) => {
+    const { paymentId } = await aPaid();
+    const changed = sql(`UPDATE payments SET ${change} WHERE payment_id = $1`, [paymentId]);
+    expect(await constraintOf(changed)).toBe('payments_refunds');
+  });
 
   test('every transition of a refund that is not listed, and another amount', async () => {
     const payment = await aPaid();
@@ -166,7 +168,9 @@ describe('the list for administrators', () => {
     const second = (await refunds.create(wanted(payment)))!;
     await refunds.settle(second, { kind: 'unknown' });
     const { body } = await admin('GET', '/admin/v1/refunds?state=pending');
-    const references = (body.refunds as { refundReference: string; status: string }[]).map((one) => one.refundReference);
+    const references = (body.refunds as { refundReference: string; status: string }[]).map(
+      (one) => one.refundReference,
+    );
     expect(references.indexOf(first.refundId)).toBeGreaterThanOrEqual(0);
     expect(references.indexOf(second.refundId)).toBeGreaterThan(references.indexOf(first.refundId));
     expect(new Set((body.refunds as { status: string }[]).map(({ status }) => status))).toEqual(new Set(['pending']));

@@ -124,7 +124,8 @@ export class RefundRepository {
 
   /**
    * Commits the decision to refund: the amount is reserved on the payment's row, and the refund and its key are written, or
-   * nothing is. Undefined where the payment has less left than this amount. The comparison and the reservation are one
+   * nothing is. Undefined where the payment has less left than this amount; of one that did not succeed nothing was
+   * processed (payments_processed). The comparison and the reservation are one
    * UPDATE, which other refunds of the payment wait for: together they never have more than was processed.
    */
   async create(wanted: NewRefund): Promise<OpenRefund | undefined> {
@@ -136,7 +137,7 @@ export class RefundRepository {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH reserved AS (
          UPDATE payments SET refund_pending_amount = refund_pending_amount + $2
-          WHERE payment_id = $1 AND state = 'success' AND refunded_amount + refund_pending_amount + $2 <= processed_amount
+          WHERE payment_id = $1 AND refunded_amount + refund_pending_amount + $2 <= processed_amount
          RETURNING payment_id
        ), refund AS (
          INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, asked, next_ask_at)
@@ -183,7 +184,8 @@ export class RefundRepository {
       if (!row) throw new Error('There is no such refund.');
       const conclusion = conclude(row.refund_state, answer);
       if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
-      if (conclusion.kind === 'askAgain') await this.askLater(tx, refundId, nextAskAt(row.created_at, asked, this.clock.now()));
+      if (conclusion.kind === 'askAgain')
+        await this.askLater(tx, refundId, nextAskAt(row.created_at, asked, this.clock.now()));
       if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, answer);
       return conclusion;
     });

@@ -124,7 +124,8 @@ describe('the effect of an answer', () => {
 
   test('ends a refund only where the list of transitions has it', () => {
     for (const [, state, effect] of pairs)
-      if (effect.kind === 'end') expect(REFUND_TRANSITIONS[state as 'pending']).toContain((effect as { state: string }).state);
+      if (effect.kind === 'end')
+        expect(REFUND_TRANSITIONS[state as 'pending']).toContain((effect as { state: string }).state);
   });
 });
 
@@ -133,7 +134,9 @@ describe('when the acquirer is asked', () => {
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
 
   test('after 2 s, 10 s, 1 min and 5 min, and every 5 min for ever', () => {
-    const times = ASK_AFTER_MS.map((_, asked) => nextAskAt(createdAt, asked, createdAt).getTime() - createdAt.getTime());
+    const times = ASK_AFTER_MS.map(
+      (_, asked) => nextAskAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
+    );
     expect(times).toEqual([2_000, 10_000, 60_000, 300_000]);
     for (const asked of [4, 5, 1_000_000])
       expect(nextAskAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + ASK_AGAIN_AFTER_MS));

@@ -1,4 +1,16 @@
-import { Body, Controller, Get, Header, Headers, HttpStatus, Inject, Post, Query, Res, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpStatus,
+  Inject,
+  Post,
+  Query,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
 import { CreateRefundRequest, isText, MAX_IDENTIFIER_LENGTH, type RefundResponse } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
@@ -44,10 +56,7 @@ export class RefundsController {
   /** Those of one payment, the newest first, at most 1 000; `[]` for a payment without any, 404 as above. */
   @Get()
   @Header('cache-control', 'no-store')
-  list(
-    @CallingMerchant() merchant: AuthenticatedMerchant,
-    @Query('svcId') svcId: unknown,
-  ): Promise<RefundResponse[]> {
+  list(@CallingMerchant() merchant: AuthenticatedMerchant, @Query('svcId') svcId: unknown): Promise<RefundResponse[]> {
     return this.createRefund.list(merchant, svcIdOf(svcId));
   }
 }

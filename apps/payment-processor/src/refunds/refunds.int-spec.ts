@@ -86,6 +86,16 @@ describe('a refund (M5)', () => {
     expect(body).toMatchObject({ svcId: paymentReference, status: 'succeeded' });
   });
 
+  test('of a payment whose payer was verified is made of the charge, not of the attempt that asked for the verification', async () => {
+    const payable = aPayable(merchant);
+    const challenged = await processor.pay(payable, { card: CARDS.verified });
+    await processor.answerChallenge(challenged, 'confirm');
+    expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
+    const refunded = await office.refund(challenged.paymentReference);
+    expect(refunded).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+    expect((await booksOf(processor, challenged.paymentReference)).bank).toHaveLength(1);
+  });
+
   test('that the bank declines has failed: its amount is free again, and an event says so', async () => {
     const payment = await aPaid({ card: CARDS.refundDeclined });
     const declined = await office.refund(payment.paymentReference, { amount: 12_345 });
@@ -115,7 +125,9 @@ describe('a refund (M5)', () => {
 describe('what cannot be given back', () => {
   test('more than was processed', async () => {
     const { paymentReference } = await aPaid();
-    expect(await office.refund(paymentReference, { amount: 12_346 })).toMatchObject(problem(422, /more than what is left/));
+    expect(await office.refund(paymentReference, { amount: 12_346 })).toMatchObject(
+      problem(422, /more than what is left/),
+    );
     expect((await booksOf(processor, paymentReference)).refunds).toEqual([]);
   });
 
@@ -133,7 +145,10 @@ describe('what cannot be given back', () => {
     const mixed = await partner.pay(await openInvoice(processor, own.site), voucher(12_000));
     const svcId = mixed.body.paymentReference as string;
     expect((await own.office.refund(svcId, { amount: 346 })).status).toBe(422);
-    expect(await own.office.refund(svcId, { amount: 345 })).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+    expect(await own.office.refund(svcId, { amount: 345 })).toMatchObject({
+      status: 201,
+      body: { status: 'succeeded' },
+    });
     const whole = { ...voucher(12_345), paymentMethod: undefined };
     const covered = await partner.pay(await openInvoice(processor, own.site), whole);
     expect(await own.office.refund(covered.body.paymentReference)).toMatchObject(problem(422, /Vouchers covered/));
