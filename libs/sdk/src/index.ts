@@ -10,7 +10,13 @@ export {
   type NotificationPage,
 } from './hosted-gateway-client.js';
 export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant-client.js';
-export type { MerchantInvoice, MerchantPayment, MerchantRefund, PaymentNotice, RefundOfPayment } from './merchant-payment.js';
+export type {
+  MerchantInvoice,
+  MerchantPayment,
+  MerchantRefund,
+  PaymentNotice,
+  RefundOfPayment,
+} from './merchant-payment.js';
 export type { CreateInvoiceRequest, MerchantSite } from './merchant-site.js';
 export type { StreamOptions } from './payment-stream.js';
 export { PartnerClient, type PartnerClientOptions } from './partner-client.js';

@@ -205,7 +205,7 @@ describe('who may refund what', () => {
 
   test('an unknown key is 401 with an empty body, whatever else is wrong', async () => {
     for (const headers of [{}, { 'x-api-key': 'svc_test_merchant_x' }]) {
-      const { status, body } = await httpClient(processor.service, headers as Record<string, string>)(
+      const { status, body } = await httpClient(processor.service, headers)(
         'POST',
         `/business/api/v1/merchants/${merchantId}/refunds`,
         { amount: 'x' },
