@@ -1,6 +1,7 @@
 #!/bin/sh
-# A step of an image: compiles every app and library, then bundles the payment page's script and style.
+# A step of an image: compiles every app and library, then bundles the payment page's script and style, and the apps.
 set -eu
 cd "$(dirname "$0")/../.."
 node node_modules/typescript/bin/tsc --build
 node apps/hosted-gateway/browser/build.ts
+node tools/bundle/bundle.ts

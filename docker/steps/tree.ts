@@ -1,19 +1,12 @@
 /**
- * Last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` makes the folder that is all an image holds:
- * the compiled app, the compiled libraries it depends on, and of what packages.sh has put into PACKAGES those packages
- * that they depend on, directly or not. Says how large it is.
+ * Last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` makes the folder that is all an image holds: the
+ * app's program as build.sh has bundled it, the files it reads, and of what packages.sh has put into PACKAGES those packages
+ * that the program imports, directly or not. Says how large it is.
  */
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
+import type { Programs } from '../../tools/bundle/bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -28,27 +21,34 @@ interface Manifest {
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
 }
 
+/** What telemetry loads only where it is told to trace, and so names to nobody. */
+const LOADED_BY_TELEMETRY = /^@opentelemetry\//;
+
 /** Makes the tree of one app. Returns its size in bytes. */
 export function makeTree(app: string, packagesFolder: string, folder: string): number {
   const packages = realpathSync(packagesFolder);
-  const start = join(packages, 'apps', app);
-  if (!existsSync(start)) throw new Error(`there is no app "${app}" in ${packagesFolder}`);
-  for (const found of dependenciesOf(start, packages)) {
-    const path = relative(packages, found);
-    const to = join(resolve(folder), path);
-    if (path.startsWith('node_modules/') || path.includes('/node_modules/')) copyPackage(found, to);
-    else copyWorkspace(path, found, to, resolve(folder));
-  }
+  const programs = JSON.parse(readFileSync(PROGRAMS_FILE, 'utf8')) as Programs;
+  const [program, telemetry] = [programs[`${app}/main`], programs['telemetry/main']];
+  if (program === undefined || telemetry === undefined) throw new Error(`there is no app "${app}" in ${PROGRAMS_FILE}`);
+  for (const file of new Set([...program.files, ...telemetry.files]))
+    for (const each of [file, `${file}.map`]) copyFromRoot(each, folder);
+  for (const files of ['assets', 'dist/pay-assets']) copyFromRoot(join('apps', app, files), folder);
+  // Makes its scripts ES modules.
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  const traced = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter((name) =>
+    LOADED_BY_TELEMETRY.test(name),
+  );
+  for (const found of dependenciesOf([...program.packages, ...traced], join(packages, 'apps', app), packages))
+    copyPackage(found, join(resolve(folder), relative(packages, found)));
   return sizeOf(folder);
 }
 
-/** The folders of an app and all it depends on, found as Node.js finds them. */
-function dependenciesOf(start: string, packages: string): Set<string> {
-  const found = new Set([start]);
+/** The folders of packages and all they depend on, found as Node.js finds them. What a program could use is not always installed. */
+function dependenciesOf(names: readonly string[], from: string, packages: string): Set<string> {
+  const found = new Set(names.map((name) => findPackage(name, from, packages)).filter((path) => path !== undefined));
   // A Set hands out what is added while it is walked.
   for (const folder of found) {
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = readManifest(folder);
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
       const dependency = findPackage(name, folder, packages);
       const isOptional = optionalDependencies?.[name] !== undefined || peerDependenciesMeta?.[name]?.optional === true;
@@ -57,6 +57,10 @@ function dependenciesOf(start: string, packages: string): Set<string> {
     }
   }
   return found;
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
 function findPackage(name: string, from: string, packages: string): string | undefined {
@@ -78,21 +82,8 @@ function copyPackage(from: string, to: string): void {
   });
 }
 
-/** Source maps of our own stay: they make stack traces name our lines, and hold no source. */
-function copyWorkspace(path: string, from: string, to: string, tree: string): void {
-  const compiled = join(root, path, 'dist');
-  if (!existsSync(compiled)) throw new Error(`${path} is not compiled: run docker/steps/build.sh first`);
-  for (const part of ['dist', 'assets'].filter((name) => existsSync(join(root, path, name)))) {
-    cpSync(join(root, path, part), join(to, part), {
-      recursive: true,
-      filter: (file) => !/\.(d\.ts|tsbuildinfo)$/.test(file),
-    });
-  }
-  cpSync(join(from, 'package.json'), join(to, 'package.json'));
-  const { name } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as { name: string };
-  const link = join(tree, 'node_modules', name);
-  mkdirSync(dirname(link), { recursive: true });
-  symlinkSync(relative(dirname(link), to), link);
+function copyFromRoot(path: string, folder: string): void {
+  if (existsSync(join(root, path))) cpSync(join(root, path), join(folder, path), { recursive: true });
 }
 
 function sizeOf(folder: string): number {

@@ -4,12 +4,13 @@ import { lastLines } from './files.ts';
 import { runProgram } from './run-program.ts';
 import { SvcError } from './svc-error.ts';
 
-/** Compiles what has changed, then bundles the script of the payment page. Returns what was done, in words. */
+/** Compiles what has changed, then bundles the script of the payment page and the programs that ./svc starts. Returns what was done, in words. */
 export async function build(root: string, logFile: string): Promise<string> {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await buildStep('the compiler', [compiler, '--build'], root, logFile);
   const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
   if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
+  await buildStep('the bundle', [join(root, 'tools', 'bundle', 'bundle.ts')], root, logFile);
   return 'compiled';
 }
 

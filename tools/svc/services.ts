@@ -3,7 +3,7 @@
  * each (supervisor.ts). Started, found again, asked for its health, stopped.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, rmSync } from 'node:fs';
+import { closeSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { environmentFor } from './env-files.ts';
 import type { Variables } from './env-files.ts';
@@ -12,6 +12,7 @@ import { formatLogLine } from './log-lines.ts';
 import { PATIENCE } from './patience.ts';
 import { stopLeftBehind } from './processes.ts';
 import { findIdentity, isAlive } from './process-identity.ts';
+import { programArguments } from './programs.ts';
 import { runProgram } from './run-program.ts';
 import { pathsOf, urlOf } from './settings.ts';
 import type { Ports, Settings } from './settings.ts';
@@ -53,11 +54,10 @@ export function findServices(settings: Settings): RunningServices | undefined {
 
 /** Brings every schema to what the code expects. */
 export async function migrate(settings: Settings, variables: Variables, logFile: string): Promise<string> {
-  const script = entryPoint(settings, 'migrate.js');
   const before = openLog(logFile);
   closeSync(before.handle);
   const env = environmentFor(variables);
-  const { code } = await runProgram(process.execPath, ['--enable-source-maps', script], {
+  const { code } = await runProgram(process.execPath, programArguments(settings.root, 'all-in-one', 'migrate'), {
     cwd: settings.root,
     env,
     logFile,
@@ -77,7 +77,7 @@ export async function startServices(
   const { startedAt, mode, ownsBroker } = how;
   const program =
     mode !== 'distributed'
-      ? ['--enable-source-maps', entryPoint(settings, 'main.js')]
+      ? programArguments(settings.root, 'all-in-one')
       : [join(import.meta.dirname, 'supervisor.ts'), settings.dataDir, String(settings.ports.api)];
   const log = openLog(paths.servicesLog);
   const child = spawn(process.execPath, program, {
@@ -161,12 +161,6 @@ function lastError(output: string): string | undefined {
   const telling = /"level":\s*("(error|fatal)"|[56]0)|^Cannot start: |^\w*(Error|Exception)\b.*:/;
   const line = lines.findLast((candidate) => telling.test(candidate)) ?? lines.at(-1);
   return line === undefined ? undefined : (formatLogLine(line).split('\n')[0] ?? '').trim().slice(0, 400);
-}
-
-function entryPoint(settings: Settings, file: string): string {
-  const script = join(settings.root, 'apps', 'all-in-one', 'dist', file);
-  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have made it' });
-  return script;
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

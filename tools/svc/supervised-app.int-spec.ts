@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatEnvFile } from './env-files.ts';
@@ -24,15 +24,23 @@ describe('a supervised app', () => {
 
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'svc-supervised-'));
-    mkdirSync(join(root, 'apps', 'identity', 'dist'), { recursive: true });
-    writeFileSync(join(root, 'apps', 'identity', 'dist', 'main.js'), PROGRAM);
+    const program = join(root, 'main.cjs');
+    writeFileSync(program, PROGRAM);
     port = await findFreePort();
     const envFile = join(root, 'identity.env');
     writeFileSync(envFile, formatEnvFile({ SVC_PORT: String(port) }));
     lines = [];
     changes = 0;
     const log = (_level: string, message: string) => lines.push(message);
-    app = new SupervisedApp({ app: 'identity', root, envFile, port, log, onChange: () => changes++ });
+    app = new SupervisedApp({
+      app: 'identity',
+      root,
+      program: [program],
+      envFile,
+      port,
+      log,
+      onChange: () => changes++,
+    });
     app.start();
     expect(await app.becomesReady()).toBe(true);
   });

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
@@ -15,6 +14,8 @@ import { waitUntil } from './wait-until.ts';
 export interface SupervisedAppPlan {
   readonly app: Supervised;
   readonly root: string;
+  /** What Node.js is given, see programs.ts. */
+  readonly program: readonly string[];
   /** `<app>.env`, read at each start. */
   readonly envFile: string;
   readonly port: number;
@@ -54,12 +55,11 @@ export class SupervisedApp {
   }
 
   start(): void {
-    const { app, root, envFile } = this.plan;
+    const { app, root, program, envFile } = this.plan;
     this.isWanted = true;
     const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>;
-    const script = join(root, 'apps', app, 'dist', 'main.js');
     const startedAt = performance.now();
-    const child = spawn(process.execPath, ['--enable-source-maps', script], {
+    const child = spawn(process.execPath, program, {
       cwd: root,
       env: environmentFor(variables),
       // Its lines go straight to the log the supervisor itself writes to; the front is told of restarts.

@@ -12,6 +12,7 @@ import { SUPERVISED, writeProcesses } from './processes.ts';
 import type { Supervised } from './processes.ts';
 import type { RestartOutcome, RestartRequest } from './restart.ts';
 import { SERVICES, pathsOf, readSettings } from './settings.ts';
+import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -27,7 +28,15 @@ const apps = new Map<Supervised, SupervisedApp>();
 for (const app of SUPERVISED) {
   apps.set(
     app,
-    new SupervisedApp({ app, root, envFile: join(paths.env, `${app}.env`), port: portOf(app), log, onChange: write }),
+    new SupervisedApp({
+      app,
+      root,
+      program: programArguments(root, app),
+      envFile: join(paths.env, `${app}.env`),
+      port: portOf(app),
+      log,
+      onChange: write,
+    }),
   );
 }
 /** One at a time: a restart that is asked for while another is under way waits for it. */

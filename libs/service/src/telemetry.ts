@@ -24,8 +24,7 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici') as typeof Undici;
 
   const sdk = new NodeSDK({
-    // apps/<name>/dist/main.js, unless OTEL_SERVICE_NAME says otherwise.
-    serviceName: process.env['OTEL_SERVICE_NAME'] ?? basename(dirname(dirname(process.argv[1] ?? ''))),
+    serviceName: process.env['OTEL_SERVICE_NAME'] ?? appOf(process.argv[1] ?? ''),
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
@@ -36,6 +35,11 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   });
   sdk.start();
   stop = () => sdk.shutdown();
+}
+
+/** The app whose program it is: `apps/<app>/dist/main.js` as it is compiled, `dist/<app>/main.js` as it is bundled. */
+function appOf(program: string): string {
+  return basename(dirname(program.replace('/dist/main.js', '/main.js')));
 }
 
 /** A session's id or code opens its page, so addresses are recorded without their query and without ids. */

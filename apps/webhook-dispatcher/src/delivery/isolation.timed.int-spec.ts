@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
@@ -96,13 +96,17 @@ async function listening(server: Server): Promise<string> {
 
 test('a merchant with dead and hanging endpoints leaves a hundred others as quick as they were', async () => {
   // They take the connection and never say a word. The last one is closed again: nobody is there.
-  const servers = Array.from({ length: 7 }, () => createServer((socket) => void socket.on('error', () => undefined)));
+  const hanging: Socket[] = [];
+  const servers = Array.from({ length: 7 }, () =>
+    createServer((socket) => void hanging.push(socket.on('error', () => undefined))),
+  );
   const urls = await Promise.all(servers.map(listening));
   await new Promise((closed) => servers.at(-1)!.close(closed));
 
   await latencies([]); // warm
   const alone = await latencies([]);
   const beside = await latencies(urls);
+  for (const socket of hanging) socket.destroy();
   for (const server of servers) server.close();
 
   const figures = [alone, beside].map((sorted) => [0.5, 0.99, 1].map((share) => Math.round(percentile(sorted, share))));

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** What it makes is what every system test runs. */
+describe('the bundle', () => {
+  beforeAll(() => {
+    bundle();
+  });
+
+  it('is not made again while nothing was compiled or installed', () => {
+    const madeAt = statSync(join(root, 'dist/inputs.sha256')).mtimeMs;
+    expect(bundle()).toBe('up to date');
+    expect(statSync(join(root, 'dist/inputs.sha256')).mtimeMs).toBe(madeAt);
+  });
+
+  it('has a program for each app', () => {
+    const apps = globSync('apps/*/dist/main.js', { cwd: root }).map((file) => file.split('/')[1]!);
+    expect(apps.length).toBeGreaterThan(9);
+    expect(apps.filter((app) => !existsSync(join(root, 'dist', app, 'main.js')))).toEqual([]);
+  });
+
+  it("has no source maps of other people's packages, and ours, which make stack traces name our lines", () => {
+    const sources = globSync('dist/chunks/*.map', { cwd: root }).flatMap(
+      (file) => (JSON.parse(readFileSync(join(root, file), 'utf8')) as { sources: string[] }).sources,
+    );
+    expect(sources.filter((source) => source.includes('node_modules/'))).toEqual([]);
+    expect(sources.filter((source) => source.endsWith('payments/charge-attempt.ts'))).toHaveLength(1);
+  });
+
+  function bundle(): string {
+    return execFileSync(process.execPath, [join(import.meta.dirname, 'bundle.ts')], { encoding: 'utf8' }).trim();
+  }
+});

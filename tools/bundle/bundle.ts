@@ -1,0 +1,131 @@
+/**
+ * Bundles what `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads some 2 100 modules, most of
+ * them other people's, and to find and read them took more than half of the processor time of its start (ADR 37).
+ *
+ * Writes `dist/<app>/<program>.js`, what programs share into `dist/chunks`, and `dist/programs.json`, which says what each needs.
+ * It is made from compiled code, because esbuild writes no decorator metadata. Does nothing when nothing was compiled or
+ * installed since.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+import type { Metafile } from 'esbuild';
+import { OTHERS, PLUGINS } from './plugins.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const digestFile = join(root, 'dist/inputs.sha256');
+export const PROGRAMS_FILE = join(root, 'dist/programs.json');
+
+/** Of a program, by its name: `identity/main`. */
+export type Programs = Readonly<Record<string, Program>>;
+
+export interface Program {
+  /** Scripts, from the root. A source map has the script's name and `.map`. */
+  readonly files: readonly string[];
+  /** What it imports from node_modules, if it is there. */
+  readonly packages: readonly string[];
+}
+
+/** What OpenTelemetry patches as it is loaded, and what must be there before any chunk is evaluated. */
+const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'undici'];
+
+export async function bundle(): Promise<'bundled' | 'up to date'> {
+  const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
+  const digest = digestOfInputs();
+  if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
+  const { metafile } = await build({
+    entryPoints: [
+      ...compiled.map((file) => ({ in: file, out: file.replace(/^apps\/(.+)\/dist\/(.+)\.js$/, '$1/$2') })),
+      { in: 'libs/service/dist/telemetry.js', out: 'telemetry/main' },
+      { in: OTHERS, out: `${OTHERS}/main` },
+    ],
+    absWorkingDir: root,
+    outdir: 'dist',
+    chunkNames: 'chunks/[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    external: NOT_BUNDLED,
+    // TypeORM names entities and migrations by their classes.
+    keepNames: true,
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+    plugins: PLUGINS,
+    logLevel: 'warning',
+    // Decorators write metadata while their module is evaluated; CommonJS packages require what is not bundled.
+    banner: {
+      js: [
+        "import 'reflect-metadata';",
+        "import { createRequire as createRequireOfBundle } from 'node:module';",
+        'const require = createRequireOfBundle(import.meta.url);',
+      ].join('\n'),
+    },
+  });
+  dropSourceMapsOfOthers(metafile);
+  writeFileSync(PROGRAMS_FILE, JSON.stringify(programsOf(metafile), null, 2));
+  removeOlder(metafile);
+  writeFileSync(digestFile, digest);
+  return 'bundled';
+}
+
+/** What the compiler says of its inputs, the packages' lock file, and how it is bundled. */
+function digestOfInputs(): string {
+  const here = relative(root, import.meta.dirname);
+  const files = globSync(['{apps,libs}/*/tsconfig.tsbuildinfo', 'package-lock.json', `${here}/*.ts`], { cwd: root });
+  const hash = createHash('sha256');
+  for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+/** A source map is read when its script is, and other people's are ten times as large as ours. */
+function dropSourceMapsOfOthers({ outputs }: Metafile): void {
+  for (const [file, { inputs }] of Object.entries(outputs)) {
+    if (!file.endsWith('.js') || Object.keys(inputs).some(isOurs)) continue;
+    const path = join(root, file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n$/, '\n'));
+    rmSync(`${path}.map`);
+  }
+}
+
+function isOurs(input: string): boolean {
+  return /^(apps|libs)\/[^/]+\/dist\//.test(input);
+}
+
+function programsOf({ outputs }: Metafile): Programs {
+  const programs: Record<string, Program> = {};
+  for (const [file, { entryPoint }] of Object.entries(outputs)) {
+    if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(OTHERS)) continue;
+    const files = new Set([file]);
+    const packages = new Set(['reflect-metadata']);
+    // A Set hands out what is added while it is walked.
+    for (const each of files)
+      for (const { path, external } of outputs[each]?.imports ?? []) (external === true ? packages : files).add(path);
+    const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageOf);
+    programs[file.slice('dist/'.length, -'.js'.length)] = {
+      files: [...files],
+      packages: [...new Set(imported)].sort(),
+    };
+  }
+  return programs;
+}
+
+/** `@scope/name/file.js` → `@scope/name` */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Afterwards: a process that runs may still load one. */
+function removeOlder({ outputs }: Metafile): void {
+  for (const file of globSync('dist/chunks/*', { cwd: root }))
+    if (outputs[file] === undefined || !existsSync(join(root, file))) rmSync(join(root, file), { force: true });
+}
+
+if (import.meta.main) console.log(await bundle());

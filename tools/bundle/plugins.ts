@@ -1,0 +1,121 @@
+/** What esbuild does not know of Nest, of CommonJS packages and of modules that read files. */
+import { globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { build } from 'esbuild';
+import type { Plugin } from 'esbuild';
+
+const root = join(import.meta.dirname, '..', '..');
+export const OTHERS = 'packages-of-others';
+const ON_DEMAND = 'on-demand';
+const THROTTLER = '@nestjs/throttler';
+
+/** Nest imports packages as it needs them: some are not there, and some are CommonJS, whose names Node.js finds by itself. */
+const packagesOnDemand: Plugin = {
+  name: 'packages on demand',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === ON_DEMAND) return undefined;
+      const found = await esbuild.resolve(path, { ...from, pluginData: ON_DEMAND });
+      if (found.errors.length > 0) return { path, external: true };
+      const isCommonJs = found.path.startsWith(root) && !found.external && !(await isModule(found.path));
+      return from.kind === 'dynamic-import' && isCommonJs ? { path, namespace: ON_DEMAND } : undefined;
+    });
+    esbuild.onLoad({ filter: /.*/, namespace: ON_DEMAND }, async ({ path }) => ({
+      contents: `import * as all from '${path}';\nexport const { ${(await namesOf(path)).join()} } = all;`,
+      resolveDir: root,
+    }));
+  },
+};
+
+async function isModule(file: string): Promise<boolean> {
+  return file.endsWith('.mjs') || /^(import|export) /m.test(await readFile(file, 'utf8'));
+}
+
+/** What a CommonJS package exports, as Node.js would say. */
+async function namesOf(name: string): Promise<string[]> {
+  return Object.keys((await import(name)) as object).filter(
+    (each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== 'default',
+  );
+}
+
+/** A program that nobody starts: it keeps other people's packages in chunks of their own, which need no source map. */
+const packagesOfOthers: Plugin = {
+  name: 'packages of others',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: new RegExp(`^${OTHERS}`) }, ({ path }) => ({ path, namespace: OTHERS }));
+    esbuild.onLoad({ filter: /.*/, namespace: OTHERS }, ({ path }) => {
+      const folder = path.slice(OTHERS.length + 1);
+      return {
+        contents: (folder === '' ? foldersOfOurs() : dependenciesOf(folder))
+          .map((name, index) => `export * as package${index} from '${name}';`)
+          .join('\n'),
+        resolveDir: join(root, folder),
+      };
+    });
+  },
+};
+
+/** Each has its own, because an app or a library may have another version of a package than the rest. */
+function foldersOfOurs(): string[] {
+  return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${OTHERS}/${dirname(file)}`);
+}
+
+function dependenciesOf(folder: string): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
+  return Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
+}
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** A module that reads files beside itself finds them where it was compiled: every script is two folders below the root. */
+const foldersOfModules: Plugin = {
+  name: 'folders of modules',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /\/(apps|libs)\/[^/]+\/dist\/.*\.js$/ }, async ({ path }) => {
+      const contents = await readFile(path, 'utf8');
+      if (!contents.includes('import.meta.dirname')) return undefined;
+      const folder = JSON.stringify(`/../../${relative(root, dirname(path))}`);
+      return { contents: contents.replaceAll('import.meta.dirname', `(import.meta.dirname + ${folder})`) };
+    });
+  },
+};
+
+/**
+ * The one CommonJS package that requires Nest, which is ES modules. esbuild would evaluate Nest at the first such call, in an
+ * order that Nest's circular modules do not bear. So it is made a module that imports Nest.
+ */
+const throttlerAsModule: Plugin = {
+  name: 'throttler as a module',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: new RegExp(`^${THROTTLER}$`) }, ({ path }) => ({ path, namespace: THROTTLER }));
+    esbuild.onLoad({ filter: /.*/, namespace: THROTTLER }, async () => ({
+      contents: await throttler(),
+      resolveDir: root,
+    }));
+  },
+};
+
+async function throttler(): Promise<string> {
+  const nest = ['@nestjs/common', '@nestjs/core'];
+  const { outputFiles } = await build({
+    entryPoints: [createRequire(import.meta.url).resolve(THROTTLER)],
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    packages: 'external',
+  });
+  return [
+    ...nest.map((name, index) => `import * as nest${index} from '${name}';`),
+    `const nest = { ${nest.map((name, index) => `'${name}': nest${index}`).join()} };`,
+    'const module = { exports: {} };',
+    `((require, exports) => { ${outputFiles[0]!.text}\n })((name) => nest[name] ?? require(name), module.exports);`,
+    `export const { ${(await namesOf(THROTTLER)).join()} } = module.exports;`,
+  ].join('\n');
+}
+
+export const PLUGINS: Plugin[] = [packagesOnDemand, packagesOfOthers, foldersOfModules, throttlerAsModule];
