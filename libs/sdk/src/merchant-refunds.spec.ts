@@ -28,7 +28,7 @@ function clientOf(...answers: readonly (readonly [status: number, body: unknown,
     wait: () => Promise.resolve(),
     fetch: (url, { method = '', headers, body } = {}) => {
       const text = typeof body === 'string' ? (JSON.parse(body) as unknown) : undefined;
-      sent.push({ method, url: String(url), headers: headers as Record<string, string>, body: text });
+      sent.push({ method, url: new Request(url).url, headers: headers as Record<string, string>, body: text });
       const [status, answer, more] = left.shift()!;
       return Promise.resolve(Response.json(answer, { status, ...(more ? { headers: more } : {}) }));
     },

@@ -34,7 +34,7 @@ interface Death {
 /** Lets the process die there; returns whether it has. */
 function dieAt({ of, method, when, nth = 1 }: Death): () => boolean {
   const target = processor.service.app.get<Record<string, (...given: unknown[]) => Promise<unknown>>>(
-    of === 'refunds' ? RefundRepository : (Acquirer),
+    of === 'refunds' ? RefundRepository : Acquirer,
   );
   const real = target[method]!.bind(target);
   let [calls, isDead] = [0, false];
