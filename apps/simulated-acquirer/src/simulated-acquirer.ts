@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
-import { type ChargeRecord, ChargeStore } from './charge-store.js';
+import { ChargeStore } from './charge-store.js';
 import { SimulatedAcquirerConfig } from './config.js';
+import type { ChargeRecord } from './records.js';
 import {
   type BankAccount,
   type ChargeRequest,

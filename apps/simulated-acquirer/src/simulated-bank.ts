@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { ChargeStore } from './charge-store.js';
 import type {
   CardBehaviour,
   Challenge,
   ChargeRecord,
-  ChargeStore,
   DeclineReason,
   RefundBehaviour,
   RefundDeclineReason,
   RefundRecord,
-} from './charge-store.js';
+} from './records.js';
 import { pageOf, type StatementPage } from './statement.js';
 
 /** Test numbers and what they do; every other valid number is approved. The README lists them for people. */

@@ -1,4 +1,4 @@
-import type { ChargeRecord, RefundRecord } from './charge-store.js';
+import type { ChargeRecord, RefundRecord } from './records.js';
 
 /** A movement of money on the statement of an account. */
 export interface StatementLine {
