@@ -179,6 +179,7 @@ describe('the list for administrators', () => {
   test('refuses other states and stays shut without the administration key', async () => {
     expect((await admin('GET', '/admin/v1/refunds?state=failed')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=x&svcId=y')).status).toBe(400);
+    expect((await admin('GET', '/admin/v1/refunds?svcId=x&state=pending')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=nothing')).body).toEqual({ refunds: [] });
     expect((await httpClient(processor.service)('GET', '/admin/v1/refunds')).status).toBe(401);
   });

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type AnyPaymentSnapshot,
   type Mode,
+  type PaymentState,
   type RefundedPayment,
   RefundFailedV1,
   type RefundResponse,
@@ -28,6 +29,7 @@ export interface RefundOwner {
 
 /** A payment with what a refund of it needs. */
 export interface PaymentToRefund extends RefundablePayment {
+  readonly state: PaymentState;
   readonly paymentId: string;
   readonly paymentReference: string;
   readonly currencyISOCode: string;

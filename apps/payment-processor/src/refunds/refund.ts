@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ErrorCode, PaymentMethodType, PaymentState, RefundStatus } from '@svc/contracts';
+import type { ErrorCode, PaymentMethodType, RefundStatus } from '@svc/contracts';
 import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
 
 /**
@@ -14,9 +14,8 @@ export const REFUND_TRANSITIONS = {
 
 /** What decides whether money of a payment can be given back. Amounts in cents. */
 export interface RefundablePayment {
-  readonly state: PaymentState;
   readonly paymentMethodType: PaymentMethodType;
-  /** What the acquirer has taken: tip included, vouchers not. */
+  /** What was taken from the payer: tip included, vouchers not; 0 unless the payment succeeded (P6). */
   readonly processedAmount: number;
   readonly refundedAmount: number;
   /** Reserved by pending refunds. */
@@ -27,7 +26,7 @@ export type RefundRefusal = Extract<ErrorCode, 'refund.amount-exceeded' | 'refun
 
 /** Cents that a new refund may have. */
 export function refundableAmount(payment: RefundablePayment): number {
-  if (payment.state !== 'success' || payment.paymentMethodType !== 'Card') return 0;
+  if (payment.paymentMethodType !== 'Card') return 0;
   return payment.processedAmount - payment.refundedAmount - payment.pendingAmount;
 }
 
@@ -36,8 +35,7 @@ export function refundableAmount(payment: RefundablePayment): number {
  * was made elsewhere is given back there, and a voucher is not money.
  */
 export function refundRefusal(payment: RefundablePayment, amount: number): RefundRefusal | undefined {
-  if (payment.state !== 'success' || payment.paymentMethodType !== 'Card' || payment.processedAmount === 0)
-    return 'refund.not-possible';
+  if (payment.paymentMethodType !== 'Card' || payment.processedAmount === 0) return 'refund.not-possible';
   return amount > refundableAmount(payment) ? 'refund.amount-exceeded' : undefined;
 }
 
