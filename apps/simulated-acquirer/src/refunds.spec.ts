@@ -142,6 +142,14 @@ test('another account finds neither charge nor refund, and gives nothing of them
   expect(await call('GET', `/charges/${charge}`)).toMatchObject({ outcome: 'approved' });
 });
 
+test('a call of the other mode finds neither charge nor refund', async () => {
+  const charge = await aCharge();
+  await refund(charge, 100, 'of-test-mode');
+  const headers = { 'acquirer-account': 'shop-1', 'acquirer-mode': 'live' };
+  for (const path of [`/charges/${charge}`, '/refunds/of-test-mode'])
+    expect((await fetch(acquirer.url + path, { headers })).status).toBe(404);
+});
+
 describe('the statement of a day', () => {
   const linesOf = async (day: string, account: string): Promise<unknown> =>
     (await call('GET', `/statements/${day}`, undefined, account))['lines'];
