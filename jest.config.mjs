@@ -6,7 +6,7 @@
 
 /** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
 const DEPENDS_ON_POSTGRES_VERSION = [
-  '{apps,libs}/**/{plans,entities,column-drift,data-source,preparing-client}',
+  '{apps,libs}/**/{plans,entities,column-drift,data-source,planner-settings,preparing-client,room-for-updates}',
   'apps/identity/src/migrations/*',
   'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
   'libs/messaging/src/contract/embedded',

@@ -3,6 +3,7 @@
  * identity, and the same data run in every way there is. Restarts and faults have specs of their own.
  */
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { Books } from './books.js';
 import { aSessionRequest, clientOf, createSessions } from './merchant.js';
@@ -11,7 +12,7 @@ import { APPROVED, fillIn, press } from './payer.js';
 import { decode, logIn, type PartnerHeaders } from './partner.js';
 import { Platform } from './platform.js';
 import { anInvoice, newInvoice, till } from './till.js';
-import { TraceCollector } from './trace-collector.js';
+import { type Span, TraceCollector } from './trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;
@@ -55,27 +56,73 @@ async function expectAllHeardOnce(): Promise<void> {
   await books.expectToAgree(paid);
 }
 
+/** Of whoever began the trace. */
+const CALLERS_SPAN = randomBytes(8).toString('hex');
+const aTrace = (): string => randomBytes(16).toString('hex');
+const traceparentOf = (trace: string): string => `00-${trace}-${CALLERS_SPAN}-01`;
+
+async function createSessionIn(
+  trace: string,
+  notificationUrl = endpoint.url,
+): Promise<{ sessionId: string; redirectUrl: string }> {
+  const site = platform.site(0, 0);
+  const created = await fetch(`${platform.demo.gatewayUrl}/api/v3.1/sessions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      merchantId: String(site.merchant.merchantId),
+      merchantSiteId: String(site.siteId),
+      'x-api-key': site.apiKey,
+      traceparent: traceparentOf(trace),
+    },
+    body: JSON.stringify(aSessionRequest(notificationUrl)),
+  });
+  return (await created.json()) as { sessionId: string; redirectUrl: string };
+}
+
+/** Spans that hang neither on another of the trace nor on its caller's. */
+function orphansOf(trace: string): Span[] {
+  const spans = collector.of(trace);
+  const known = new Set([CALLERS_SPAN, ...spans.map(({ spanId }) => spanId)]);
+  return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
+}
+
+/** Locks the table against writers until `count` statements wait for it, so that the calls that come meanwhile share one. */
+async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
+  const client = await platform.sqlClient();
+  try {
+    await client.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
+    const result = work();
+    await waitUntil(`${count} statements to wait for ${table}`, 10_000, async () => {
+      const waiting = await platform.sql(`SELECT FROM pg_locks WHERE relation = $1::regclass AND NOT granted`, [table]);
+      return waiting.length >= count;
+    });
+    await client.query('ROLLBACK');
+    return await result;
+  } finally {
+    await client.end();
+  }
+}
+
+/** An event as it is logged. */
+interface EventRow {
+  readonly id: string;
+  readonly type: string;
+  /** One for each statement. */
+  readonly txid: string;
+  readonly trace: string;
+  readonly sessionId: string;
+}
+
 describe('a trace', () => {
-  const [merchantsTrace, merchantsSpan] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  const merchantsTrace = aTrace();
   const followed = ['front', 'hosted-gateway', 'payment-processor', 'webhook-dispatcher'];
   const MERCHANTS_SECRET = 'the-secret-in-the-address';
   let sessionId: string;
   let code: string;
 
   it('that begins at the merchant goes through every service of a payment, and back to the merchant', async () => {
-    const site = platform.site(0, 0);
-    const created = await fetch(`${platform.demo.gatewayUrl}/api/v3.1/sessions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        merchantId: String(site.merchant.merchantId),
-        merchantSiteId: String(site.siteId),
-        'x-api-key': site.apiKey,
-        traceparent: `00-${merchantsTrace}-${merchantsSpan}-01`,
-      },
-      body: JSON.stringify(aSessionRequest(`${endpoint.url}?token=${MERCHANTS_SECRET}`)),
-    });
-    const session = (await created.json()) as { sessionId: string; redirectUrl: string };
+    const session = await createSessionIn(merchantsTrace, `${endpoint.url}?token=${MERCHANTS_SECRET}`);
     ({ sessionId } = session);
     expect(await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl))).toMatchObject({ httpStatus: 200 });
     paid++;
@@ -85,7 +132,7 @@ describe('a trace', () => {
       [sessionId],
     );
     const scanned = await fetch(`${platform.demo.gatewayUrl}/c/${code}`, {
-      headers: { traceparent: `00-${merchantsTrace}-${merchantsSpan}-01` },
+      headers: { traceparent: traceparentOf(merchantsTrace) },
     });
     expect(scanned.status).toBe(200);
     expect(endpoint.deliveries.at(-1)!.headers['traceparent']).toMatch(
@@ -96,15 +143,7 @@ describe('a trace', () => {
       const services = new Set(collector.of(merchantsTrace).map(({ service }) => service));
       return Promise.resolve(followed.every((service) => services.has(service)));
     });
-    // Each span hangs on another of the trace or on the merchant's own.
-    const orphans = (): string[] => {
-      const spans = collector.of(merchantsTrace);
-      const known = new Set([merchantsSpan, ...spans.map(({ spanId }) => spanId)]);
-      return spans
-        .filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''))
-        .map(({ service, name }) => `${service} ${name}`);
-    };
-    await waitUntil('the last span', 20_000, () => Promise.resolve(orphans().length === 0));
+    await waitUntil('the last span', 20_000, () => Promise.resolve(orphansOf(merchantsTrace).length === 0));
   });
 
   it('says nothing of the card, nor of what opens the page', () => {
@@ -123,6 +162,106 @@ describe('a trace', () => {
     expect(new Set(lines)).toEqual(new Set(['hosted-gateway', 'webhook-dispatcher']));
   });
 });
+
+it('the trace of each payment is whole and its own, although its rows shared statements with others', async () => {
+  const before = endpoint.deliveries.length;
+  const traces = Array.from({ length: 12 }, aTrace);
+  const payers = traces.map(aTrace);
+  const sessions = await whileLocked('hosted_gateway.sessions', 1, () =>
+    Promise.all(traces.map((trace) => createSessionIn(trace))),
+  );
+  const filled = await Promise.all(sessions.map(({ redirectUrl }) => fillIn(redirectUrl)));
+  const { gatewayUrl } = platform.demo;
+  const pressed = await whileLocked('payment_processor.transfers', 1, () =>
+    whileLocked('payment_processor.payables', 2, () =>
+      Promise.all(filled.map((one, nth) => press(gatewayUrl, one, { traceparent: traceparentOf(payers[nth]!) }))),
+    ),
+  );
+  expect(pressed).toEqual(traces.map(() => ({ httpStatus: 200, state: 'succeeded' })));
+  paid += traces.length;
+  await expectAllHeardOnce();
+
+  const events = await platform.sql<EventRow>(
+    `SELECT id, type, txid::text, substr(traceparent, 4, 32) AS trace,
+            coalesce(payload -> 'payable' ->> 'payableId', aggregate_id) AS "sessionId"
+       FROM (TABLE hosted_gateway.event_log UNION ALL TABLE payment_processor.event_log) AS event_log
+      WHERE substr(traceparent, 4, 32) = ANY ($1) OR payload -> 'payable' ->> 'payableId' = ANY ($2)`,
+    [[...traces, ...payers], sessions.map(({ sessionId }) => sessionId)],
+  );
+  const types = ['payment.processing.v1', 'payment.succeeded.v1', 'session.created.v1'];
+  const shown = events.map(({ sessionId, trace, type }) => `${sessionId} ${trace} ${type}`);
+  expect(shown.sort()).toEqual(
+    sessions.flatMap(({ sessionId }, nth) => types.map((type) => `${sessionId} ${traces[nth]} ${type}`)).sort(),
+  );
+  for (const type of types)
+    expect(new Set(events.filter((event) => event.type === type).map(({ txid }) => txid)).size).toBeLessThan(12);
+
+  const webhooks = endpoint.deliveries.slice(before).map(({ payment, headers }) => {
+    return `${payment.sessionId} ${String(headers['traceparent']).slice(3, 35)}`;
+  });
+  expect(webhooks.sort()).toEqual(sessions.map(({ sessionId }, nth) => `${sessionId} ${traces[nth]}`).sort());
+
+  await expectSpansOf(traces, payers, events);
+});
+
+/**
+ * All but those of the simulated bank, and those of statements: each of those has one span, in the trace of the call that
+ * waited longest for it.
+ */
+const SPANS_OF_A_PAYMENT = [
+  'code-decoder: process payment.succeeded.v1',
+  'code-decoder: process session.created.v1',
+  'front: POST',
+  'front: POST',
+  'hosted-gateway: POST',
+  'hosted-gateway: pay session',
+  'hosted-gateway: process payment.processing.v1',
+  'hosted-gateway: process payment.succeeded.v1',
+  'merchant-retrieval: process payment.succeeded.v1',
+  'payment-processor: POST',
+  'payment-processor: process session.created.v1',
+  'webhook-dispatcher: POST',
+  'webhook-dispatcher: notify merchant',
+  'webhook-dispatcher: process payment.succeeded.v1',
+];
+
+/** Waits for the spans of payments that went alike, each in a trace of its own, which its payer's requests are linked to. */
+async function expectSpansOf(
+  traces: readonly string[],
+  payers: readonly string[],
+  events: readonly EventRow[],
+): Promise<void> {
+  const isExpected = ({ service, attributes }: Span): boolean =>
+    service !== 'simulated-acquirer' && !attributes.some(({ key }) => key.startsWith('db.'));
+  const shapes = (): string[][] =>
+    traces.map((trace) =>
+      collector
+        .of(trace)
+        .filter(isExpected)
+        .map(({ service, name }) => `${service}: ${name}`)
+        .sort(),
+    );
+  const whole = traces.map(() => SPANS_OF_A_PAYMENT);
+  // When they are never so, the comparison says what is missing, or too much.
+  await waitUntil('the spans of every payment', 20_000, () =>
+    Promise.resolve(isDeepStrictEqual(shapes(), whole)),
+  ).catch(() => undefined);
+  expect(shapes()).toEqual(whole);
+  expect(traces.flatMap(orphansOf)).toEqual([]);
+
+  const handlings = collector.spans.map(({ traceId, attributes }) => ({
+    traceId,
+    id: attributes.find(({ key }) => key === 'messaging.message.id')?.value.stringValue,
+  }));
+  for (const { id, type, trace } of events) {
+    const found = handlings.filter((handling) => handling.id === id).map(({ traceId }) => traceId);
+    expect([type, ...new Set(found)]).toEqual([type, trace]);
+  }
+  traces.forEach((trace, nth) => {
+    const { links = [] } = collector.of(trace).find(({ name }) => name === 'pay session')!;
+    expect(links.map(({ traceId }) => traceId)).toEqual([payers[nth]]);
+  });
+}
 
 it('each key sees of the payments of merchants what it may, in every look-up and on the stream (A7, M1)', async () => {
   const [site, another, foreign] = [platform.site(0, 0), platform.site(0, 1), platform.site(1, 0)];

@@ -43,10 +43,14 @@ export interface Pressed {
 }
 
 /** Presses Pay. Rejects when the connection is lost, which says nothing about the payment. */
-export async function press(gatewayUrl: string, { sessionId, body }: PressOfPay): Promise<Pressed> {
+export async function press(
+  gatewayUrl: string,
+  { sessionId, body }: PressOfPay,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Pressed> {
   const answer = await fetch(`${gatewayUrl}/pay/${sessionId}/payments`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body,
     signal: AbortSignal.timeout(25_000),
   });

@@ -9,7 +9,9 @@ export interface Span {
   /** Empty or absent for the first of a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
-  readonly attributes: readonly { readonly key: string; readonly value: object }[];
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+  /** Spans of other traces that it has to do with. */
+  readonly links?: readonly { readonly traceId: string }[];
   /** The app that reported it. */
   readonly service: string;
 }

@@ -27,3 +27,21 @@ it('leaves other statements and other mutants alone', () => {
   expect(statements.mutated('SELECT 1', 'x.ts#1.1')).toBeUndefined();
   expect(statements.mutated(SENT, 'x.ts#2.1')).toBeUndefined();
 });
+
+it('knows named parameters by their numbers, and puts these into the mutant', () => {
+  const named = new LoadedStatements([
+    {
+      site: 'x.ts#1',
+      original: ['UPDATE t SET at = $now WHERE id = $id', 0, ' AND version = $version AND due < $now'],
+      mutants: {
+        'x.ts#1.1': ['UPDATE t SET at = $now WHERE id = $id', 0, ' AND version <= $version AND due < $now'],
+        'x.ts#1.2': ['UPDATE t SET at = $now WHERE id = $id', 0, ' AND due < $now'],
+      },
+    },
+  ]);
+  const sent = 'WITH a AS (UPDATE t SET at = $2 WHERE id = $1 AND b AND version = $13 AND due < $2) SELECT $3';
+  expect(named.sitesIn(sent)).toEqual(['x.ts#1']);
+  expect(named.mutated(sent, 'x.ts#1.1')).toBe(sent.replace('version = $13', 'version <= $13'));
+  expect(named.mutated(sent, 'x.ts#1.2')).toBe(sent.replace(' AND version = $13', ''));
+  expect(named.sitesIn(sent.replace('due < $2', 'due < $3'))).toEqual([]);
+});

@@ -5,8 +5,8 @@ interface Known {
   readonly site: string;
   /** The longest text of it: what does not have this needs no closer look. */
   readonly mark: string;
+  /** Each hole is a group, and each named parameter: it has a number where the statement is sent (`namedStatement`). */
   readonly pattern: RegExp;
-  readonly holes: readonly number[];
   readonly mutants: LoadedStatement['mutants'];
 }
 
@@ -21,10 +21,9 @@ export class LoadedStatements {
     this.known = statements.map(({ site, original, mutants }) => ({
       site,
       mark: original
-        .filter((part) => typeof part === 'string')
+        .flatMap((part) => (typeof part === 'string' ? part.split(NAMED_PARAMETER) : []))
         .reduce((one, other) => (other.length > one.length ? other : one), ''),
-      pattern: new RegExp(original.map((part) => (typeof part === 'number' ? '([^]*?)' : escaped(part))).join(''), 'g'),
-      holes: original.filter((part) => typeof part === 'number'),
+      pattern: patternOf(original),
       mutants,
     }));
   }
@@ -38,7 +37,8 @@ export class LoadedStatements {
   mutated(text: string, mutant: string): string | undefined {
     const known = this.known.find(({ mutants }) => mutant in mutants);
     if (known === undefined || !isIn(known, text)) return undefined;
-    return text.replaceAll(known.pattern, (...groups: string[]) => filled(known.mutants[mutant]!, known.holes, groups));
+    const parts = known.mutants[mutant]!;
+    return text.replaceAll(known.pattern, (...match: unknown[]) => filled(parts, match.at(-1) as Groups));
   }
 }
 
@@ -47,9 +47,41 @@ function isIn({ mark, pattern }: Known, text: string): boolean {
   return text.includes(mark) && pattern.test(text);
 }
 
-/** @param groups the match, and then what was found in each hole */
-function filled(parts: readonly Part[], holes: readonly number[], groups: readonly string[]): string {
-  return parts.map((part) => (typeof part === 'number' ? groups[holes.indexOf(part) + 1] : part)).join('');
+type Groups = Readonly<Record<string, string>>;
+
+const NAMED_PARAMETER = /\$[a-z]\w*/gi;
+
+function patternOf(parts: readonly Part[]): RegExp {
+  const names = new Set<string>();
+  const parameter = (name: string): string => {
+    if (names.has(name)) return String.raw`\k<${name}>`;
+    names.add(name);
+    return String.raw`(?<${name}>\$\d+)`;
+  };
+  const text = (part: string): string => {
+    const between = part.split(NAMED_PARAMETER).map(escaped);
+    const parameters = (part.match(NAMED_PARAMETER) ?? []).map((name) => parameter(name.slice(1)));
+    return between.map((fixed, nth) => `${fixed}${parameters[nth] ?? ''}`).join('');
+  };
+  return new RegExp(
+    parts.map((part) => (typeof part === 'number' ? `(?<${hole(part)}>[^]*?)` : text(part))).join(''),
+    'g',
+  );
+}
+
+function filled(parts: readonly Part[], groups: Groups): string {
+  return parts
+    .map((part) =>
+      typeof part === 'number'
+        ? groups[hole(part)]
+        : part.replaceAll(NAMED_PARAMETER, (name) => groups[name.slice(1)]!),
+    )
+    .join('');
+}
+
+/** No parameter begins with an underscore. */
+function hole(nth: number): string {
+  return `_${nth}`;
 }
 
 function escaped(text: string): string {

@@ -5,12 +5,16 @@ import type { Token } from './sql-tokens.ts';
 const texts = (tokens: readonly Token[]): string[] => tokens.map(({ text }) => text);
 
 it('reads words, operators, parameters, strings, casts and members of JSON', () => {
-  expect(texts(tokensOf(`a.b<=$12 AND c::text->>'it''s' <> 'x' || "B"`, []))).toEqual([
+  expect(texts(tokensOf(`a.b<=$12 AND d=$now AND c::text->>'it''s' <> 'x' || "B"`, []))).toEqual([
     'a',
     '.',
     'b',
     '<=',
     '$12',
+    'AND',
+    'd',
+    '=',
+    '$now',
     'AND',
     'c',
     '::',

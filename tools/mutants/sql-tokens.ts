@@ -16,7 +16,7 @@ export interface Span {
 
 const WORD = /[A-Za-z_][A-Za-z_0-9$]*/y;
 const NUMBER = /\d+(?:\.\d+)?/y;
-const PARAMETER = /\$\d+/y;
+const PARAMETER = /\$\w+/y;
 const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[\]{}:|&@#]/y;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
 
@@ -70,7 +70,7 @@ function typeOf(part: string, character: string): Token['type'] | undefined {
   if (character === '"') return 'identifier';
   if (/[A-Za-z_]/.test(character)) return 'word';
   if (/\d/.test(character)) return 'number';
-  return /^\$\d/.test(part) ? 'parameter' : 'operator';
+  return /^\$\w/.test(part) ? 'parameter' : 'operator';
 }
 
 function endOfToken(text: string, at: number, holes: readonly Span[]): number {

@@ -7,6 +7,7 @@ import {
 import type { ServiceDefinition } from '@svc/service';
 import { CodeDecoderModule } from './app.module.js';
 import { CodeDecoderConfig } from './config.js';
+import { RoomForUpdates1763500006030 } from './migrations/1763500006030-room-for-updates.js';
 import { Invoices1763500006000 } from './migrations/1763500006000-invoices.js';
 import { SessionCodes1763500006010 } from './migrations/1763500006010-session-codes.js';
 import { SessionCodeBounds1763500006020 } from './migrations/1763500006020-session-code-bounds.js';
@@ -28,6 +29,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     SessionCodes1763500006010,
     SessionCodeBounds1763500006020,
     SessionCodeBoundsHold1763500006021,
+    RoomForUpdates1763500006030,
   ],
   // A code has up to 2 KiB (D1), each character up to three when it is percent-encoded.
   paramLengthMax: 6_144,

@@ -7,6 +7,7 @@ import {
   deadLettersOf,
   SiteCredentials,
 } from '@svc/auth';
+import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { HostedGatewayConfig } from './config.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
@@ -26,6 +27,7 @@ import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
 import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
+import { SlidingWindow } from './sliding-window.js';
 import { KnownTillCodes } from './till-codes/known-till-codes.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
@@ -33,11 +35,14 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
   imports: [
     CredentialsHeartbeatModule,
     ThrottlerModule.forRootAsync({
-      inject: [HostedGatewayConfig],
-      useFactory: (config: HostedGatewayConfig) => [
-        { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
-        { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
-      ],
+      inject: [HostedGatewayConfig, Clock],
+      useFactory: (config: HostedGatewayConfig, clock: Clock) => ({
+        throttlers: [
+          { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
+          { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
+        ],
+        storage: new SlidingWindow(clock),
+      }),
     }),
   ],
   controllers: [

@@ -3,6 +3,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
+import { RoomForUpdates1763500003070 } from './migrations/1763500003070-room-for-updates.js';
 import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
 import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
@@ -34,6 +35,7 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
     SessionBounds1763500003050,
     SessionBoundsHold1763500003051,
     KnownWebhookSecrets1763500003060,
+    RoomForUpdates1763500003070,
   ],
   errorBody: gatewayErrorBody,
 };

@@ -2,6 +2,7 @@ import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 }
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
 import { PaymentHistoryConfig } from './config.js';
+import { RoomForUpdates1763500007040 } from './migrations/1763500007040-room-for-updates.js';
 import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
 import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
 import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
@@ -27,5 +28,6 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
     PaymentBoundsHold1763500007021,
     CustomerIdAsSent1763500007030,
     CustomerIdAsSentHolds1763500007031,
+    RoomForUpdates1763500007040,
   ],
 };

@@ -1,8 +1,14 @@
 import { context, propagation } from '@opentelemetry/api';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
-import type { Transaction } from '@svc/persistence';
-import type { DataSource, EntitySubscriberInterface, TransactionCommitEvent, TransactionRollbackEvent } from 'typeorm';
+import { type NamedParameters, namedStatement, type Transaction } from '@svc/persistence';
+import {
+  DataSource,
+  type EntitySubscriberInterface,
+  type TransactionCommitEvent,
+  type TransactionRollbackEvent,
+} from 'typeorm';
+import { EVENTS, eventColumns, eventRows, INSERT_EVENTS, type StatementWithEvents } from './statement-with-events.js';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
@@ -10,14 +16,6 @@ export interface NewEvent<Payload = unknown> {
   /** From 1, one more with each change; committed with the change it speaks of. */
   readonly aggregateVersion: number;
   readonly payload: Payload;
-}
-
-export interface EventStatement {
-  readonly columns: string;
-  readonly rows: string;
-  readonly parameter: string;
-  /** Tells the relay that the statement has written them. */
-  readonly committed: () => void;
 }
 
 /**
@@ -53,30 +51,31 @@ export class EventLog {
   }
 
   /**
-   * For the hot paths, where row and event are one statement: the FROM item that turns parameter `placeholder` into
-   * rows of the log, and the value of that parameter: `INSERT INTO event_log ${columns} SELECT event.* FROM …, ${rows}`.
-   * Call `committed` afterwards.
+   * For the hot paths, where rows and their events are one statement. The relay is woken once the events are committed: after the
+   * statement, or after the commit of `connection` where that is a transaction. Without events it is not woken.
    */
-  statement(placeholder: string, events: NewEvent[]): EventStatement {
-    return this.statementOf(placeholder, this.envelopes(events));
-  }
-
-  /** As {@link statement}, for events that their callers made with {@link envelope}: each is of the trace of its own call. */
-  statementOf(placeholder: string, envelopes: readonly EventEnvelope[]): EventStatement {
-    return {
-      columns: COLUMNS,
-      rows: RECORDSET(placeholder),
-      parameter: rowsOf(envelopes),
-      committed: () => this.onCommitted([...new Set(envelopes.map(({ type }) => type))]),
-    };
+  async write<Row extends object>(
+    connection: DataSource | Transaction,
+    statement: StatementWithEvents,
+    parameters: NamedParameters,
+    envelopes: readonly EventEnvelope[],
+  ): Promise<(Row & { readonly aggregateId: string })[]> {
+    const tx = connection instanceof DataSource ? undefined : connection;
+    if (tx) checkIsOpen(tx);
+    const values = statement.valuesOf({ ...parameters, events: eventRows(envelopes) });
+    const rows = await connection.query<(Row & { aggregateId: string })[]>(statement.text, values);
+    const changed = new Set(rows.map(({ aggregateId }) => aggregateId));
+    const written = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
+    if (tx) markAppended(tx, written);
+    else if (written.length > 0) this.onCommitted(typesOf(written));
+    return rows;
   }
 
   private async insert(tx: Transaction, envelopes: readonly EventEnvelope[]): Promise<void> {
     if (envelopes.length === 0) return;
+    checkIsOpen(tx);
+    await tx.query(APPEND.text, APPEND.valuesOf({ events: eventRows(envelopes) }));
     markAppended(tx, envelopes);
-    await tx.query(`INSERT INTO event_log ${COLUMNS} SELECT ${COLUMNS.slice(1, -1)} FROM ${RECORDSET('$1')}`, [
-      rowsOf(envelopes),
-    ]);
   }
 
   private envelopes(events: readonly NewEvent[]): EventEnvelope[] {
@@ -99,40 +98,22 @@ export class EventLog {
   }
 }
 
-/** Largest event as JSON: four times the largest request (C6). A relay holds a batch of them in memory. */
-export const EVENT_BYTES_MAX = 1024 * 1024;
-
-const COLUMNS = '(id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload)';
-const RECORDSET = (placeholder: string): string =>
-  `jsonb_to_recordset(${placeholder}::jsonb) AS event(id uuid, type text, aggregate_id text, aggregate_version bigint, occurred_at timestamptz, traceparent text, payload jsonb)`;
-
-function rowsOf(envelopes: readonly EventEnvelope[]): string {
-  const rows = envelopes.map((envelope) => JSON.stringify(asRow(envelope)));
-  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
-  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${EVENT_BYTES_MAX} bytes.`);
-  return `[${rows.join()}]`;
-}
-
-function asRow(envelope: EventEnvelope): Record<string, unknown> {
-  return {
-    id: envelope.id,
-    type: envelope.type,
-    aggregate_id: envelope.aggregateId,
-    aggregate_version: envelope.aggregateVersion,
-    occurred_at: envelope.occurredAt,
-    traceparent: envelope.traceparent,
-    payload: envelope.payload,
-  };
-}
+const APPEND = namedStatement(`${INSERT_EVENTS} SELECT ${eventColumns()} FROM ${EVENTS}`);
 
 const APPENDED = 'svc.messaging.appended';
 const DIRECT = 'svc.messaging.direct';
 
-function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {
+function checkIsOpen(tx: Transaction): void {
   if (!tx.queryRunner?.isTransactionActive)
     throw new Error('Events are appended inside the transaction of the change they speak of.');
-  const appended = (tx.queryRunner.data[APPENDED] ??= []) as string[];
-  appended.push(...events.map(({ type }) => type));
+}
+
+function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {
+  if (events.length > 0) ((tx.queryRunner!.data[APPENDED] ??= []) as string[]).push(...typesOf(events));
+}
+
+function typesOf(events: readonly EventEnvelope[]): string[] {
+  return [...new Set(events.map(({ type }) => type))];
 }
 
 class WakeAfterCommit implements EntitySubscriberInterface {

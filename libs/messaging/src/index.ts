@@ -16,6 +16,7 @@ export * from './rabbitmq-broker.js';
 export * from './read-model-rebuild.js';
 export * from './relay.js';
 export * from './signal.js';
+export { EVENT_BYTES_MAX, statementWithEvents, type StatementWithEvents } from './statement-with-events.js';
 export * from './tracing.js';
 export * from './transport.js';
 export * from './upsert-if-newer.js';

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
-import { readOnlyError } from './transaction.js';
+import { LOOK_UP_PLANS } from './planner-settings.js';
 import { PreparingClient } from './preparing-client.js';
+import { readOnlyError } from './transaction.js';
 
 export type EntityClass = (new () => object) | EntitySchema;
 export type MigrationClass = new () => MigrationInterface;
@@ -15,6 +16,8 @@ export interface DataSourceSettings {
   readonly migrations?: readonly MigrationClass[];
   /** Most connections this process opens; replicas × pools must stay below the server's max_connections. */
   readonly poolMax?: number;
+  /** Look-ups by key, unless it says `default`: PostgreSQL's own planner settings, for migrations, which may join whole tables. */
+  readonly planner?: 'look-ups' | 'default';
 }
 
 const INT8_OID = 20;
@@ -24,21 +27,6 @@ pg.types.setTypeParser(INT8_OID, (text) => {
   if (!Number.isSafeInteger(value)) throw new Error('A bigint column holds a number over 2^53.');
   return value;
 });
-
-/**
- * Every statement of ours looks rows up by key. Planned anew for each value it would cost twice as much; planned for a
- * table that was small it would read that table from end to end, and go on doing so while the table grows. A path that
- * is switched off and taken all the same looks so costly that PostgreSQL would compile the statement; that is off, too.
- */
-const PLANNING = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'jit=off',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
 
 /**
  * After so long the server ends a session whose transaction is open and does nothing. An open transaction that has written
@@ -63,7 +51,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     extra: {
       Client: PreparingClient,
       onConnect: refuseReadOnly,
-      options: PLANNING,
+      options: settings.planner === 'default' ? undefined : asOptions(LOOK_UP_PLANS),
       // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -71,6 +59,12 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       keepAlive: true,
     },
   });
+}
+
+function asOptions(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }
 
 /**

@@ -1,4 +1,6 @@
 export * from './batched.js';
 export * from './data-source.js';
 export * from './migrate.js';
+export * from './named-statement.js';
+export { useDefaultPlanner } from './planner-settings.js';
 export * from './transaction.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import helmet from 'helmet';
 import { answerError, asDomainError, type ErrorBody, problemBody } from './error-filter.js';
 import type { ServiceLog } from './logging.js';
 import { readJsonBodies } from './request-validation.js';
@@ -33,7 +33,8 @@ export const acceptRequests = {
   configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
     // The payment page brings a policy of its own; an API answer needs none of its own but must not be framed.
-    void fastify.register(helmet, {
+    // Made once: the plugin of Fastify makes it anew for each request.
+    const setSecurityHeaders = helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
@@ -43,7 +44,7 @@ export const acceptRequests = {
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
-      done();
+      setSecurityHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
     });
     // The last answer on a connection says so, or the shutdown would wait for the client to let go of it.
     let closing = false;

@@ -143,7 +143,7 @@ export async function migrateService<C extends ServiceConfig>(
 ): Promise<string[]> {
   const { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX } = env;
   const config = loadConfig(DatabaseConfig, { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX });
-  const dataSource = await dataSourceOf(definition, config).initialize();
+  const dataSource = await dataSourceOf(definition, config, 'default').initialize();
   try {
     return await migrate(dataSource);
   } finally {
@@ -151,13 +151,18 @@ export async function migrateService<C extends ServiceConfig>(
   }
 }
 
-function dataSourceOf<C extends ServiceConfig>(definition: ServiceDefinition<C>, config: DatabaseConfig): DataSource {
+function dataSourceOf<C extends ServiceConfig>(
+  definition: ServiceDefinition<C>,
+  config: DatabaseConfig,
+  planner: 'look-ups' | 'default' = 'look-ups',
+): DataSource {
   return newDataSource({
     url: config.SVC_DATABASE_URL,
     applicationName: definition.name,
     entities: definition.entities ?? [],
     migrations: [...messagingMigrations, ...definition.migrations],
     poolMax: config.SVC_DATABASE_POOL_MAX,
+    planner,
   });
 }
 

@@ -11,4 +11,5 @@ export * from './private-rabbitmq.js';
 export * from './tcp-proxy.js';
 export * from './test-database.js';
 export * from './test-service.js';
+export * from './updates-of.js';
 export * from './wait-until.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { payableOf, type StoredInvoice } from './invoice.js';
 
@@ -18,6 +18,21 @@ const COLUMNS = `i.invoice_id AS "invoiceId", i.mode, i.merchant_id AS "merchant
   i.created_utc_date AS "createdUTCDate", i.made_at AS "madeAt", i.expires_at AS "expiresAt",
   i.payable_state AS "payableState", i.payable_version AS "payableVersion", i.closed_at AS "closedAt"`;
 
+const CREATE = statementWithEvents({
+  writes: `made AS (
+         INSERT INTO invoices (invoice_id, mode, merchant_id, site_id, site_reference, external_reference, fingerprint, code, amount,
+                               currency, line_items, origin, origin_reference, created_utc_date, made_at, expires_at,
+                               payable_state, payable_version)
+         VALUES ($invoiceId, $mode, $merchantId, $siteId, $siteReference, $externalReference, $fingerprint, $code, $amount,
+                 $currency, $lineItems, $origin, $originReference, $createdUTCDate, $madeAt, $expiresAt,
+                 $payableState, $payableVersion)
+         ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
+         RETURNING invoice_id
+       )`,
+  changed: 'made',
+  aggregateId: 'invoice_id',
+});
+
 /** The only place that reads and writes invoices. */
 @Injectable()
 export class InvoiceRepository {
@@ -32,57 +47,39 @@ export class InvoiceRepository {
    * that is not over.
    */
   async create(invoice: StoredInvoice): Promise<boolean> {
-    const event = this.events.statement('$19', [
-      {
-        type: InvoiceCreatedV1,
-        aggregateId: invoice.invoiceId,
-        aggregateVersion: 1,
-        payload: {
-          payable: payableOf(invoice),
-          origin: invoice.origin,
-          ...(invoice.originReference === null ? {} : { originReference: invoice.originReference }),
-          createdUTCDate: invoice.createdUTCDate.toISOString(),
-          ...(invoice.lineItems === null ? {} : { lineItems: [...invoice.lineItems] }),
-        },
+    const event = this.events.envelope({
+      type: InvoiceCreatedV1,
+      aggregateId: invoice.invoiceId,
+      aggregateVersion: 1,
+      payload: {
+        payable: payableOf(invoice),
+        origin: invoice.origin,
+        ...(invoice.originReference === null ? {} : { originReference: invoice.originReference }),
+        createdUTCDate: invoice.createdUTCDate.toISOString(),
+        ...(invoice.lineItems === null ? {} : { lineItems: [...invoice.lineItems] }),
       },
-    ]);
-    const made = await this.dataSource.query<unknown[]>(
-      `WITH made AS (
-         INSERT INTO invoices (invoice_id, mode, merchant_id, site_id, site_reference, external_reference, fingerprint, code, amount,
-                               currency, line_items, origin, origin_reference, created_utc_date, made_at, expires_at,
-                               payable_state, payable_version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-         ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
-         RETURNING invoice_id
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM made, ${event.rows}
-       )
-       SELECT invoice_id FROM made`,
-      [
-        invoice.invoiceId,
-        invoice.mode,
-        invoice.merchantId,
-        invoice.siteId,
-        invoice.siteReference,
-        invoice.externalReference,
-        invoice.fingerprint,
-        invoice.code,
-        invoice.amount,
-        invoice.currencyISOCode,
-        invoice.lineItems === null ? null : JSON.stringify(invoice.lineItems),
-        invoice.origin,
-        invoice.originReference,
-        invoice.createdUTCDate,
-        invoice.madeAt,
-        invoice.expiresAt,
-        invoice.payableState,
-        invoice.payableVersion,
-        event.parameter,
-      ],
-    );
-    if (made.length > 0) event.committed();
+    });
+    const parameters = {
+      invoiceId: invoice.invoiceId,
+      mode: invoice.mode,
+      merchantId: invoice.merchantId,
+      siteId: invoice.siteId,
+      siteReference: invoice.siteReference,
+      externalReference: invoice.externalReference,
+      fingerprint: invoice.fingerprint,
+      code: invoice.code,
+      amount: invoice.amount,
+      currency: invoice.currencyISOCode,
+      lineItems: invoice.lineItems === null ? null : JSON.stringify(invoice.lineItems),
+      origin: invoice.origin,
+      originReference: invoice.originReference,
+      createdUTCDate: invoice.createdUTCDate,
+      madeAt: invoice.madeAt,
+      expiresAt: invoice.expiresAt,
+      payableState: invoice.payableState,
+      payableVersion: invoice.payableVersion,
+    };
+    const made = await this.events.write(this.dataSource, CREATE, parameters, [event]);
     return made.length > 0;
   }
 

@@ -1,9 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { TillCodeMadeV1 } from '@svc/contracts';
 import { Clock, newOwnCode } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
+
+const MAKE = statementWithEvents({
+  writes: `made AS (
+         INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, made_at)
+         VALUES ($code, $mode, $merchantId, $siteId, $siteReference, $now)
+         ON CONFLICT (site_id, mode, site_reference) DO NOTHING RETURNING code
+       )`,
+  changed: 'made',
+  aggregateId: 'code',
+});
 
 /** Static codes of tills (D5): printed once, they mean whatever is open at the till when they are scanned. */
 @Injectable()
@@ -26,28 +36,11 @@ export class TillCodes {
   /** Code and event in one statement. Undefined when the till has one. */
   private async make({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
     const code = newOwnCode();
-    const event = this.events.statement('$7', [
-      {
-        type: TillCodeMadeV1,
-        aggregateId: code,
-        aggregateVersion: 1,
-        payload: { code, mode, merchantId, siteId, siteReference },
-      },
-    ]);
-    const [made] = await this.dataSource.query<{ code: string }[]>(
-      `WITH made AS (
-         INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, made_at) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (site_id, mode, site_reference) DO NOTHING RETURNING code
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM made, ${event.rows}
-       )
-       SELECT code FROM made`,
-      [code, mode, merchantId, siteId, siteReference, this.clock.now(), event.parameter],
-    );
-    if (made) event.committed();
-    return made?.code;
+    const till = { code, mode, merchantId, siteId, siteReference };
+    const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
+    const parameters = { ...till, now: this.clock.now() };
+    const [made] = await this.events.write(this.dataSource, MAKE, parameters, [this.events.envelope(event)]);
+    return made?.aggregateId;
   }
 
   async find(site: InvoiceOwner, siteReference: string): Promise<string | undefined> {

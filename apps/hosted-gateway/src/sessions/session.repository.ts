@@ -6,7 +6,7 @@ import {
   type PaymentSnapshot,
   SessionCreatedV1,
 } from '@svc/contracts';
-import { EventLog } from '@svc/messaging';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { isOwnCode, isUuid } from '@svc/kernel';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -80,6 +80,27 @@ interface NewSession {
   readonly fingerprint: string;
   readonly created: EventEnvelope;
 }
+
+const CREATE = statementWithEvents({
+  writes: `made AS (
+         INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
+                               merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
+         SELECT "sessionId", mode, "merchantId", "siteId", "merchantName", "apiVersion", "requestId", fingerprint,
+                "merchantOrderId", amount, "currencyISOCode", "notificationUrl", "returnUrl", "cancelUrl", origin, "siteName",
+                "customFields", "createdAt", "expiresAt", "payableState", "payableVersion", 0, traceparent, code
+           FROM jsonb_to_recordset($sessions) AS given(
+                  "sessionId" uuid, mode text, "merchantId" bigint, "siteId" bigint, "merchantName" text, "apiVersion" text,
+                  "requestId" text, fingerprint text, "merchantOrderId" text, amount bigint, "currencyISOCode" text,
+                  "notificationUrl" text, "returnUrl" text, "cancelUrl" text, origin text, "siteName" text, "customFields" jsonb,
+                  "createdAt" timestamptz, "expiresAt" timestamptz, "payableState" text, "payableVersion" bigint,
+                  traceparent text, code text)
+         ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
+         RETURNING session_id
+       )`,
+  changed: 'made',
+  aggregateId: 'session_id',
+});
 
 /** Each session by its own look-up in the unique index of `column`: LIMIT keeps the planner from making a join of it. */
 const lookUp = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
@@ -230,36 +251,13 @@ export class SessionRepository {
   }
 
   private async insertAll(given: readonly NewSession[]): Promise<boolean[]> {
-    const event = this.events.statementOf(
-      '$2',
+    const made = await this.events.write(
+      this.dataSource,
+      CREATE,
+      { sessions: JSON.stringify(given.map(({ session, fingerprint }) => ({ ...session, fingerprint }))) },
       given.map(({ created }) => created),
     );
-    const made = await this.dataSource.query<{ id: string }[]>(
-      `WITH made AS (
-         INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
-                               merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
-         SELECT "sessionId", mode, "merchantId", "siteId", "merchantName", "apiVersion", "requestId", fingerprint,
-                "merchantOrderId", amount, "currencyISOCode", "notificationUrl", "returnUrl", "cancelUrl", origin, "siteName",
-                "customFields", "createdAt", "expiresAt", "payableState", "payableVersion", 0, traceparent, code
-           FROM jsonb_to_recordset($1) AS given(
-                  "sessionId" uuid, mode text, "merchantId" bigint, "siteId" bigint, "merchantName" text, "apiVersion" text,
-                  "requestId" text, fingerprint text, "merchantOrderId" text, amount bigint, "currencyISOCode" text,
-                  "notificationUrl" text, "returnUrl" text, "cancelUrl" text, origin text, "siteName" text, "customFields" jsonb,
-                  "createdAt" timestamptz, "expiresAt" timestamptz, "payableState" text, "payableVersion" bigint,
-                  traceparent text, code text)
-         ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
-         RETURNING session_id
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM ${event.rows} WHERE event.aggregate_id = ANY (ARRAY(SELECT session_id::text FROM made))
-       )
-       SELECT session_id AS id FROM made`,
-      [JSON.stringify(given.map(({ session, fingerprint }) => ({ ...session, fingerprint }))), event.parameter],
-    );
-    if (made.length > 0) event.committed();
-    const ids = new Set(made.map(({ id }) => id));
+    const ids = new Set(made.map(({ aggregateId }) => aggregateId));
     return given.map(({ session }) => ids.has(session.sessionId));
   }
 

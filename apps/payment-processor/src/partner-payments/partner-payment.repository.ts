@@ -15,9 +15,9 @@ import {
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
-import { inTransaction } from '@svc/persistence';
-import { DataSource, type EntityManager } from 'typeorm';
+import { EventLog, statementWithEvents } from '@svc/messaging';
+import { inTransaction, type Transaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { Transfer } from '../payments/ledger.js';
 import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
@@ -125,7 +125,7 @@ export class PartnerPaymentRepository {
 
   /** Undefined when the payable is not as it was read: the caller looks again. */
   acceptForAcquirer(wanted: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
-    return this.accept(this.dataSource.manager, wanted, route);
+    return this.accept(this.dataSource, wanted, route);
   }
 
   /**
@@ -165,108 +165,115 @@ export class PartnerPaymentRepository {
   }
 
   private async accept(
-    tx: EntityManager,
+    connection: DataSource | Transaction,
     { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
     route: ChargeRoute | undefined,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event: a moment later the two would tell of different paymentUTCDates.
     const startedAt = new Date(payment.paymentUTCDate);
-    const event = this.events.statement('$17', [
-      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: 1, payload: payment },
-    ]);
-    const [row] = await tx.query<unknown[]>(
-      `WITH payable AS (
-         UPDATE payables SET state = 'reserved', holder = $2, tries = tries + 1, version = version + 1, modified_at = $3
-          WHERE payable_id = $1 AND state = 'open' AND version = $4 - 1 AND expires_at > $3 AND tries < tries_max
-         RETURNING payable_id
-       ), payment AS (
-         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, voucher_amount,
-                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version)
-         SELECT $2, payable_id, $2, $5, 'processing', $6, $7, $8, 0, $9, $10, $11, '[]', $3, $3, 1 FROM payable
-       ), key AS (
-         INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
-         SELECT $12, $13, $14, $15, $2 FROM payable
-       ), ${route === undefined ? '' : OPEN_ATTEMPT}logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM payable, ${event.rows}
-       )
-       SELECT payable_id, $16::text AS acquirer FROM payable`,
-      [
-        payment.payable.payableId,
-        paymentId,
-        startedAt,
-        payment.payable.version,
-        payment.paymentReference,
-        payment.amount,
-        payment.tipAmount,
-        vouchersTotal(payment.vouchers),
-        payment.paymentMethodType,
-        payment.paymentMethodLabel,
-        JSON.stringify(storedPartnerOf(payment)),
-        owner.organisationId,
-        owner.mode,
-        payment.reference,
-        fingerprint,
-        route?.acquirer ?? '',
-        event.parameter,
-        ...(route === undefined ? [] : [attemptId, nextAskAt(startedAt, 0, startedAt), route.account.accountReference]),
-      ],
-    );
-    if (!row) return undefined;
-    event.committed();
+    const event = this.events.envelope({
+      type: PaymentProcessingV1,
+      aggregateId: paymentId,
+      aggregateVersion: 1,
+      payload: payment,
+    });
+    const parameters = {
+      payableId: payment.payable.payableId,
+      version: payment.payable.version,
+      paymentId,
+      startedAt,
+      paymentReference: payment.paymentReference,
+      amount: payment.amount,
+      tipAmount: payment.tipAmount,
+      voucherAmount: vouchersTotal(payment.vouchers),
+      methodType: payment.paymentMethodType,
+      methodLabel: payment.paymentMethodLabel,
+      partner: JSON.stringify(storedPartnerOf(payment)),
+      organisationId: owner.organisationId,
+      mode: owner.mode,
+      reference: payment.reference,
+      fingerprint,
+    };
     const { acquirer, account } = route ?? { acquirer: '', account: { mode: owner.mode, accountReference: '' } };
+    const attemptParameters = {
+      ...{ attemptId, acquirer, account: account.accountReference },
+      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+    };
+    const [row] = await (route === undefined
+      ? this.events.write(connection, ACCEPT, parameters, [event])
+      : this.events.write(connection, ACCEPT_WITH_ATTEMPT, { ...parameters, ...attemptParameters }, [event]));
+    if (!row) return undefined;
     const attempt = { attemptId, acquirer, account, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment };
   }
 
   private async settle(
-    tx: EntityManager,
+    tx: Transaction,
     open: OpenAttempt,
     settlement: Settlement,
     transfers: Transfer[],
   ): Promise<void> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, settlement, open.triesMax, now);
-    const type = settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
-    const event = this.events.statement('$10', [
-      { type, aggregateId: open.paymentId, aggregateVersion: open.paymentVersion + 1, payload: settled },
-    ]);
-    await tx.query(
-      `WITH target AS (
-         UPDATE payments SET state = $2, processed_amount = $3, errors = $4, modified_at = $5, version = version + 1
-          WHERE payment_id = $1 RETURNING payment_id, payable_id
-       ), payable AS (
-         UPDATE payables y SET state = $6, holder = CASE WHEN $6 = 'paid' THEN y.holder END, version = $7, modified_at = $5
-           FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers('$8', '$9', '$5')}, logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target, ${event.rows}
-       )
-       SELECT payment_id FROM target`,
-      [
-        open.paymentId,
-        settled.state,
-        settled.processedAmount,
-        JSON.stringify(settled.errors),
-        now,
-        settled.payable.state,
-        settled.payable.version,
-        this.payments.transferRows(transfers),
-        settled.currencyISOCode,
-        event.parameter,
-      ],
-    );
-    event.committed();
+    const event = this.events.envelope({
+      type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
+      aggregateId: open.paymentId,
+      aggregateVersion: open.paymentVersion + 1,
+      payload: settled,
+    });
+    const parameters = {
+      paymentId: open.paymentId,
+      state: settled.state,
+      processedAmount: settled.processedAmount,
+      errors: JSON.stringify(settled.errors),
+      now,
+      payableState: settled.payable.state,
+      payableVersion: settled.payable.version,
+      transfers: this.payments.transferRows(transfers),
+      currency: settled.currencyISOCode,
+    };
+    await this.events.write(tx, SETTLE, parameters, [event]);
   }
 }
 
-const OPEN_ATTEMPT = `attempt AS (
+const RESERVE_AND_PAY = `payable AS (
+         UPDATE payables SET state = 'reserved', holder = $paymentId, tries = tries + 1, version = version + 1, modified_at = $startedAt
+          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $startedAt AND tries < tries_max
+         RETURNING payable_id, holder AS payment_id
+       ), payment AS (
+         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, voucher_amount,
+                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version)
+         SELECT payment_id, payable_id, payment_id, $paymentReference, 'processing', $amount, $tipAmount, $voucherAmount,
+                0, $methodType, $methodLabel, $partner, '[]', $startedAt, $startedAt, 1
+           FROM payable
+       ), key AS (
+         INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
+         SELECT $organisationId, $mode, $reference, $fingerprint, payment_id FROM payable
+       )`;
+const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, changed: 'payable', aggregateId: 'payment_id' });
+const ACCEPT_WITH_ATTEMPT = statementWithEvents({
+  writes: `${RESERVE_AND_PAY}, attempt AS (
          INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
-         SELECT $18, $2, $16, $20, 'started', $3, 0, $19 FROM payable
-       ), `;
+         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM payable
+       )`,
+  changed: 'payable',
+  aggregateId: 'payment_id',
+});
+
+const SETTLE = statementWithEvents({
+  writes: `target AS (
+         UPDATE payments SET state = $state, processed_amount = $processedAmount, errors = $errors, modified_at = $now,
+                             version = version + 1
+          WHERE payment_id = $paymentId RETURNING payment_id, payable_id
+       ), payable AS (
+         UPDATE payables y SET state = $payableState, holder = CASE WHEN $payableState = 'paid' THEN y.holder END,
+                               version = $payableVersion, modified_at = $now
+           FROM target WHERE y.payable_id = target.payable_id
+       ), ${recordTransfers({ currency: '$currency', at: '$now' })}`,
+  changed: 'target',
+  aggregateId: 'payment_id',
+});
 
 type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;

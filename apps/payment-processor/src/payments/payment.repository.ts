@@ -10,8 +10,8 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { canonicalId, Clock, newUuid } from '@svc/kernel';
-import { EventLog, type EventStatement } from '@svc/messaging';
-import { type BatchSettings, batched } from '@svc/persistence';
+import { EventLog, statementWithEvents, type StatementWithEvents } from '@svc/messaging';
+import { type BatchSettings, batched, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
@@ -28,15 +28,15 @@ import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot
 @Injectable()
 export class PaymentRepository {
   private readonly acceptShared: (item: Item) => Promise<AcceptedRow | undefined>;
-  private readonly settleShared: (item: Item) => Promise<WrittenRow | undefined>;
+  private readonly settleShared: (item: Item) => Promise<object | undefined>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
   ) {
-    this.acceptShared = batched((items) => this.write<AcceptedRow>(acceptStatement, items), BATCHES);
-    this.settleShared = batched((items) => this.write(settleStatement, items), BATCHES);
+    this.acceptShared = batched((items) => this.write<AcceptedRow>(ACCEPT, items), BATCHES);
+    this.settleShared = batched((items) => this.write(SETTLE, items), BATCHES);
   }
 
   /**
@@ -109,13 +109,14 @@ export class PaymentRepository {
     const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
     // Both are rare: they keep a statement of their own, so that the shared one stays small.
     if (verification) {
-      const challenge = [verification.reference, verification.url, settled.verificationUntilUTCDate];
-      const [row] = await this.write(settleWithVerification, [item], challenge);
+      const { reference, url } = verification;
+      const challenge = { reference, url, expiresAt: settled.verificationUntilUTCDate };
+      const [row] = await this.write(SETTLE_WITH_VERIFICATION, [item], challenge);
       return row && settled;
     }
     const row =
       vouchers.length > 0
-        ? (await this.write(settleWithVouchers, [item], [this.transferRows(vouchers)]))[0]
+        ? (await this.write(SETTLE_WITH_VOUCHERS, [item], { transfers: this.transferRows(vouchers) }))[0]
         : await this.settleShared(item);
     return row && settled;
   }
@@ -157,28 +158,20 @@ export class PaymentRepository {
     };
   }
 
-  /** Runs a statement for items of different payables, and returns what it wrote of each; undefined where it wrote nothing. */
-  private async write<Row extends WrittenRow>(
-    statement: (event: EventStatement) => string,
+  /** Runs a statement for items of different payables, and returns its row of each; undefined where it changed nothing. */
+  private async write<Row extends object>(
+    statement: StatementWithEvents,
     items: readonly Item[],
-    more: readonly unknown[] = [],
+    more: NamedParameters = {},
   ): Promise<(Row | undefined)[]> {
-    const events = this.events.statementOf(
-      '$2',
-      items.map(({ event }) => event),
-    );
-    const rows = await this.dataSource.query<Row[]>(statement(events), [
-      JSON.stringify(items.map(({ values }) => values)),
-      events.parameter,
-      ...more,
-    ]);
-    const rowOf = new Map(rows.map((row) => [row.paymentId, row]));
-    const written = items.filter(({ event }) => rowOf.has(event.aggregateId));
-    if (written.length > 0) this.events.onCommitted([...new Set(written.map(({ event }) => event.type))]);
+    const parameters = { ...more, items: JSON.stringify(items.map(({ values }) => values)) };
+    const envelopes = items.map(({ event }) => event);
+    const rows = await this.events.write<Row>(this.dataSource, statement, parameters, envelopes);
+    const rowOf = new Map(rows.map((row) => [row.aggregateId, row]));
     return items.map(({ event }) => rowOf.get(event.aggregateId));
   }
 
-  /** Parameter of {@link recordTransfers}. */
+  /** Parameter `$transfers` of {@link recordTransfers}. */
   transferRows(transfers: readonly Transfer[]): string {
     return JSON.stringify(transfers.map((transfer) => ({ ...transfer, id: newUuid(this.clock) })));
   }
@@ -221,11 +214,7 @@ interface Item {
  */
 const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
 
-interface WrittenRow {
-  readonly paymentId: string;
-}
-
-interface AcceptedRow extends WrittenRow {
+interface AcceptedRow {
   readonly version: number;
   readonly merchantName: string | null;
   readonly siteReference: string | null;
@@ -235,9 +224,9 @@ interface AcceptedRow extends WrittenRow {
  * The statement of {@link PaymentRepository.accept}. The text is the same for any number of payments. A payable is proposed
  * with the number of this try, which ON CONFLICT compares with the tries that the known one has had.
  */
-function acceptStatement(event: EventStatement): string {
-  return `WITH item AS (
-         SELECT * FROM jsonb_to_recordset($1::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
+const ACCEPT = statementWithEvents({
+  writes: `item AS (
+         SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
                   amount bigint, currency text, expires_at timestamptz, tries_max int, source jsonb, payment_id uuid,
                   started_at timestamptz, nth int, reference uuid, payment_reference text, method_label text, attempt_id uuid,
                   acquirer text, account text, next_ask_at timestamptz)
@@ -272,25 +261,21 @@ function acceptStatement(event: EventStatement): string {
        ), attempt AS (
          INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
          SELECT attempt_id, payment_id, acquirer, account, 'started', started_at, 0, next_ask_at FROM accepted
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent,
-                jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
-                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference))
-           FROM accepted JOIN ${event.rows} ON event.aggregate_id = accepted.payment_id::text
-       )
-       SELECT payment_id AS "paymentId", version, merchant_name AS "merchantName", site_reference AS "siteReference"
-         FROM accepted`;
-}
+       )`,
+  changed: 'accepted',
+  aggregateId: 'payment_id',
+  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
+                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference))`,
+  returns: `version, merchant_name AS "merchantName", site_reference AS "siteReference"`,
+});
 
 /**
  * The statement of {@link PaymentRepository.settle}. Rows are looked up by key and locked, and only then compared: a state in
- * the look-up would let the planner read a whole partial index. `more` is what a rare settlement writes beside.
+ * the look-up would let the planner read a whole partial index.
  */
-function settleStatement(event: EventStatement, more = ''): string {
-  return `WITH locked AS (
+const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
-           FROM (SELECT * FROM jsonb_to_recordset($1::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
+           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
                           known_version bigint, attempt_state text, acquirer_reference text, ended_at timestamptz,
                           payment_state text, processed_amount bigint, errors jsonb, payable_state text, payable_version bigint,
                           transfer_id uuid, debit_account text, credit_account text, currency text)
@@ -320,21 +305,7 @@ function settleStatement(event: EventStatement, more = ''): string {
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
          SELECT transfer_id, 'capture', debit_account, credit_account, processed_amount, currency, payment_id, ended_at
            FROM target WHERE processed_amount > 0
-       ), ${more}logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target JOIN ${event.rows} ON event.aggregate_id = target.payment_id::text
-       )
-       SELECT payment_id AS "paymentId" FROM target`;
-}
-
-function settleWithVerification(event: EventStatement): string {
-  return settleStatement(event, `${OPEN_VERIFICATION}, `);
-}
-
-function settleWithVouchers(event: EventStatement): string {
-  return settleStatement(event, `${recordTransfers('$3', 'currency', 'ended_at')}, `);
-}
+       )`;
 
 const EVENT_OF = {
   success: PaymentSucceededV1,
@@ -342,21 +313,35 @@ const EVENT_OF = {
   verificationRequired: PaymentVerificationRequiredV1,
 } as const;
 
-/** Part of {@link settleStatement}. */
-const OPEN_VERIFICATION = `verification AS (
+const SETTLED = { changed: 'target', aggregateId: 'payment_id' };
+
+const SETTLE = statementWithEvents({ writes: SETTLE_WRITES, ...SETTLED });
+
+const SETTLE_WITH_VERIFICATION = statementWithEvents({
+  writes: `${SETTLE_WRITES}, verification AS (
          INSERT INTO verifications (payment_id, acquirer, account, challenge_reference, challenge_url, expires_at, open)
-         SELECT payment_id, acquirer, account, $3, $4, $5::timestamptz, true FROM target
+         SELECT payment_id, acquirer, account, $reference, $url, $expiresAt::timestamptz, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET acquirer = excluded.acquirer, account = excluded.account, challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL,
                 next_ask_at = NULL
-       )`;
+       )`,
+  ...SETTLED,
+});
 
-/** Part of a statement whose `target` is the payment: writes rows of {@link PaymentRepository.transferRows} into the ledger. */
-export function recordTransfers(rows: string, currency: string, at: string): string {
+const SETTLE_WITH_VOUCHERS = statementWithEvents({
+  writes: `${SETTLE_WRITES}, ${recordTransfers({ currency: 'currency', at: 'ended_at' })}`,
+  ...SETTLED,
+});
+
+/**
+ * Part of a statement whose `target` is the payment: writes the rows of {@link PaymentRepository.transferRows}, its parameter
+ * `$transfers`, into the ledger.
+ */
+export function recordTransfers({ currency, at }: { currency: string; at: string }): string {
   return `recorded AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
          SELECT transfer.id, transfer.kind, transfer.debit, transfer.credit, transfer.amount, ${currency}, payment_id, ${at}
-           FROM target, jsonb_to_recordset(${rows}::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
+           FROM target, jsonb_to_recordset($transfers::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
        )`;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type AnyPaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
@@ -53,28 +53,23 @@ export class ReversalRepository {
     );
     if (!known) return undefined;
     const reversed = { ...asSnapshot(known), reversedUTCDate: now.toISOString() };
-    const event = this.events.statement('$3', [
-      { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed },
-    ]);
-    const [row] = await this.dataSource.query<unknown[]>(
-      `WITH target AS (
-         UPDATE reversals SET confirmed_at = $2, next_try_at = NULL WHERE attempt_id = $1 AND confirmed_at IS NULL RETURNING attempt_id
-       ), attempt AS (
-         UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target, ${event.rows}
-       )
-       SELECT attempt_id FROM target`,
-      [attemptId, now, event.parameter],
-    );
+    const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed };
+    const [row] = await this.events.write(this.dataSource, CONFIRM, { attemptId, now }, [this.events.envelope(event)]);
     if (!row) return undefined;
-    event.committed();
     return reversed;
   }
 }
 
+const CONFIRM = statementWithEvents({
+  writes: `target AS (
+         UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL
+         RETURNING attempt_id
+       ), attempt AS (
+         UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id
+       )`,
+  changed: 'target',
+  aggregateId: 'attempt_id',
+});
 interface DueRow {
   readonly attemptId: string;
   readonly acquirer: string;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ErrorCode, PaymentFailedV1, PaymentProcessingV1, type AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { EventLog } from '@svc/messaging';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
@@ -82,47 +82,25 @@ export class VerificationRepository {
     const startedAt = this.clock.now();
     const payment = continuedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
-    const event = this.events.statement('$9', [
-      { type: PaymentProcessingV1, aggregateId: paymentId, aggregateVersion: paymentVersion + 1, payload: payment },
-    ]);
-    const [row] = await this.dataSource.query<unknown[]>(
-      `WITH target AS (
-         SELECT p.payment_id, p.payable_id
-           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
-          WHERE p.payment_id = $1 AND p.state = 'verificationRequired' AND p.version = $2 AND y.state = 'open' AND y.version = $3
-            FOR UPDATE OF p, y
-       ), payment AS (
-         UPDATE payments p SET state = 'processing', modified_at = $4, version = p.version + 1
-           FROM target WHERE p.payment_id = target.payment_id
-       ), payable AS (
-         UPDATE payables y SET state = 'reserved', holder = target.payment_id, version = $5, modified_at = $4
-           FROM target WHERE y.payable_id = target.payable_id
-       ), verification AS (
-         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
-       ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
-         SELECT $6, payment_id, $7, $10, 'started', $4, 0, $8 FROM target
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target, ${event.rows}
-       )
-       SELECT payment_id FROM target`,
-      [
-        paymentId,
-        paymentVersion,
-        verification.payment.payable.version,
-        startedAt,
-        payment.payable.version,
-        attemptId,
-        route.acquirer,
-        nextAskAt(startedAt, 0, startedAt),
-        event.parameter,
-        route.account.accountReference,
-      ],
-    );
+    const event = this.events.envelope({
+      type: PaymentProcessingV1,
+      aggregateId: paymentId,
+      aggregateVersion: paymentVersion + 1,
+      payload: payment,
+    });
+    const parameters = {
+      paymentId,
+      paymentVersion,
+      knownVersion: verification.payment.payable.version,
+      newVersion: payment.payable.version,
+      startedAt,
+      attemptId,
+      acquirer: route.acquirer,
+      account: route.account.accountReference,
+      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+    };
+    const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    event.committed();
     const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, payment };
   }
@@ -132,45 +110,69 @@ export class VerificationRepository {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
     const failed = unverifiedPayment(payment, error, triesMax, now);
-    const event = this.events.statement('$8', [
-      { type: PaymentFailedV1, aggregateId: paymentId, aggregateVersion: paymentVersion + 1, payload: failed },
-    ]);
-    const [row] = await this.dataSource.query<unknown[]>(
-      `WITH target AS (
-         SELECT p.payment_id, p.payable_id
-           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
-          WHERE p.payment_id = $1 AND p.state = 'verificationRequired' AND p.version = $2 AND y.version = $3
-            FOR UPDATE OF p, y
-       ), payment AS (
-         UPDATE payments p SET state = 'failed', errors = $4, modified_at = $5, version = p.version + 1
-           FROM target WHERE p.payment_id = target.payment_id
-       ), payable AS (
-         UPDATE payables y SET state = $6, version = $7, modified_at = $5
-           FROM target WHERE y.payable_id = target.payable_id
-       ), verification AS (
-         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
-       ), logged AS (
-         INSERT INTO event_log ${event.columns}
-         SELECT event.id, event.type, event.aggregate_id, event.aggregate_version, event.occurred_at, event.traceparent, event.payload
-           FROM target, ${event.rows}
-       )
-       SELECT payment_id FROM target`,
-      [
-        paymentId,
-        paymentVersion,
-        payment.payable.version,
-        JSON.stringify(failed.errors),
-        now,
-        failed.payable.state,
-        failed.payable.version,
-        event.parameter,
-      ],
-    );
+    const event = this.events.envelope({
+      type: PaymentFailedV1,
+      aggregateId: paymentId,
+      aggregateVersion: paymentVersion + 1,
+      payload: failed,
+    });
+    const parameters = {
+      paymentId,
+      paymentVersion,
+      knownVersion: payment.payable.version,
+      newVersion: failed.payable.version,
+      errors: JSON.stringify(failed.errors),
+      payableState: failed.payable.state,
+      now,
+    };
+    const [row] = await this.events.write(this.dataSource, FAIL, parameters, [event]);
     if (!row) return undefined;
-    event.committed();
     return failed;
   }
 }
+
+const RESUME = statementWithEvents({
+  writes: `target AS (
+         SELECT p.payment_id, p.payable_id
+           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+          WHERE p.payment_id = $paymentId AND p.state = 'verificationRequired' AND p.version = $paymentVersion
+            AND y.state = 'open' AND y.version = $knownVersion
+            FOR UPDATE OF p, y
+       ), payment AS (
+         UPDATE payments p SET state = 'processing', modified_at = $startedAt, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = 'reserved', holder = target.payment_id, version = $newVersion, modified_at = $startedAt
+           FROM target WHERE y.payable_id = target.payable_id
+       ), verification AS (
+         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
+       ), attempt AS (
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
+         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM target
+       )`,
+  changed: 'target',
+  aggregateId: 'payment_id',
+});
+
+const FAIL = statementWithEvents({
+  writes: `target AS (
+         SELECT p.payment_id, p.payable_id
+           FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+          WHERE p.payment_id = $paymentId AND p.state = 'verificationRequired' AND p.version = $paymentVersion
+            AND y.version = $knownVersion
+            FOR UPDATE OF p, y
+       ), payment AS (
+         UPDATE payments p SET state = 'failed', errors = $errors, modified_at = $now, version = p.version + 1
+           FROM target WHERE p.payment_id = target.payment_id
+       ), payable AS (
+         UPDATE payables y SET state = $payableState, version = $newVersion, modified_at = $now
+           FROM target WHERE y.payable_id = target.payable_id
+       ), verification AS (
+         UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
+       )`,
+  changed: 'target',
+  aggregateId: 'payment_id',
+});
 
 interface VerificationRow extends PaymentRow {
   challenge_reference: string;

@@ -72,15 +72,19 @@ export async function claimNotifications(dataSource: DataSource, claim: Claim): 
   return rows;
 }
 
-/** Notifications of one endpoint that may be sent, due within these bounds. */
+/**
+ * Notifications of one endpoint that may be sent, due within these bounds. NOT EXISTS instead of the last look-up would be
+ * planned as one scan of all notifications.
+ */
 const dueWithin = (bounds: string): string => `
   SELECT n.id, n.next_attempt_at
     FROM notifications n
    WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${bounds}
      AND (n.leased_until IS NULL OR n.leased_until <= $1)
-     AND (n.payment_status = 'Failed' OR NOT EXISTS (
-            SELECT 1 FROM notifications failed
-             WHERE failed.session_id = n.session_id AND failed.payment_status = 'Failed' AND failed.leased_until > $1))
+     AND (n.payment_status = 'Failed' OR (
+            SELECT true FROM notifications failed
+             WHERE failed.session_id = n.session_id AND failed.payment_status = 'Failed' AND failed.leased_until > $1
+             LIMIT 1) IS NULL)
    ORDER BY n.next_attempt_at
    LIMIT ready.room
      FOR UPDATE SKIP LOCKED`;

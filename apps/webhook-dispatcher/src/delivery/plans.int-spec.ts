@@ -3,6 +3,7 @@ import { planOf } from '@svc/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { recordNotifications } from '../notifications/record-notifications.js';
+import { claimNotifications } from './claim-notifications.js';
 import { TryRecords } from './record-tries.js';
 
 const ROWS = 100_000;
@@ -96,6 +97,17 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     expect(plan).toMatch(eachBy('notifications_pkey', String.raw`id = given\w*.id`));
     expect(plan).toMatch(/Index Scan using circuits_pkey on circuits .*\n\s+Index Cond: \(\(merchant_id = given/);
     expect(plan).not.toMatch(/Seq Scan/);
+  });
+
+  test('a claim walks what is due of an endpoint, and looks up the session of each Success', async () => {
+    const plan = await planOf(dataSource, () =>
+      claimNotifications(dataSource, {
+        ...{ now: dispatcher.clock.now(), leasedUntil: dispatcher.clock.later(30_000), leaseId: randomUUID() },
+        ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, busy: [] },
+      }),
+    );
+    expect(plan).toMatch(/ notifications_of_session .*\n\s+Index Cond: \(session_id = n/);
+    expect(plan).not.toMatch(/Seq Scan|hashed SubPlan/);
   });
 
   test.each(['by a connection that planned it while they were empty', 'by a new one'])(

@@ -4,8 +4,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Refunds (M5). The payment's own row guards their sum, because it is the one row that all of them share. New constraints on
  * tables that are large hold for rows that are written from now on; every older row meets them.
  */
-export class Refunds1763500001022 implements MigrationInterface {
-  readonly name = 'Refunds1763500001022';
+export class Refunds1763500001032 implements MigrationInterface {
+  readonly name = 'Refunds1763500001032';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Merchants call this service to refund: it keeps the hashes of their keys. Its sites are in known_sites already. */
-export class ApiKeys1763500001021 implements MigrationInterface {
-  readonly name = 'ApiKeys1763500001021';
+export class ApiKeys1763500001031 implements MigrationInterface {
+  readonly name = 'ApiKeys1763500001031';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Under which account at the acquirer a merchant's money is taken; each attempt keeps the one that it was charged under. */
-export class MerchantAccounts1763500001020 implements MigrationInterface {
-  readonly name = 'MerchantAccounts1763500001020';
+export class MerchantAccounts1763500001030 implements MigrationInterface {
+  readonly name = 'MerchantAccounts1763500001030';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`

@@ -1,0 +1,53 @@
+/** What docs/indexes.md says of indexes, held against the databases of all services. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newDataSource } from '@svc/persistence';
+import { newMigratedDatabase } from '@svc/testing';
+import { SERVICES } from './services.js';
+
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'indexes.md'), 'utf8');
+
+interface Index {
+  readonly table: string;
+  readonly index: string;
+  /** The index that begins with the same columns, where this one is no guard and has no condition. */
+  readonly covered: string | null;
+}
+
+/** Neither primary keys nor the indexes of partitions, which are those of their table. */
+const INDEXES = `
+  SELECT i.indrelid::regclass::text AS "table", i.indexrelid::regclass::text AS "index",
+         (SELECT min(o.indexrelid::regclass::text) FROM pg_index o
+           WHERE o.indrelid = i.indrelid AND o.indexrelid <> i.indexrelid AND NOT i.indisunique
+             AND i.indpred IS NULL AND o.indpred IS NULL AND i.indexprs IS NULL
+             AND o.indkey::text || ' ' LIKE i.indkey::text || ' %') AS covered
+    FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
+   WHERE t.relnamespace = current_schema()::regnamespace AND NOT t.relispartition AND NOT i.indisprimary`;
+
+async function indexesOf(definition: (typeof SERVICES)[number]): Promise<Index[]> {
+  const database = await newMigratedDatabase(definition);
+  const dataSource = await newDataSource({ url: database.url, applicationName: 'indexes' }).initialize();
+  try {
+    return await dataSource.query<Index[]>(INDEXES);
+  } finally {
+    await dataSource.destroy();
+    await database.drop();
+  }
+}
+
+/** `table index` for each index of the page; a row without a table goes on with the one above. */
+function listed(): string[] {
+  let table = '';
+  return [...PAGE.matchAll(/^\| ([^|]*?) *\| (`[^|]*?) *\|[^|]*\|$/gm)].flatMap(([, first, indexes]) => {
+    table = /`(\w+)`/.exec(first!)?.[1] ?? table;
+    return [...indexes!.matchAll(/`(\w+)`/g)].map(([, index]) => `${table} ${index}`);
+  });
+}
+
+test('every index has a line that says what needs it, and none is the beginning of another', async () => {
+  const indexes: Index[] = [];
+  for (const service of SERVICES) indexes.push(...(await indexesOf(service)));
+  const there = new Set(indexes.map(({ table, index }) => `${table} ${index}`));
+  expect(listed().sort()).toEqual([...there].sort());
+  expect(indexes.filter(({ covered }) => covered !== null)).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { PayableDescriptor } from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
+import { updatesOf } from '@svc/testing';
+import { type Decoder, startDecoder } from '../../test/decoder.js';
+import { SessionCodes } from '../sessions/session-codes.js';
+
+let decoder: Decoder;
+beforeAll(async () => {
+  decoder = await startDecoder();
+});
+afterAll(() => decoder.stop());
+
+test('that a session is over writes no index of its code', async () => {
+  const codes = decoder.service.app.get(SessionCodes);
+  const at = decoder.clock.nowISO();
+  const made = Array.from({ length: 120 }, () => {
+    const sessionId = randomUUID();
+    const payable: PayableDescriptor = {
+      ...{ payableId: sessionId, mode: 'test', merchantId: 1001, siteId: 5001, amount: 12345, currencyISOCode: 'ZAR' },
+      ...{ expiresAt: decoder.clock.later(1_800_000).toISOString(), triesMax: 5 },
+      source: {
+        ...{ kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code: newOwnCode() },
+        notificationUrl: 'https://shop.example/hook',
+      },
+    };
+    return { payable, at };
+  });
+  await codes.keepMade(made);
+  const closed = made.filter((_, nth) => nth % 3 === 0).map(({ payable }) => ({ sessionId: payable.payableId, at }));
+  const updates = await updatesOf(decoder.dataSource, 'session_codes', () => codes.keepClosed(closed));
+  expect(updates).toEqual({ all: 40, hot: 40 });
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { ThrottlerStorageService } from '@nestjs/throttler';
+import { ManualClock } from '@svc/testing';
+import { SlidingWindow } from './sliding-window.js';
+
+const WINDOW_MS = 60_000;
+
+let clock: ManualClock;
+beforeEach(() => {
+  clock = new ManualClock();
+  jest.useFakeTimers({ now: clock.now() });
+});
+afterEach(() => jest.useRealTimers());
+
+/** For the library too, which reads the system's time. */
+function advance(ms: number): void {
+  clock.advance(ms);
+  jest.setSystemTime(clock.now());
+}
+
+test('any calls of any keys at any times are counted as the library counts them', async () => {
+  const call = fc.record({
+    waitMs: fc.oneof(fc.constantFrom(0, WINDOW_MS / 3, WINDOW_MS), fc.nat(2_000), fc.nat(2 * WINDOW_MS)),
+    key: fc.constantFrom('one', 'another'),
+    times: fc.integer({ min: 1, max: 5 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(call, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.constantFrom(WINDOW_MS, WINDOW_MS / 3, 3 * WINDOW_MS),
+      async (calls, limit, blockMs) => {
+        const [window, library] = [new SlidingWindow(clock), new ThrottlerStorageService()];
+        for (const { waitMs, key, times } of calls) {
+          advance(waitMs);
+          for (let time = 0; time < times; time++) {
+            const expected = await library.increment(key, WINDOW_MS, limit, blockMs, 'calls');
+            // Without a block the library's time is one in the past, which nobody reads.
+            const timeToBlockExpire = expected.isBlocked ? expected.timeToBlockExpire : 0;
+            expect(await window.increment(key, WINDOW_MS, limit, blockMs)).toEqual({ ...expected, timeToBlockExpire });
+          }
+        }
+        library.onApplicationShutdown();
+      },
+    ),
+  );
+});
+
+test('an address whose calls have left the window takes no memory; one that is blocked or has called since is kept', async () => {
+  const window = new SlidingWindow(clock);
+  for (const key of ['quiet', 'again', 'blocked']) await window.increment(key, WINDOW_MS, 1, 10 * WINDOW_MS);
+  await window.increment('blocked', WINDOW_MS, 1, 10 * WINDOW_MS);
+  advance(WINDOW_MS / 2);
+  await window.increment('again', WINDOW_MS, 5, WINDOW_MS);
+  advance(WINDOW_MS / 2);
+  await window.increment('new', WINDOW_MS, 1, WINDOW_MS);
+  expect(window.size).toBe(3);
+  expect(await window.increment('again', WINDOW_MS, 5, WINDOW_MS)).toMatchObject({ totalHits: 2 });
+  expect(await window.increment('blocked', WINDOW_MS, 1, 10 * WINDOW_MS)).toMatchObject({ isBlocked: true });
+});

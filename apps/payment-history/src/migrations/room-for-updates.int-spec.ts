@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { aPayment, updatesOf } from '@svc/testing';
+import { type History, startHistory } from '../../test/history.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
+
+let history: History;
+beforeAll(async () => {
+  history = await startHistory();
+});
+afterAll(() => history.stop());
+
+test('the next version of a payment writes no index', async () => {
+  const repository = history.service.app.get(PaymentRepository);
+  const organisationId = randomUUID();
+  const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer'));
+  await repository.keep(payments.map((payment) => ({ payment, version: 1 })));
+  const newer = payments.filter((_, nth) => nth % 3 === 0).map((payment) => ({ payment, version: 2 }));
+  const updates = await updatesOf(history.dataSource, 'payments', () => repository.keep(newer));
+  expect(updates).toEqual({ all: 40, hot: 40 });
+});

@@ -1,0 +1,33 @@
+export type NamedParameters = Readonly<Record<string, unknown>>;
+
+/** A statement whose parameters have names. Its text is made once and has no values in it, so it is prepared once. */
+export interface NamedStatement {
+  /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
+  readonly text: string;
+  /** The values in the order of the placeholders. Throws unless exactly the parameters of the statement are given. */
+  readonly valuesOf: (parameters: NamedParameters) => unknown[];
+}
+
+/**
+ * Parameters are written `$amount`; a name that occurs twice is one parameter. Make a statement once, when its module is loaded.
+ * The tagged template of sql-template-tag would make the text anew for each query, and two placeholders of a value that occurs twice.
+ */
+export function namedStatement(sql: string): NamedStatement {
+  const names: string[] = [];
+  const text = sql.replace(/\$(\w+)/g, (_, name: string) => {
+    if (/^\d/.test(name)) throw new Error(`Parameter $${name} has a number instead of a name.`);
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return {
+    text,
+    valuesOf(parameters) {
+      const unknown = Object.keys(parameters).find((name) => !names.includes(name));
+      if (unknown !== undefined) throw new Error(`The statement has no parameter $${unknown}.`);
+      return names.map((name) => {
+        if (parameters[name] === undefined) throw new Error(`Parameter $${name} of the statement is missing.`);
+        return parameters[name];
+      });
+    },
+  };
+}

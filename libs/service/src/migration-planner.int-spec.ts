@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { newTestDatabase } from '@svc/testing';
+import pg from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { migrateService, ServiceConfig } from './index.js';
+
+@Module({})
+class EmptyModule {}
+
+/** Notes how its own statements are planned. */
+class Planner1763500000999 implements MigrationInterface {
+  readonly name = 'Planner1763500000999';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      `CREATE TABLE planner AS SELECT name, setting FROM pg_settings WHERE name IN ('enable_hashjoin', 'enable_seqscan', 'plan_cache_mode')`,
+    );
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('forward only'));
+  }
+}
+
+test('a migration may join whole tables: it is planned as PostgreSQL plans by default', async () => {
+  const database = await newTestDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  try {
+    const definition = { name: 'planned', config: ServiceConfig, module: EmptyModule };
+    await migrateService({ ...definition, migrations: [Planner1763500000999] }, { SVC_DATABASE_URL: database.url });
+    await client.connect();
+    const { rows } = await client.query('SELECT name, setting FROM planner ORDER BY name');
+    expect(rows).toEqual([
+      { name: 'enable_hashjoin', setting: 'on' },
+      { name: 'enable_seqscan', setting: 'on' },
+      { name: 'plan_cache_mode', setting: 'auto' },
+    ]);
+  } finally {
+    await client.end();
+    await database.drop();
+  }
+});
