@@ -11,7 +11,7 @@ import {
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import { inTransaction, type Transaction } from '@svc/persistence';
+import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
@@ -136,34 +136,17 @@ export class RefundRepository {
     const { attemptId, acquirerReference, ...route } = payment.charge;
     const refundId = newUuid(this.clock);
     const createdAt = this.clock.now();
-    const rows = await this.dataSource.query<unknown[]>(
-      `WITH reserved AS (
-         UPDATE payments SET refund_pending_amount = refund_pending_amount + $2
-          WHERE payment_id = $1 AND refunded_amount + refund_pending_amount + $2 <= processed_amount
-         RETURNING payment_id
-       ), refund AS (
-         INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, asked, next_ask_at)
-         SELECT $3, payment_id, $4, $2, $5, $6, 'pending', $7, 0, $8 FROM reserved
-         RETURNING refund_id
-       )
-       INSERT INTO refund_idempotency_keys (merchant_id, mode, idempotency_key, fingerprint, refund_id)
-       SELECT $9, $10, $11, $12, refund_id FROM refund
-       RETURNING refund_id`,
-      [
-        payment.paymentId,
-        amount,
-        refundId,
-        attemptId,
-        wanted.reason ?? null,
-        wanted.requestedBy,
-        createdAt,
-        nextAskAt(createdAt, 0, createdAt),
-        owner.merchantId,
-        owner.mode,
-        wanted.idempotencyKey,
-        wanted.fingerprint,
-      ],
-    );
+    const values = CREATE.valuesOf({
+      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextAskAt(createdAt, 0, createdAt) },
+      paymentId: payment.paymentId,
+      reason: wanted.reason ?? null,
+      requestedBy: wanted.requestedBy,
+      merchantId: owner.merchantId,
+      mode: owner.mode,
+      idempotencyKey: wanted.idempotencyKey,
+      fingerprint: wanted.fingerprint,
+    });
+    const rows = await this.dataSource.query<unknown[]>(CREATE.text, values);
     if (rows.length === 0) return undefined;
     const { paymentReference, currencyISOCode } = payment;
     const charge = { attemptId, chargeReference: acquirerReference, paymentReference, currencyISOCode };
@@ -281,6 +264,20 @@ export class RefundRepository {
     return row && asOpenRefund(row);
   }
 }
+
+const CREATE = namedStatement(`WITH reserved AS (
+         UPDATE payments SET refund_pending_amount = refund_pending_amount + $amount
+          WHERE payment_id = $paymentId AND refunded_amount + refund_pending_amount + $amount <= processed_amount
+         RETURNING payment_id
+       ), refund AS (
+         INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, asked, next_ask_at)
+         SELECT $refundId, payment_id, $attemptId, $amount, $reason, $requestedBy, 'pending', $createdAt, 0, $nextAskAt
+           FROM reserved
+         RETURNING refund_id
+       )
+       INSERT INTO refund_idempotency_keys (merchant_id, mode, idempotency_key, fingerprint, refund_id)
+       SELECT $merchantId, $mode, $idempotencyKey, $fingerprint, refund_id FROM refund
+       RETURNING refund_id`);
 
 const REFUND_COLUMNS = `r.refund_id, r.amount, r.state, r.created_at, p.payment_reference`;
 
