@@ -282,6 +282,26 @@ const RETRIEVAL: readonly Row[] = [MERCHANT, SITE].flatMap((owner) =>
   ),
 );
 
+const REFUNDS = `${MERCHANT}/refunds`;
+const refundsOf =
+  (maker: Partner): Row['call'] =>
+  ({ two, payments }) =>
+    get(`${refundsPath(two)}?svcId=${payments.get(maker)!.paymentReference}`);
+/** Of one cent, under a key of its own: the payments are read, and stay what they are. */
+const refunding =
+  (maker: Partner): Row['call'] =>
+  ({ two, payments }) => ({
+    ...post(`${refundsPath(two)}?svcId=${payments.get(maker)!.paymentReference}`, { amount: 1 }),
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+  });
+const refundsPath = ({ sitePath }: TwoPartners): string => `${sitePath.replace(/\/sites\/.*/, '')}/refunds`;
+const REFUNDING: readonly Row[] = [
+  merchant(`GET ${REFUNDS}`, 'of a test payment at site 1', '200:0 200:0 404 403 404', refundsOf('A’s 1')),
+  merchant(`GET ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 200:0', refundsOf('A live')),
+  merchant(`POST ${REFUNDS}`, 'of a test payment at site 1', '201 201 404 403 404', refunding('A’s 1')),
+  merchant(`POST ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 201', refunding('A live')),
+];
+
 const STREAM: readonly Row[] = [
   merchant(`GET ${SITE}/payments/stream`, 'of site 1', '200 200 403 403 200', ({ two }) =>
     get(`${two.sitePath}/payments/stream`),
@@ -306,6 +326,7 @@ export const ROWS: readonly Row[] = [
   ...AUTHENTICATING,
   ...MERCHANTS_OWN,
   ...RETRIEVAL,
+  ...REFUNDING,
   ...STREAM,
   ...OPEN,
 ];

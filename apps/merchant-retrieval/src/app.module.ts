@@ -11,7 +11,7 @@ import { READ_MODEL } from './payments/read-model.js';
 import { NoticeRepository } from './stream/notice.repository.js';
 import { NoticeRetention } from './stream/notice-retention.js';
 import { PaymentStreams } from './stream/payment-streams.js';
-import { ReversalsConsumer } from './stream/reversals.consumer.js';
+import { RefundsConsumer } from './stream/refunds.consumer.js';
 import { StreamController } from './stream/stream.controller.js';
 
 @Module({
@@ -20,7 +20,7 @@ import { StreamController } from './stream/stream.controller.js';
     PaymentsController,
     StreamController,
     PaymentsConsumer,
-    ReversalsConsumer,
+    RefundsConsumer,
     CredentialsConsumer,
     rebuildOf('retrieval'),
     deadLettersOf('merchant-retrieval'),

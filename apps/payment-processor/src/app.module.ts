@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, ApiKeysConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
 import { Acquirer } from './acquirers/acquirer.js';
+import { Acquirers } from './acquirers/acquirers.js';
+import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
+import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { CardKeysController } from './card-data/card-keys.controller.js';
@@ -32,6 +35,14 @@ import { AttemptRepository } from './payments/attempt.repository.js';
 import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
+import { AdminRefunds } from './refunds/admin-refunds.js';
+import { AdminRefundsController } from './refunds/admin-refunds.controller.js';
+import { CreateRefund } from './refunds/create-refund.js';
+import { RecoverRefunds } from './refunds/recover-refunds.js';
+import { RefundRepository } from './refunds/refund.repository.js';
+import { RefundsController } from './refunds/refunds.controller.js';
+import { SendRefund } from './refunds/send-refund.js';
+import { SettleRefund } from './refunds/settle-refund.js';
 import { ReversalRepository } from './reversals/reversal.repository.js';
 import { FinishVerification } from './verifications/finish-verification.js';
 import { VerificationRepository } from './verifications/verification.repository.js';
@@ -42,14 +53,20 @@ import { VerificationRepository } from './verifications/verification.repository.
     PartnerPaymentsController,
     CardsController,
     CardKeysController,
+    MerchantAccountsController,
+    RefundsController,
+    AdminRefundsController,
     ReturnedPayersController,
     PayablesConsumer,
     HostedPaymentsConsumer,
     MerchantsConsumer,
+    ApiKeysConsumer,
     CustomersConsumer,
     deadLettersOf('payment-processor'),
   ],
   providers: [
+    Acquirers,
+    AdminRefunds,
     AttemptRepository,
     CardKeys,
     CardRepository,
@@ -58,9 +75,11 @@ import { VerificationRepository } from './verifications/verification.repository.
     CheckPayments,
     CleanupJob,
     ClosePayable,
+    CreateRefund,
     DeleteCard,
     FinishVerification,
     MakePayment,
+    MerchantAccountRepository,
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
@@ -69,9 +88,13 @@ import { VerificationRepository } from './verifications/verification.repository.
     ResolveCode,
     PaymentRepository,
     RecoverAttempts,
+    RecoverRefunds,
+    RefundRepository,
     ReversalRepository,
     RotateCardKey,
+    SendRefund,
     SettleAttempt,
+    SettleRefund,
     StoreCard,
     VerificationRepository,
     {

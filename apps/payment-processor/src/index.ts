@@ -3,18 +3,21 @@ import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
 import { RoomForUpdates1763500001020 } from './migrations/1763500001020-room-for-updates.js';
+import { ApiKeys1763500001031 } from './migrations/1763500001031-api-keys.js';
 import { CardKeyRotation1763500001008 } from './migrations/1763500001008-card-key-rotation.js';
 import { ForgetAfter1763500001003 } from './migrations/1763500001003-forget-after.js';
 import { KnownCustomers1763500001010 } from './migrations/1763500001010-known-customers.js';
+import { MerchantAccounts1763500001030 } from './migrations/1763500001030-merchant-accounts.js';
 import { MinimumAmount1763500001007 } from './migrations/1763500001007-minimum-amount.js';
 import { Payments1763500001000 } from './migrations/1763500001000-payments.js';
 import { PartnerPayments1763500001002 } from './migrations/1763500001002-partner-payments.js';
+import { Refunds1763500001032 } from './migrations/1763500001032-refunds.js';
 import { ReversalDecisions1763500001004 } from './migrations/1763500001004-reversal-decisions.js';
 import { VerificationQuestions1763500001005 } from './migrations/1763500001005-verification-questions.js';
 import { MerchantOfPayment1763500001006 } from './migrations/1763500001006-merchant-of-payment.js';
 import { Verifications1763500001001 } from './migrations/1763500001001-verifications.js';
 
-/** Payables, payments, attempts and the ledger; the only service that opens card data and calls the acquirer. */
+/** Payables, payments, attempts, refunds and the ledger; the only service that opens card data and calls the acquirer. */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
   // As much as Node.js takes of an address: what is too long for a reference is not found, and first asked who it is (C3, C5).
@@ -37,5 +40,8 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
     CardKeyRotation1763500001008,
     KnownCustomers1763500001010,
     RoomForUpdates1763500001020,
+    MerchantAccounts1763500001030,
+    ApiKeys1763500001031,
+    Refunds1763500001032,
   ],
 };

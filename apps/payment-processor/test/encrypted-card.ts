@@ -9,6 +9,9 @@ export const CARDS = {
   wrongCvv: '4000000000000127',
   dropsTheAnswer: '4000000000004087',
   verified: '4000000000003220',
+  refundDeclined: '4000000000005126',
+  refundPending: '4000000000007726',
+  refundDropsTheAnswer: '4000000000007262',
 } as const;
 
 /** What the page sends: a card encrypted to the processor's public key, bound to a session and a try (P8). */

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { PayableDescriptor } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
-import type { OpenAttempt } from '../src/payments/attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from '../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../src/payments/payment.js';
 import { PaymentRepository } from '../src/payments/payment.repository.js';
 import { aPayable } from './builders.js';
 import type { Processor } from './processor.js';
+
+/** Acquirer and account that a payment of this payable is charged with. */
+export function aRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
+  return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
+}
 
 /** Accepts a payment as ChargeCard does, and stops before the acquirer is called. */
 export async function acceptPayment(
@@ -22,7 +27,7 @@ export async function acceptPayment(
     try: nth,
     now,
   });
-  return processor.service.app.get(PaymentRepository).accept(payable, payment, 'simulated');
+  return processor.service.app.get(PaymentRepository).accept(payable, payment, aRoute(payable));
 }
 
 export async function anOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {

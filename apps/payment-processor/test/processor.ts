@@ -24,11 +24,12 @@ import {
   ShowPaymentV1,
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
-import { startTestService, type TestService } from '@svc/testing';
+import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
+import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
 
 import { encryptedCard } from './encrypted-card.js';
 
@@ -57,6 +58,7 @@ export interface Processor extends TestService {
   /** What code-decoder answers about a static code of a till: no invoice unless a test says so. */
   readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
   recover(): Promise<number>;
+  recoverRefunds(): Promise<number>;
   clearUp(): Promise<number>;
 }
 
@@ -67,13 +69,20 @@ export interface PayOptions {
   readonly command?: Partial<ChargeCard>;
 }
 
+/** Every line of the bank's books: charges, reversals, refunds and stored cards. */
+export function bankLines({ books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
+  const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const store = join(folder, 'charges.jsonl');
-  const acquirer = await startSimulatedAcquirer({
-    SVC_ACQUIRER_STORE: store,
-    SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'],
-  });
+  const clock = new ManualClock();
+  const acquirer = await startSimulatedAcquirer(
+    { SVC_ACQUIRER_STORE: store, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
+    () => clock.now(),
+  );
   const broker = new EmbeddedBroker();
   const shown: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {
@@ -91,6 +100,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   });
   const test = await startTestService(paymentProcessorService, {
     broker,
+    clock,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
@@ -101,7 +111,8 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
   });
   // Tests step the jobs; one that ran by itself as well would take the work away from them.
-  for (const job of [RecoverAttempts, CleanupJob]) await test.service.app.get(job).onApplicationShutdown();
+  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob])
+    await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   return {
@@ -138,16 +149,14 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
     charged: () => {
       const last = new Map<string, ChargeRecord>();
-      for (const line of readFileSync(store, 'utf8').split('\n').filter(Boolean)) {
-        const record = JSON.parse(line) as Partial<ChargeRecord>;
-        // Of a stored card there is a line too.
-        if (record.key !== undefined) last.set(record.key, record as ChargeRecord);
-      }
+      for (const record of bankLines({ books: store }))
+        if (typeof record['key'] === 'string') last.set(record['key'], record as unknown as ChargeRecord);
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
+    recoverRefunds: () => test.service.app.get(RecoverRefunds).runOnce(),
     clearUp: () => test.service.app.get(CleanupJob).runOnce(),
     stop: async () => {
       await test.stop();

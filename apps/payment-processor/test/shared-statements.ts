@@ -10,7 +10,7 @@ import type { OpenAttempt } from '../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../src/payments/payment.js';
 import { PaymentRepository } from '../src/payments/payment.repository.js';
 import { aPayable } from './builders.js';
-import { anOpenAttempt } from './open-attempt.js';
+import { anOpenAttempt, aRoute } from './open-attempt.js';
 import type { Processor } from './processor.js';
 
 export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
@@ -47,7 +47,7 @@ export function acceptWith(
     try: nth,
     now,
   };
-  return payments.accept(payable, acceptedPayment({ payable, ...terms }), 'simulated');
+  return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
 }
 
 /** A payable that is known before anybody pays it. */

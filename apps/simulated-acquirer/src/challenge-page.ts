@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChargeRecord } from './charge-store.js';
+import type { ChargeRecord } from './records.js';
 
 /**
  * The bank's own page, on which a payer confirms or refuses a payment (3-D Secure style). It stands for a page that is

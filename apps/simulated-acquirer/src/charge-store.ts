@@ -1,44 +1,9 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ChargeRecord, Challenge, RefundRecord, VaultRecord } from './records.js';
+import { dayOf, type StatementLine, statementLineOf } from './statement.js';
 
-/** What became of a key. A line of the file; never a card number. */
-export interface ChargeRecord {
-  /** Idempotency key it came with. */
-  readonly key: string;
-  readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
-  /** Why, when declined. */
-  readonly reason?: DeclineReason;
-  readonly mode: 'test' | 'live';
-  /** Cents. */
-  readonly amount: number;
-  readonly currency: string;
-  readonly paymentReference: string;
-  readonly acquirerReference: string;
-  /** Whether money was taken under this key, before any reversal. */
-  readonly charged: boolean;
-  /** The card's owner has to be verified first; with `challenged`, and after its reversal. */
-  readonly challenge?: Challenge;
-}
-
-/** What the bank asks the payer on a page of its own. It takes no money: a charge that names it does. */
-export interface Challenge {
-  /** Unguessable: whoever knows it can answer it. */
-  readonly reference: string;
-  readonly state: 'pending' | 'passed' | 'failed';
-  /** Where the payer goes on. */
-  readonly returnUrl: string;
-}
-
-/** A card in the vault. A line of the file, as a charge; the number is in none. */
-export interface VaultRecord {
-  readonly vaultToken: string;
-  readonly behaviour: CardBehaviour;
-}
-
-/** What a test number does when it is charged. */
-export type CardBehaviour = 'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | DeclineReason;
-
-export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';
+type Line = ChargeRecord | RefundRecord | VaultRecord;
 
 /**
  * The bank's books: a file of JSON lines, appended to before anything is answered. The last line of a key counts.
@@ -48,6 +13,11 @@ export class ChargeStore {
   private readonly records = new Map<string, ChargeRecord>();
   private readonly keysOfChallenges = new Map<string, string>();
   private readonly cards = new Map<string, VaultRecord>();
+  private readonly refunds = new Map<string, RefundRecord>();
+  /** Cents that succeeded and pending refunds have of a charge, by the charge's key. */
+  private readonly refunded = new Map<string, number>();
+  /** By {@link statementKey}, in the order of the file. */
+  private readonly statements = new Map<string, StatementLine[]>();
   private readonly file: number;
 
   constructor(path: string) {
@@ -57,6 +27,7 @@ export class ChargeStore {
     for (const line of text.split('\n')) {
       const record = parseLine(line);
       if (record && 'vaultToken' in record) this.cards.set(record.vaultToken, record);
+      else if (record && 'refundKey' in record) this.rememberRefund(record);
       else if (record) this.remember(record);
     }
     // A crash in the middle of a line must not swallow the next one.
@@ -78,6 +49,25 @@ export class ChargeStore {
     return this.remember(record);
   }
 
+  findRefund(refundKey: string): RefundRecord | undefined {
+    return this.refunds.get(refundKey);
+  }
+
+  appendRefund(record: RefundRecord): RefundRecord {
+    writeSync(this.file, `${JSON.stringify(record)}\n`);
+    return this.rememberRefund(record);
+  }
+
+  /** Cents. */
+  refundedOf(chargeKey: string): number {
+    return this.refunded.get(chargeKey) ?? 0;
+  }
+
+  /** Movements of an account on a day (UTC, `2026-11-22`), oldest first. */
+  statementOf(day: string, mode: 'test' | 'live', account: string | undefined): readonly StatementLine[] {
+    return this.statements.get(statementKey(day, mode, account)) ?? [];
+  }
+
   findCard(vaultToken: string): VaultRecord | undefined {
     return this.cards.get(vaultToken);
   }
@@ -91,7 +81,26 @@ export class ChargeStore {
   private remember(record: ChargeRecord): ChargeRecord {
     this.records.set(record.key, record);
     if (record.challenge) this.keysOfChallenges.set(record.challenge.reference, record.key);
+    this.enterInStatement(record);
     return record;
+  }
+
+  private rememberRefund(record: RefundRecord): RefundRecord {
+    const { refundKey, chargeKey, amount, outcome } = record;
+    const isFirst = !this.refunds.has(refundKey);
+    this.refunds.set(refundKey, record);
+    if (isFirst && outcome !== 'declined') this.refunded.set(chargeKey, this.refundedOf(chargeKey) + amount);
+    this.enterInStatement(record);
+    return record;
+  }
+
+  private enterInStatement(record: ChargeRecord | RefundRecord): void {
+    const line = statementLineOf(record);
+    if (!line) return;
+    const key = statementKey(dayOf(line.at), record.mode, record.account);
+    const lines = this.statements.get(key);
+    if (lines) lines.push(line);
+    else this.statements.set(key, [line]);
   }
 
   close(): void {
@@ -99,9 +108,13 @@ export class ChargeStore {
   }
 }
 
-function parseLine(line: string): ChargeRecord | VaultRecord | undefined {
+function statementKey(day: string, mode: 'test' | 'live', account: string | undefined): string {
+  return [day, mode, account ?? ''].join(' ');
+}
+
+function parseLine(line: string): Line | undefined {
   try {
-    return JSON.parse(line) as ChargeRecord | VaultRecord;
+    return JSON.parse(line) as Line;
   } catch {
     return undefined;
   }

@@ -1,2 +1,3 @@
-export type { ChargeRecord } from './charge-store.js';
+export type { ChargeRecord, RefundRecord } from './records.js';
 export { type RunningAcquirer, startSimulatedAcquirer } from './simulated-acquirer.js';
+export type { StatementLine } from './statement.js';

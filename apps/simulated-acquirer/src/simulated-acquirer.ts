@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
-import { type ChargeRecord, ChargeStore } from './charge-store.js';
+import { ChargeStore } from './charge-store.js';
 import { SimulatedAcquirerConfig } from './config.js';
-import { type ChargeRequest, SimulatedBank } from './simulated-bank.js';
+import type { ChargeRecord } from './records.js';
+import {
+  type BankAccount,
+  type ChargeRequest,
+  KeyConflict,
+  type RefundRequest,
+  SimulatedBank,
+} from './simulated-bank.js';
 
 export interface RunningAcquirer {
   /** `http://127.0.0.1:port` */
@@ -28,52 +35,66 @@ const CHARGE_BODY = {
   },
 } as const;
 
+const REFUND_BODY = {
+  type: 'object',
+  required: ['key', 'chargeKey', 'amount'],
+  properties: {
+    key: CHARGE_BODY.properties.key,
+    chargeKey: CHARGE_BODY.properties.key,
+    amount: CHARGE_BODY.properties.amount,
+  },
+} as const;
+
 /** A charge as it is answered: with the address of the page on which the payer is verified, where there is one. */
 type ChargeAnswer = ChargeRecord & { readonly challengeUrl?: string };
 
 /**
  * Serves the simulated bank over HTTP. For the platform: `POST /charges`, `GET /charges/{key}`,
- * `POST /charges/{key}/reversal`, `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; for the
- * payer: `/challenges/{reference}`, a page.
+ * `POST /charges/{key}/reversal`, `POST /refunds`, `GET /refunds/{key}`, `GET /statements/{day}?after=`,
+ * `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; headers `acquirer-mode` and
+ * `acquirer-account` say for whom. For the payer: `/challenges/{reference}`, a page.
  * Test cards only; it is not for real ones.
+ *
+ * @param now the bank's clock, which says on what day's statement a movement stands
  */
 export async function startSimulatedAcquirer(
   env: Readonly<Record<string, string | undefined>>,
+  now: () => Date = () => new Date(),
 ): Promise<RunningAcquirer> {
   const config = loadConfig(SimulatedAcquirerConfig, env);
   const store = new ChargeStore(config.SVC_ACQUIRER_STORE);
-  const bank = new SimulatedBank(store);
+  const bank = new SimulatedBank(store, now);
   const app = fastify({ logger: false, forceCloseConnections: true });
   let publicUrl = config.SVC_ACQUIRER_PUBLIC_URL ?? '';
   const answerOf = (record: ChargeRecord): ChargeAnswer =>
     record.challenge ? { ...record, challengeUrl: `${publicUrl}/challenges/${record.challenge.reference}` } : record;
 
   refuseLive(app, config);
-  app.post<{ Body: Omit<ChargeRequest, 'mode'> }>(
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof KeyConflict ? reply.status(409).send({ message: error.message }) : reply.send(error),
+  );
+  app.post<{ Body: Omit<ChargeRequest, keyof BankAccount> }>(
     '/charges',
     { schema: { body: CHARGE_BODY } },
     async (request, reply): Promise<ChargeAnswer | undefined> => {
-      const charge = { ...request.body, mode: modeOf(request) };
+      const charge = { ...request.body, ...accountOf(request) };
       const record = bank.charge(charge);
-      const delayMs = config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge);
-      // A bank that is closed does not wait for it.
-      if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
-      if (record) return answerOf(record);
-      reply.hijack();
-      request.raw.socket.destroy();
-      return undefined;
+      await answerAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge));
+      return record ? answerOf(record) : breakOff(request, reply);
     },
   );
 
   app.get<{ Params: { key: string } }>('/charges/:key', async (request, reply) => {
-    const record = bank.find(request.params.key);
+    const record = bank.find(request.params.key, accountOf(request));
     return record ? answerOf(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 
-  app.post<{ Params: { key: string } }>('/charges/:key/reversal', (request) =>
-    Promise.resolve(bank.reverse(request.params.key, modeOf(request))),
+  app.post<{ Params: { key: string } }>('/charges/:key/reversal', async (request) =>
+    bank.reverse(request.params.key, accountOf(request)),
   );
 
+  serveRefunds(app, bank, config);
+  serveStatements(app, bank);
   serveVault(app, bank);
   answerForChallenges(app, bank);
   serveChallengePage(app, bank);
@@ -96,6 +117,55 @@ export async function startSimulatedAcquirer(
 /** A caller that does not say it means test. */
 function modeOf({ headers }: FastifyRequest): 'test' | 'live' {
   return headers['acquirer-mode'] === 'live' ? 'live' : 'test';
+}
+
+function accountOf(request: FastifyRequest): BankAccount {
+  const account = request.headers['acquirer-account'];
+  return { mode: modeOf(request), account: typeof account === 'string' ? account : undefined };
+}
+
+/** A bank that is closed does not wait for it. */
+async function answerAfter(delayMs: number): Promise<void> {
+  if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
+}
+
+/** The answer is lost. */
+function breakOff(request: FastifyRequest, reply: FastifyReply): undefined {
+  reply.hijack();
+  request.raw.socket.destroy();
+  return undefined;
+}
+
+/** Money given back, wholly or in part. What the bank has charged in live mode, it refunds in any case. */
+function serveRefunds(app: FastifyInstance, bank: SimulatedBank, config: SimulatedAcquirerConfig): void {
+  app.post<{ Body: Omit<RefundRequest, keyof BankAccount> }>(
+    '/refunds',
+    { schema: { body: REFUND_BODY } },
+    async (request, reply) => {
+      const refund = { ...request.body, ...accountOf(request) };
+      const record = bank.refund(refund);
+      await answerAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOfRefund(refund));
+      return record ?? breakOff(request, reply);
+    },
+  );
+  app.get<{ Params: { key: string } }>('/refunds/:key', async (request, reply) => {
+    const record = bank.askRefund(request.params.key, accountOf(request));
+    return record ?? reply.status(404).send({ message: 'Nothing has arrived under this key.' });
+  });
+}
+
+const STATEMENT_PARAMETERS = {
+  params: { type: 'object', properties: { day: { type: 'string', format: 'date' } } },
+  querystring: { type: 'object', properties: { after: { type: 'integer', minimum: 0, default: 0 } } },
+} as const;
+
+/** What moved on an account on a day (UTC), a page at a time. */
+function serveStatements(app: FastifyInstance, bank: SimulatedBank): void {
+  app.get<{ Params: { day: string }; Querystring: { after: number } }>(
+    '/statements/:day',
+    { schema: STATEMENT_PARAMETERS },
+    async (request) => bank.statement(request.params.day, accountOf(request), request.query.after),
+  );
 }
 
 /** New charges and cards of live mode. What the bank has already, it answers about and gives back. */

@@ -7,6 +7,7 @@ import {
   SiteChangedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import { keepApiKeys as keepKeys } from './api-keys.consumer.js';
 
 /** Keeps this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
 @Controller()
@@ -26,16 +27,7 @@ export class CredentialsConsumer {
   }
 
   @EventPattern(ApiKeyChangedV1)
-  async keepApiKeys(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
-    for (const { payload: key, aggregateVersion } of events) {
-      await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {
-        kind: key.kind,
-        mode: key.mode,
-        merchant_id: key.merchantId,
-        site_id: key.siteId ?? null,
-        hash: key.hash,
-        revoked: key.revoked,
-      });
-    }
+  keepApiKeys(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+    return keepKeys(tx, events);
   }
 }

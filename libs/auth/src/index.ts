@@ -1,6 +1,7 @@
 export * from './active-keys.js';
 export * from './admin-key.guard.js';
 export * from './api-key.js';
+export * from './api-keys.consumer.js';
 export * from './credentials.consumer.js';
 export * from './credentials-heartbeat.module.js';
 export * from './dead-letters.controller.js';

@@ -35,7 +35,8 @@ interface KeyRow {
  * Lets a merchant in on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
  * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. A site's key
  * on a path of the whole merchant is let in for its own site alone. Reads the table each time, so that a revoked key is
- * refused as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations.
+ * refused as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
+ * {@link ApiKeysConsumer}, a table of its keys, and one of sites with `merchant_id` and `site_id`.
  */
 @Injectable()
 export class MerchantKeyGuard implements CanActivate {

@@ -83,6 +83,24 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'A payment is already in progress.',
   },
+  'refund.amount-exceeded': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'The refund is more than what is left of this payment. Pending refunds count.',
+  },
+  'refund.not-possible': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'Nothing of this payment can be given back here.',
+  },
+  'refund.in-progress': {
+    errorReference: '40',
+    httpStatus: 409,
+    retryable: true,
+    message: 'A refund with this Idempotency-Key is already in progress.',
+  },
   'payment.not-accepted': {
     errorReference: '40',
     httpStatus: 422,

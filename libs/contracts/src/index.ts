@@ -20,6 +20,7 @@ export * from './http/merchant-payments.js';
 export * from './http/payment-notice.js';
 export * from './http/payment-notification.js';
 export * from './http/payments.js';
+export * from './http/refunds.js';
 export * from './payment-status.js';
 export * from './routes.js';
 export * from './validation.js';

@@ -39,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...[MERCHANT, SITE]
     .flatMap((owner) => [`${owner}/invoices/*/payments`, `${owner}/payments`, `${owner}/payments/*`])
     .map((path) => ({ host: 'api' as const, path, app: 'merchant-retrieval' })),
+  { host: 'api', path: `${MERCHANT}/refunds`, app: 'payment-processor' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/c', app: 'hosted-gateway' },
@@ -50,6 +51,8 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/merchant-accounts', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/refunds', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },

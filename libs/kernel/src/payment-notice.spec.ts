@@ -1,6 +1,6 @@
 import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
-import { hasNotice, noticeOf } from './payment-notice.js';
+import { hasNotice, isPaymentOutcome, noticeOf } from './payment-notice.js';
 
 const failed: AnyPaymentSnapshot = {
   reference: 'r',
@@ -46,6 +46,26 @@ test('a reversal is told as a refund of all that was charged, by an id of its ow
   });
   expect(id).not.toBe(noticeOf(failed).id);
   expect(noticeOf(reversed).id).toBe(id);
+});
+
+test('a refund is told with its payment, by its own reference; the payment itself stays as it was (M6)', () => {
+  const succeeded = { ...failed, state: 'success' as const, processedAmount: 12_500 };
+  const createdUTCDate = '2026-03-02T10:01:00.000Z';
+  for (const status of ['succeeded', 'failed'] as const) {
+    const refund = { refundReference: 'refund-1', amount: 4_000, status, createdUTCDate };
+    const refunded = { ...succeeded, refund: { ...refund, ofALaterRelease: true } };
+    const told = noticeOf(refunded);
+    expect(told).toEqual({ id: 'refund-1', notice: { ...noticeOf(succeeded).notice, type: 'refund', refund } });
+    expect(hasNotice(refunded)).toBe(true);
+  }
+});
+
+test('only the outcome of a payment is told to its session', () => {
+  const createdUTCDate = '2026-03-02T10:01:00.000Z';
+  const refund = { refundReference: 'refund-1', amount: 1, status: 'succeeded' as const, createdUTCDate };
+  expect([failed, { ...failed, reversedUTCDate: createdUTCDate }, { ...failed, refund }].map(isPaymentOutcome)).toEqual(
+    [true, false, false],
+  );
 });
 
 test('vouchers were not charged, and are not given back', () => {

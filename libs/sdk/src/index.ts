@@ -9,8 +9,14 @@ export {
   type HostedGatewayClientOptions,
   type NotificationPage,
 } from './hosted-gateway-client.js';
-export { MerchantClient, type MerchantClientOptions } from './merchant-client.js';
-export type { MerchantInvoice, MerchantPayment, MerchantRefund, PaymentNotice } from './merchant-payment.js';
+export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant-client.js';
+export type {
+  MerchantInvoice,
+  MerchantPayment,
+  MerchantRefund,
+  PaymentNotice,
+  RefundOfPayment,
+} from './merchant-payment.js';
 export type { CreateInvoiceRequest, MerchantSite } from './merchant-site.js';
 export type { StreamOptions } from './payment-stream.js';
 export { PartnerClient, type PartnerClientOptions } from './partner-client.js';

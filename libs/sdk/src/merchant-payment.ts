@@ -35,15 +35,22 @@ export interface MerchantPayment {
   siteId: number;
 }
 
-/** Money of a payment that was given back; today by automatic reversals alone (M6). */
+/** Money of a payment that is given back: a refund of yours, or an automatic reversal (M6). */
 export interface MerchantRefund {
   /** Names the refund: apply each once. */
   refundReference: string;
   /** Cents. */
   amount: number;
+  /** `pending`: the bank has not said. The other two are final; a failed one has given nothing back. */
   status: 'pending' | 'succeeded' | 'failed';
   /** ISO 8601 UTC with milliseconds (C2). */
   createdUTCDate: string;
+}
+
+/** A refund with the payment it belongs to. */
+export interface RefundOfPayment extends MerchantRefund {
+  /** Service payment id, 18 characters. */
+  paymentReference: string;
 }
 
 /**
@@ -126,6 +133,11 @@ function readRefund(value: unknown): MerchantRefund {
     status: status as MerchantRefund['status'],
     createdUTCDate: readText(body, 'createdUTCDate'),
   };
+}
+
+export function readRefundOfPayment(value: unknown): RefundOfPayment {
+  const body = readObject(value, 'refund');
+  return { paymentReference: readText(body, 'svcId'), ...readRefund(body) };
 }
 
 export function readMerchantInvoice(value: unknown): MerchantInvoice {

@@ -8,6 +8,9 @@ import {
   type PaymentState,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
+  type RefundedPayment,
+  RefundFailedV1,
+  RefundSucceededV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from './test-service.js';
@@ -71,4 +74,20 @@ const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
 /** The event by which everybody hears of it. */
 export function told(payment: AnyPaymentSnapshot, version = 2): EventEnvelope<AnyPaymentSnapshot> {
   return anEvent(TYPE_OF[payment.state], payment.reference, version, payment);
+}
+
+/** A refund of R 23.45 of this payment, as payment-processor tells of it when it has ended. */
+export function refundOf(
+  payment: AnyPaymentSnapshot,
+  over: Partial<RefundedPayment['refund']> = {},
+): EventEnvelope<RefundedPayment> {
+  const refund = {
+    refundReference: randomUUID(),
+    amount: 2_345,
+    status: 'succeeded' as const,
+    createdUTCDate: '2026-03-01T10:05:00.000Z',
+    ...over,
+  };
+  const type = refund.status === 'succeeded' ? RefundSucceededV1 : RefundFailedV1;
+  return anEvent(type, refund.refundReference, 1, { ...payment, refund });
 }

@@ -1,9 +1,10 @@
 import type { AdminCommand } from './command.ts';
 import { credentialCommands } from './credential-commands.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
-import { merchantCommands, siteCommands } from './merchant-commands.ts';
+import { merchantAccountCommands, merchantCommands, siteCommands } from './merchant-commands.ts';
 import { organisationCommands } from './organisation-commands.ts';
 import { readModelCommands } from './read-model-commands.ts';
+import { refundCommands } from './refund-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 
 /** Every subcommand of `./svc admin`, in the order of its help. */
@@ -11,7 +12,9 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...organisationCommands,
   ...merchantCommands,
   ...siteCommands,
+  ...merchantAccountCommands,
   ...credentialCommands,
+  ...refundCommands,
   ...webhookCommands,
   ...deadLetterCommands,
   ...readModelCommands,

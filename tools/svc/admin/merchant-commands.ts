@@ -1,5 +1,5 @@
 import type { Administration } from './administration.ts';
-import { type AdminCommand, type Input, merchantPath, parameter, sitePath, wrongInput } from './command.ts';
+import { type AdminCommand, type Input, merchantPath, modeOf, parameter, sitePath, wrongInput } from './command.ts';
 import { readPages } from './organisation-commands.ts';
 
 interface Grant {
@@ -86,6 +86,34 @@ export const merchantCommands: readonly AdminCommand[] = [
     parameters: ['merchantId'],
     summary: 'whose word a merchant takes for what',
     run: async (api, input) => (await getMerchant(api, input)).grants,
+  },
+];
+
+/** Accounts of merchants at acquirers: under which their money is taken and given back. */
+export const merchantAccountCommands: readonly AdminCommand[] = [
+  {
+    name: 'merchant-accounts set',
+    parameters: ['merchantId', 'accountReference'],
+    options: { acquirer: 'text', live: 'flag' },
+    summary: 'what the acquirer calls the account of this merchant; charges from now on are made under it',
+    run: (api, input) => {
+      const merchantId = parameter(input, 0);
+      if (!/^\d{1,15}$/.test(merchantId)) throw wrongInput(`"${merchantId}" is no merchantId`);
+      const { acquirer } = input.options;
+      return api.call('POST', '/merchant-accounts', {
+        merchantId: Number(merchantId),
+        mode: modeOf(input),
+        accountReference: parameter(input, 1),
+        ...(acquirer === undefined ? {} : { acquirer }),
+      });
+    },
+  },
+  {
+    name: 'merchant-accounts list',
+    parameters: [],
+    summary: 'every setting, the newest first; a merchant without one has the default of the acquirer',
+    run: async (api) =>
+      ((await api.call('GET', '/merchant-accounts')) as { merchantAccounts: unknown }).merchantAccounts,
   },
 ];
 

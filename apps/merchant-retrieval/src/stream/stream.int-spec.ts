@@ -5,7 +5,7 @@ import { hashApiKey } from '@svc/auth';
 import { type AnyPaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
-import { anEvent, told, waitUntil } from '@svc/testing';
+import { anEvent, refundOf, told, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
   aMerchant,
@@ -111,6 +111,26 @@ describe('what it sends', () => {
       payment.paymentReference,
     ]);
     expect(rows).toEqual([{ version: 2, status: 2 }]);
+  });
+
+  test('each refund that ended, once, succeeded or failed; the payment of the look-up stays as it was', async () => {
+    const payment = newPayment();
+    await retrieval.deliver(told(payment));
+    const reader = await open();
+    const createdUTCDate = retrieval.clock.nowISO();
+    const refunds = [refundOf(payment, { createdUTCDate }), refundOf(payment, { createdUTCDate, status: 'failed' })];
+    for (const event of [...refunds, ...refunds]) await retrieval.deliver({ ...event, occurredAt: createdUTCDate });
+    await marker(reader);
+    expect(reader.events.map(({ event }) => event)).toEqual(['refund', 'refund']);
+    expect(reader.events.map(({ data }) => data)).toEqual(
+      refunds.map(({ payload: { refund } }) =>
+        expect.objectContaining({ type: 'refund', paymentReference: payment.paymentReference, status: 1, refund }),
+      ),
+    );
+    const rows = await retrieval.dataSource.query('SELECT version, status FROM payments WHERE payment_reference = $1', [
+      payment.paymentReference,
+    ]);
+    expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
   test('an event that arrives again, and another event of the same outcome, add nothing', async () => {

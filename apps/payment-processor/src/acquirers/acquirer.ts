@@ -4,8 +4,15 @@ import type { Card } from '../card-data/card.js';
 /** Why an issuer said no, as a code of the error catalogue. */
 export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.failed'>;
 
-export interface ChargeTerms {
+/** The account at the acquirer under which a merchant's money is taken and given back: one for test, one for live. */
+export interface MerchantAccount {
   readonly mode: Mode;
+  /** What the acquirer calls it (its merchant id), 1 to 100 characters. */
+  readonly accountReference: string;
+}
+
+export interface ChargeTerms {
+  readonly account: MerchantAccount;
   /** The attempt's id. The acquirer charges at most once under it, whatever is repeated. */
   readonly idempotencyKey: string;
   /** Shown on the payer's statement and in the acquirer's reports (C3). */
@@ -65,17 +72,71 @@ export type ReversalOutcome =
   /** Not confirmed; ask again later. */
   | { readonly kind: 'unconfirmed' };
 
+/** Money of a charge that is to be given back, wholly or in part (M5). */
+export interface RefundTerms {
+  readonly account: MerchantAccount;
+  /** The refund's id. The acquirer refunds at most once under it, whatever is repeated. */
+  readonly idempotencyKey: string;
+  /** Idempotency key of the charge. */
+  readonly chargeKey: string;
+  /** What the acquirer calls the charge. */
+  readonly chargeReference: string;
+  /** Shown on the payer's statement (C3). */
+  readonly paymentReference: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+}
+
+/** What became of a refund. */
+export type RefundOutcome =
+  | { readonly kind: 'succeeded'; readonly acquirerReference: string }
+  /** The acquirer gives nothing back under this key, now or later. */
+  | { readonly kind: 'declined'; readonly acquirerReference: string }
+  /** The acquirer has the refund and has not decided. */
+  | { readonly kind: 'pending' }
+  /** It may have happened: never treated as failed. */
+  | { readonly kind: 'unknown' };
+
+/** What the acquirer knows of a refund's key. `notFound`: nothing has arrived under it so far. */
+export type AskedRefundOutcome = RefundOutcome | { readonly kind: 'notFound' };
+
+/** A movement of money on the acquirer's statement. */
+export interface StatementLine {
+  /** `reversal` and `refund` give money back to the payer. */
+  readonly kind: 'charge' | 'reversal' | 'refund';
+  /** Of the charge, or of the refund. */
+  readonly idempotencyKey: string;
+  readonly acquirerReference: string;
+  readonly paymentReference: string;
+  /** Cents, always positive. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  /** ISO 8601 UTC. */
+  readonly movedUTCDate: string;
+}
+
+/** Part of a statement, in the acquirer's order. */
+export interface StatementPage {
+  readonly lines: readonly StatementLine[];
+  /** For {@link Acquirer.readStatement}; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
 /**
- * The bank that takes the money, for test or for live: the mode travels with every call. It is the one party that
- * cannot join a transaction. An adapter never throws; it says what it knows. An abstract class, because it is also its own
- * injection token.
+ * The bank that takes the money, for test or for live: the mode and the merchant's account travel with every call about money;
+ * cards in the vault belong to the platform, not to a merchant. It is the one party that cannot join a transaction. An
+ * adapter never throws; it says what it knows. An abstract class, because it is also its own injection token.
  */
 export abstract class Acquirer {
   /** Written to each attempt and named in ledger accounts. */
   abstract readonly name: string;
 
-  /** Whether charges and cards of this mode may be given to it. What it has, it is asked about and reverses in any mode. */
+  /** Whether charges and cards of this mode may be given to it. What it has, it is asked about and gives back in any mode. */
   abstract serves(mode: Mode): boolean;
+
+  /** Account of a merchant for which none is configured; undefined where each has to be opened with the acquirer first. */
+  abstract defaultAccountOf(merchantId: number): string | undefined;
 
   /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
@@ -89,10 +150,23 @@ export abstract class Acquirer {
   /** Forgets it; repeating that is safe. False where it was not confirmed. */
   abstract forgetCard(card: StoredCard, mode: Mode): Promise<boolean>;
 
-  abstract askChallenge(challengeReference: string, mode: Mode): Promise<ChallengeState>;
+  abstract askChallenge(challengeReference: string, account: MerchantAccount): Promise<ChallengeState>;
 
-  abstract ask(idempotencyKey: string, mode: Mode): Promise<AskedOutcome>;
+  abstract ask(idempotencyKey: string, account: MerchantAccount): Promise<AskedOutcome>;
 
   /** Gives back what was charged under the key, or makes sure that nothing ever will be. Repeating it is safe. */
-  abstract reverse(idempotencyKey: string, mode: Mode): Promise<ReversalOutcome>;
+  abstract reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome>;
+
+  /** Gives money of a charge back. `signal` ends the wait, not the refund. Repeating it under its key is safe. */
+  abstract refund(refund: RefundTerms, signal: AbortSignal): Promise<RefundOutcome>;
+
+  abstract askRefund(idempotencyKey: string, account: MerchantAccount): Promise<AskedRefundOutcome>;
+
+  /**
+   * What moved on an account on a day. Undefined where the acquirer did not say.
+   *
+   * @param day UTC, `2026-11-22`
+   * @param next of the page before; undefined for the first one
+   */
+  abstract readStatement(day: string, account: MerchantAccount, next?: string): Promise<StatementPage | undefined>;
 }

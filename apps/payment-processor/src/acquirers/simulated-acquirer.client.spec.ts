@@ -7,10 +7,11 @@ import { SimulatedAcquirerClient } from './simulated-acquirer.client.js';
 let server: Server;
 let client: SimulatedAcquirerClient;
 let answer: { status: number; body: string };
-const seen: { request: string; mode: unknown }[] = [];
+const seen: { request: string; mode: unknown; account: unknown }[] = [];
 beforeAll(async () => {
   server = createServer((request, response) => {
-    seen.push({ request: `${request.method} ${request.url}`, mode: request.headers['acquirer-mode'] });
+    const { 'acquirer-mode': mode, 'acquirer-account': account } = request.headers;
+    seen.push({ request: `${request.method} ${request.url}`, mode, account });
     request.resume();
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   });
@@ -23,8 +24,9 @@ afterAll(async () => {
 });
 beforeEach(() => seen.splice(0));
 
+const ACCOUNT = { mode: 'live', accountReference: 'shop-7' } as const;
 const TERMS = {
-  mode: 'live',
+  account: ACCOUNT,
   idempotencyKey: 'key-1',
   paymentReference: 'p-1',
   amount: 100,
@@ -35,8 +37,14 @@ const charge = () =>
   client.charge({ ...TERMS, card: CARD, payerReturnUrl: 'https://pay.example' }, new AbortController().signal);
 const chargeVerified = () =>
   client.chargeVerified({ ...TERMS, challengeReference: 'c-1' }, new AbortController().signal);
-const ask = () => client.ask('key-1', 'live');
-const reverse = () => client.reverse('key-1', 'live');
+const ask = () => client.ask('key-1', ACCOUNT);
+const reverse = () => client.reverse('key-1', ACCOUNT);
+const refund = () =>
+  client.refund(
+    { ...TERMS, idempotencyKey: 'refund-1', chargeKey: 'key-1', chargeReference: 'a-1' },
+    new AbortController().signal,
+  );
+const askRefund = () => client.askRefund('refund-1', ACCOUNT);
 
 const record = (over: object): string => JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
 const OUTCOMES: readonly [string, object][] = [
@@ -118,7 +126,7 @@ test.each([
   ['<html>', 'unknown'],
 ])('the answer about a challenge, %s, means %s', async (body, state) => {
   answer = { status: 200, body };
-  expect(await client.askChallenge('c-1', 'test')).toBe(state);
+  expect(await client.askChallenge('c-1', ACCOUNT)).toBe(state);
 });
 
 describe('live mode', () => {
@@ -151,13 +159,110 @@ describe('live mode', () => {
   });
 });
 
-test('the mode travels with every call', async () => {
+const refunded = (over: object): string => JSON.stringify({ acquirerReference: 'r-1', ...over });
+
+describe.each([
+  ['refund', refund],
+  ['question about a refund', askRefund],
+])('the answer to a %s', (_, call) => {
+  test.each([
+    [refunded({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
+    [refunded({ outcome: 'declined', reason: 'refused' }), { kind: 'declined', acquirerReference: 'r-1' }],
+    [refunded({ outcome: 'pending' }), { kind: 'pending' }],
+  ])('%s', async (body, outcome) => {
+    answer = { status: 200, body };
+    expect(await call()).toEqual(outcome);
+  });
+
+  test.each([
+    ['an outcome of another version', refunded({ outcome: 'approved' })],
+    ['no outcome', refunded({})],
+    ['a success without a reference', JSON.stringify({ outcome: 'succeeded' })],
+    ['a refusal without a reference', JSON.stringify({ outcome: 'declined' })],
+    ['nothing', 'null'],
+    ['text', '"declined"'],
+    ['no JSON', '<html>'],
+  ])('is unknown where it is %s', async (__, body) => {
+    answer = { status: 200, body };
+    expect(await call()).toEqual({ kind: 'unknown' });
+  });
+
+  test.each([201, 400, 409, 500, 503])('is unknown with status %i', async (status) => {
+    answer = { status, body: refunded({ outcome: 'declined' }) };
+    expect(await call()).toEqual({ kind: 'unknown' });
+  });
+});
+
+test('a refund of which the acquirer has heard nothing is not found; the call itself is never answered so', async () => {
+  answer = { status: 404, body: '{}' };
+  expect([await askRefund(), await refund()]).toEqual([{ kind: 'notFound' }, { kind: 'unknown' }]);
+});
+
+test('a refund that does not reach the acquirer is unknown, as one whose answer is lost', async () => {
+  const nowhere = new SimulatedAcquirerClient('http://127.0.0.1:1', 1, false);
+  const terms = { ...TERMS, chargeKey: 'key-1', chargeReference: 'a-1' };
+  expect(await nowhere.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
+  await nowhere.onApplicationShutdown();
+});
+
+describe('a statement', () => {
+  const line = {
+    kind: 'refund',
+    key: 'refund-1',
+    paymentReference: 'p-1',
+    acquirerReference: 'r-1',
+    amount: 250,
+    currency: 'ZAR',
+    at: '2026-03-01T10:00:00.000Z',
+  };
+  const read = (next?: string) => client.readStatement('2026-03-01', ACCOUNT, next);
+
+  test('is read page by page', async () => {
+    answer = { status: 200, body: JSON.stringify({ lines: [line], next: 200 }) };
+    const { key, currency, at, ...same } = line;
+    const lines = [{ ...same, idempotencyKey: key, currencyISOCode: currency, movedUTCDate: at }];
+    expect(await read()).toEqual({ lines, next: '200' });
+    answer = { status: 200, body: JSON.stringify({ lines: [] }) };
+    expect(await read('200')).toEqual({ lines: [], next: undefined });
+    expect(seen.map(({ request }) => request)).toEqual([
+      'GET /statements/2026-03-01?after=0',
+      'GET /statements/2026-03-01?after=200',
+    ]);
+  });
+
+  test.each([
+    ['kind', 'fee'],
+    ['key', ''],
+    ['amount', 2.5],
+    ['amount', -1],
+    ['currency', undefined],
+    ['at', 7],
+  ])('of which one line has no readable %s (%j) is not read in part', async (member, value) => {
+    answer = { status: 200, body: JSON.stringify({ lines: [line, { ...line, [member]: value }] }) };
+    expect(await read()).toBeUndefined();
+  });
+
+  test.each([
+    [200, '{}'],
+    [200, 'null'],
+    [200, '<html>'],
+    [503, JSON.stringify({ lines: [line] })],
+  ])('with status %i and %s is not read', async (status, body) => {
+    answer = { status, body };
+    expect(await read()).toBeUndefined();
+  });
+});
+
+test('mode and merchant account travel with every call about money, the mode with those about cards', async () => {
   answer = { status: 500, body: '{}' };
   await charge();
   await chargeVerified();
   await ask();
   await reverse();
-  await client.askChallenge('c-1', 'live');
+  await refund();
+  await askRefund();
+  await client.readStatement('2026-03-01', ACCOUNT);
+  await client.askChallenge('c-1', ACCOUNT);
   await client.storeCard(CARD, 'live');
   await client.forgetCard({ vaultToken: 'v-1' }, 'live');
   expect(seen).toEqual(
@@ -166,9 +271,16 @@ test('the mode travels with every call', async () => {
       'POST /charges',
       'GET /charges/key-1',
       'POST /charges/key-1/reversal',
+      'POST /refunds',
+      'GET /refunds/refund-1',
+      'GET /statements/2026-03-01?after=0',
       'GET /challenges/c-1/state',
       'POST /cards',
       'DELETE /cards/v-1',
-    ].map((request) => ({ request, mode: 'live' })),
+    ].map((request) => ({
+      request,
+      mode: 'live',
+      account: request.includes('/cards') ? undefined : 'shop-7',
+    })),
   );
 });

@@ -5,15 +5,21 @@ import type { PaymentProcessorConfig } from '../config.js';
 import {
   Acquirer,
   type AskedOutcome,
+  type AskedRefundOutcome,
   type CardCharge,
   type ChallengeState,
   type ChargeOutcome,
   type ChargeTerms,
   type DeclineCode,
+  type MerchantAccount,
+  type RefundOutcome,
+  type RefundTerms,
   type ReversalOutcome,
+  type StatementPage,
   type StoredCard,
   type VerifiedCharge,
 } from './acquirer.js';
+import { asRefundOutcome, asStatementPage } from './simulated-acquirer.answers.js';
 
 /** What the simulated acquirer answers (apps/simulated-acquirer). */
 interface ChargeRecord {
@@ -67,9 +73,14 @@ export class SimulatedAcquirerClient extends Acquirer {
     return mode === 'test' || this.servesLive;
   }
 
+  /** The simulated bank opens an account for every merchant by itself. */
+  override defaultAccountOf(merchantId: number): string {
+    return `merchant-${merchantId}`;
+  }
+
   override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
     const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
-    return this.post(terms.mode, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+    return this.post(terms.account, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
   }
 
   override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
@@ -108,14 +119,14 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    return this.post(charge.mode, { ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
+    return this.post(charge.account, { ...bodyOf(charge), challengeReference: charge.challengeReference }, signal);
   }
 
-  private async post(mode: Mode, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
+  private async post(account: MerchantAccount, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
     const request = {
       method: 'POST',
       path: '/charges',
-      headers: { ...JSON_BODY, ...modeHeader(mode) },
+      headers: { ...JSON_BODY, ...accountHeaders(account) },
       body: JSON.stringify(body),
       signal,
     } as const;
@@ -130,43 +141,24 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async askChallenge(challengeReference: string, mode: Mode): Promise<ChallengeState> {
-    try {
-      const answer = await this.pool.request({
-        method: 'GET',
-        path: `/challenges/${encodeURIComponent(challengeReference)}/state`,
-        headers: modeHeader(mode),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
-      });
-      const { state } = (await answer.body.json()) as { state?: string };
-      return state === 'pending' || state === 'passed' || state === 'failed' ? state : 'unknown';
-    } catch {
-      return 'unknown';
-    }
+  override async askChallenge(challengeReference: string, account: MerchantAccount): Promise<ChallengeState> {
+    const { body } = await this.get(`/challenges/${encodeURIComponent(challengeReference)}/state`, account);
+    const { state } = (body ?? {}) as { state?: string };
+    return state === 'pending' || state === 'passed' || state === 'failed' ? state : 'unknown';
   }
 
-  override async ask(idempotencyKey: string, mode: Mode): Promise<AskedOutcome> {
-    try {
-      const answer = await this.pool.request({
-        method: 'GET',
-        path: `/charges/${encodeURIComponent(idempotencyKey)}`,
-        headers: modeHeader(mode),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
-      });
-      if (answer.statusCode === 200) return asOutcome((await answer.body.json()) as ChargeRecord | null);
-      await answer.body.dump();
-      return { kind: answer.statusCode === 404 ? 'notFound' : 'unknown' };
-    } catch {
-      return { kind: 'unknown' };
-    }
+  override async ask(idempotencyKey: string, account: MerchantAccount): Promise<AskedOutcome> {
+    const { status, body } = await this.get(`/charges/${encodeURIComponent(idempotencyKey)}`, account);
+    if (status === 200) return asOutcome(body as ChargeRecord | null);
+    return { kind: status === 404 ? 'notFound' : 'unknown' };
   }
 
-  override async reverse(idempotencyKey: string, mode: Mode): Promise<ReversalOutcome> {
+  override async reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome> {
     try {
       const answer = await this.pool.request({
         method: 'POST',
         path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
-        headers: modeHeader(mode),
+        headers: accountHeaders(account),
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });
       if (answer.statusCode === 200) {
@@ -181,6 +173,53 @@ export class SimulatedAcquirerClient extends Acquirer {
     return { kind: 'unconfirmed' };
   }
 
+  override async refund(refund: RefundTerms, signal: AbortSignal): Promise<RefundOutcome> {
+    const { idempotencyKey: key, chargeKey, amount } = refund;
+    try {
+      const answer = await this.pool.request({
+        method: 'POST',
+        path: '/refunds',
+        headers: { ...JSON_BODY, ...accountHeaders(refund.account) },
+        body: JSON.stringify({ key, chargeKey, amount }),
+        signal,
+      });
+      if (answer.statusCode === 200) return asRefundOutcome(await answer.body.json());
+      await answer.body.dump();
+    } catch {
+      // It may have happened: asked about until it is known.
+    }
+    return { kind: 'unknown' };
+  }
+
+  override async askRefund(idempotencyKey: string, account: MerchantAccount): Promise<AskedRefundOutcome> {
+    const { status, body } = await this.get(`/refunds/${encodeURIComponent(idempotencyKey)}`, account);
+    if (status === 200) return asRefundOutcome(body);
+    return { kind: status === 404 ? 'notFound' : 'unknown' };
+  }
+
+  override async readStatement(day: string, account: MerchantAccount, next = '0'): Promise<StatementPage | undefined> {
+    const path = `/statements/${encodeURIComponent(day)}?after=${encodeURIComponent(next)}`;
+    const { status, body } = await this.get(path, account);
+    return status === 200 ? asStatementPage(body) : undefined;
+  }
+
+  /** Status 0: no answer, or none that can be read. */
+  private async get(path: string, account: MerchantAccount): Promise<{ status: number; body: unknown }> {
+    try {
+      const answer = await this.pool.request({
+        method: 'GET',
+        path,
+        headers: accountHeaders(account),
+        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+      });
+      if (answer.statusCode === 200) return { status: 200, body: await answer.body.json() };
+      await answer.body.dump();
+      return { status: answer.statusCode, body: undefined };
+    } catch {
+      return { status: 0, body: undefined };
+    }
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.pool.close();
   }
@@ -189,6 +228,10 @@ export class SimulatedAcquirerClient extends Acquirer {
 const JSON_BODY = { 'content-type': 'application/json' };
 /** Says whether the call is about test or live money; without it the simulated acquirer takes it for test. */
 const modeHeader = (mode: Mode): Record<string, string> => ({ 'acquirer-mode': mode });
+const accountHeaders = ({ mode, accountReference }: MerchantAccount): Record<string, string> => ({
+  ...modeHeader(mode),
+  'acquirer-account': accountReference,
+});
 /** Longest address of a page that is handed on to a payer. */
 const URL_LENGTH_MAX = 2048;
 

@@ -6,7 +6,7 @@ import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { refusalOf } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import type { OpenAttempt } from '../payments/attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
@@ -35,8 +35,9 @@ export class ChargeCard {
     });
     const result = await this.chargeAttempt.execute({
       mode: command.payable.mode,
+      merchantId: command.payable.merchantId,
       deadline: new Date(command.deadline),
-      accept: (acquirer) => this.accept(command, card, acquirer),
+      accept: (route) => this.accept(command, card, route),
       sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl }),
     });
     if (result.kind === 'charged' && result.payment) return result.payment;
@@ -50,7 +51,7 @@ export class ChargeCard {
     return this.refuse(command);
   }
 
-  private async accept(command: ChargeCardCommand, card: Card, acquirer: string): Promise<OpenAttempt | undefined> {
+  private async accept(command: ChargeCardCommand, card: Card, route: ChargeRoute): Promise<OpenAttempt | undefined> {
     const now = this.clock.now();
     const payment = acceptedPayment({
       payable: command.payable,
@@ -61,7 +62,7 @@ export class ChargeCard {
       now,
     });
     try {
-      return await this.payments.accept(command.payable, payment, acquirer);
+      return await this.payments.accept(command.payable, payment, route);
     } catch (error) {
       // The same, of a try that was accepted meanwhile.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');

@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { RotateCardKey } from '../card-data/rotate-card-key.js';
-import { Acquirer } from '../acquirers/acquirer.js';
+import { Acquirers } from '../acquirers/acquirers.js';
 import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';
@@ -29,7 +29,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(FinishVerification) private readonly finishVerification: FinishVerification,
     @Inject(ReversalRepository) private readonly reversals: ReversalRepository,
     @Inject(RotateCardKey) private readonly rotateCardKey: RotateCardKey,
-    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
@@ -56,8 +56,8 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     return Math.max(expired.length, waiting.length, due.length);
   }
 
-  private async reverse({ attemptId, mode }: DueReversal): Promise<void> {
-    const { kind } = await this.acquirer.reverse(attemptId, mode);
+  private async reverse({ attemptId, acquirer, account }: DueReversal): Promise<void> {
+    const { kind } = await this.acquirers.get(acquirer).reverse(attemptId, account);
     if (kind === 'unconfirmed') return;
     const reversed = await this.reversals.confirm(attemptId);
     if (reversed)

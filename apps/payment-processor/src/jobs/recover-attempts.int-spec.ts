@@ -77,7 +77,7 @@ test('died before the charge: not concluded while the call may be on its way, th
 
   const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
   const late = {
-    mode: 'test',
+    account: { mode: 'test', accountReference: `merchant-${payable.merchantId}` },
     idempotencyKey: key,
     paymentReference: 'x',
     amount: 1,

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { Acquirer } from '../acquirers/acquirer.js';
+import { Acquirers } from '../acquirers/acquirers.js';
 import { type AcquirerAnswer, isMissing, recoveryStep } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
@@ -25,7 +25,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
-    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
@@ -57,10 +57,16 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /** Undefined where the attempt is to be reversed. */
-  private async ask({ attemptId, state, startedAt, payment }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+  private async ask({
+    attemptId,
+    acquirer,
+    account,
+    state,
+    startedAt,
+  }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
     const ageMs = this.clock.now().getTime() - startedAt.getTime();
     if (recoveryStep(state, ageMs) === 'reverse') return undefined;
-    const answer = await this.acquirer.ask(attemptId, payment.mode);
+    const answer = await this.acquirers.get(acquirer).ask(attemptId, account);
     return isMissing(answer, ageMs) ? undefined : answer;
   }
 
@@ -69,6 +75,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     const isDecided =
       attempt.state === 'reversing' ||
       (await this.attempts.beginReversal(undefined, attempt, this.clock.later(LEASE_MS)));
-    return isDecided ? this.acquirer.reverse(attempt.attemptId, attempt.payment.mode) : undefined;
+    const { acquirer, attemptId, account } = attempt;
+    return isDecided ? this.acquirers.get(acquirer).reverse(attemptId, account) : undefined;
   }
 }

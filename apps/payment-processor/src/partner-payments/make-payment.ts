@@ -107,7 +107,7 @@ export class MakePayment {
       if (refusal) throw refusalError(refusal);
       const asNew = (): NewPartnerPayment =>
         newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(wanted, asNew, method, chargeBegins)) return;
+      if (await this.acceptAndPay(wanted, payable.merchantId, asNew, method, chargeBegins)) return;
     }
     throw refusalError('payment.in-progress');
   }
@@ -115,6 +115,7 @@ export class MakePayment {
   /** False when the payable changed after it was read. */
   private async acceptAndPay(
     { partner, returnUrl }: Wanted,
+    merchantId: number,
     asNew: () => NewPartnerPayment,
     { card, external }: PaymentMethod,
     chargeBegins: Date,
@@ -125,8 +126,9 @@ export class MakePayment {
     }
     const result = await this.chargeAttempt.execute({
       mode: partner.mode,
+      merchantId,
       deadline: chargeBegins,
-      accept: (acquirer) => this.payments.acceptForAcquirer(asNew(), acquirer),
+      accept: (route) => this.payments.acceptForAcquirer(asNew(), route),
       sourceOf: ({ payment: { paymentReference } }) => ({
         card,
         payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,

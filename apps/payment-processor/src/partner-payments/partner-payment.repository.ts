@@ -21,7 +21,7 @@ import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { Transfer } from '../payments/ledger.js';
 import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
-import type { OpenAttempt } from '../payments/attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
@@ -124,8 +124,8 @@ export class PartnerPaymentRepository {
   }
 
   /** Undefined when the payable is not as it was read: the caller looks again. */
-  acceptForAcquirer(wanted: NewPartnerPayment, acquirer: string): Promise<OpenAttempt | undefined> {
-    return this.accept(this.dataSource, wanted, acquirer);
+  acceptForAcquirer(wanted: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
+    return this.accept(this.dataSource, wanted, route);
   }
 
   /**
@@ -167,7 +167,7 @@ export class PartnerPaymentRepository {
   private async accept(
     connection: DataSource | Transaction,
     { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
-    acquirer: string | undefined,
+    route: ChargeRoute | undefined,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event: a moment later the two would tell of different paymentUTCDates.
@@ -195,12 +195,16 @@ export class PartnerPaymentRepository {
       reference: payment.reference,
       fingerprint,
     };
-    const attemptParameters = { attemptId, acquirer, nextAskAt: nextAskAt(startedAt, 0, startedAt) };
-    const [row] = await (acquirer === undefined
+    const { acquirer, account } = route ?? { acquirer: '', account: { mode: owner.mode, accountReference: '' } };
+    const attemptParameters = {
+      ...{ attemptId, acquirer, account: account.accountReference },
+      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+    };
+    const [row] = await (route === undefined
       ? this.events.write(connection, ACCEPT, parameters, [event])
       : this.events.write(connection, ACCEPT_WITH_ATTEMPT, { ...parameters, ...attemptParameters }, [event]));
     if (!row) return undefined;
-    const attempt = { attemptId, acquirer: acquirer ?? '', state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, acquirer, account, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment };
   }
 
@@ -250,8 +254,8 @@ const RESERVE_AND_PAY = `payable AS (
 const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, changed: 'payable', aggregateId: 'payment_id' });
 const ACCEPT_WITH_ATTEMPT = statementWithEvents({
   writes: `${RESERVE_AND_PAY}, attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT $attemptId, payment_id, $acquirer, 'started', $startedAt, 0, $nextAskAt FROM payable
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
+         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM payable
        )`,
   changed: 'payable',
   aggregateId: 'payment_id',

@@ -3,17 +3,24 @@ import type { AnyPaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import type { Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
+import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
+/** Who is charged: both are recorded with the attempt, so that every later call about it goes to the same. */
+export interface ChargeRoute {
+  /** Name of the acquirer. */
+  readonly acquirer: string;
+  readonly account: MerchantAccount;
+}
+
 /** A payment with the attempt that is to decide it. */
-export interface OpenAttempt {
+export interface OpenAttempt extends ChargeRoute {
   readonly paymentId: string;
   /** Of the payment; one more with each change. */
   readonly paymentVersion: number;
   /** Also the idempotency key at the acquirer. */
   readonly attemptId: string;
-  readonly acquirer: string;
   /** As it was read; the row may have moved on. */
   readonly state: AttemptState;
   /** When the call begins: the acceptance, or a later claim of the call. */
@@ -128,11 +135,12 @@ export class AttemptRepository {
   }
 }
 
-const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.state AS attempt_state, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
+const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.account, a.state AS attempt_state, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
 
 interface AttemptRow extends PaymentRow {
   attempt_id: string;
   acquirer: string;
+  account: string;
   attempt_state: AttemptState;
   started_at: Date;
   asked: number;
@@ -144,6 +152,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     paymentVersion: row.payment_version,
     attemptId: row.attempt_id,
     acquirer: row.acquirer,
+    account: { mode: row.mode, accountReference: row.account },
     state: row.attempt_state,
     startedAt: row.started_at,
     asked: row.asked,

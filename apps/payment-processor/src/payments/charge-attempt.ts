@@ -2,10 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AnyPaymentSnapshot, Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import pLimit from 'p-limit';
-import { Acquirer, type CardCharge, type ChargeOutcome, type VerifiedCharge } from '../acquirers/acquirer.js';
+import type { Acquirer, CardCharge, ChargeOutcome, VerifiedCharge } from '../acquirers/acquirer.js';
+import { type AcquirerRoute, Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { needsClaimBeforeCall } from './attempt.js';
-import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
+import { AttemptRepository, type ChargeRoute, type OpenAttempt } from './attempt.repository.js';
 import { amountToProcess } from './payment.js';
 import { SettleAttempt } from './settle-attempt.js';
 
@@ -19,16 +20,19 @@ export type ChargeResult =
   | { readonly kind: 'notAccepted' }
   /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
   | { readonly kind: 'busy' }
-  /** No acquirer takes payments of this mode: nothing was accepted, and nothing is charged. */
+  /** No acquirer takes payments of this merchant and mode: nothing was accepted, and nothing is charged. */
   | { readonly kind: 'modeUnavailable' };
 
 /** An order to charge, with its deadline. */
 export interface ChargeOrder {
   readonly mode: Mode;
+  readonly merchantId: number;
+  /** Acquirer and account that have to be charged; chosen by merchant and mode where there is none. */
+  readonly route?: ChargeRoute;
   /** A call that has not begun by then must not begin. */
   readonly deadline: Date;
   /** Commits the attempt that is charged, or returns undefined where the payable was not to be had. */
-  readonly accept: (acquirer: string) => Promise<OpenAttempt | undefined>;
+  readonly accept: (route: ChargeRoute) => Promise<OpenAttempt | undefined>;
   readonly sourceOf: (attempt: OpenAttempt) => ChargeSource;
 }
 
@@ -45,7 +49,7 @@ export class ChargeAttempt {
 
   constructor(
     @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
-    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
@@ -53,30 +57,39 @@ export class ChargeAttempt {
     this.slots = pLimit(config.SVC_ACQUIRER_CONCURRENCY);
   }
 
-  async execute({ mode, deadline, accept, sourceOf }: ChargeOrder): Promise<ChargeResult> {
-    if (!this.acquirer.serves(mode)) return { kind: 'modeUnavailable' };
+  async execute({ deadline, accept, sourceOf, ...order }: ChargeOrder): Promise<ChargeResult> {
+    const route = await this.routeOf(order);
+    if (!route) return { kind: 'modeUnavailable' };
+    const { acquirer, account } = route;
     const called = await this.slots(async () => {
       if (!(this.clock.now() < deadline)) return 'busy';
-      const attempt = await accept(this.acquirer.name);
+      const attempt = await accept({ acquirer: acquirer.name, account });
       if (attempt === undefined) return 'notAccepted';
       // The database may have kept the acceptance waiting. Who asked was told to try again, and may have paid elsewhere.
-      const isInTime = this.clock.now() < deadline;
-      return {
-        attempt,
-        outcome: isInTime ? await this.call(attempt, sourceOf(attempt)) : ({ kind: 'notAttempted' } as const),
-      };
+      if (!(this.clock.now() < deadline)) return { attempt, outcome: { kind: 'notAttempted' } as const };
+      return { attempt, outcome: await this.call(acquirer, attempt, sourceOf(attempt)) };
     });
     if (typeof called === 'string') return { kind: called };
     return { kind: 'charged', payment: await this.settleAttempt.execute(called.attempt, called.outcome) };
   }
 
-  private async call(attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
+  private async routeOf({
+    merchantId,
+    mode,
+    route,
+  }: Pick<ChargeOrder, 'merchantId' | 'mode' | 'route'>): Promise<AcquirerRoute | undefined> {
+    if (!route) return this.acquirers.find(merchantId, mode);
+    const acquirer = this.acquirers.get(route.acquirer);
+    return acquirer.serves(mode) ? { acquirer, account: route.account } : undefined;
+  }
+
+  private async call(acquirer: Acquirer, attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
     // This process was frozen, or its database slow: by now another may have decided to reverse the attempt.
     if (needsClaimBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.claimForCall(attempt)))
       return { kind: 'notAttempted' };
     const { payment } = attempt;
     const terms = {
-      mode: payment.mode,
+      account: attempt.account,
       idempotencyKey: attempt.attemptId,
       paymentReference: payment.paymentReference,
       amount: amountToProcess(payment),
@@ -84,7 +97,7 @@ export class ChargeAttempt {
     };
     const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
     return 'challengeReference' in source
-      ? this.acquirer.chargeVerified({ ...terms, ...source }, signal)
-      : this.acquirer.charge({ ...terms, ...source }, signal);
+      ? acquirer.chargeVerified({ ...terms, ...source }, signal)
+      : acquirer.charge({ ...terms, ...source }, signal);
   }
 }

@@ -1,5 +1,5 @@
 import type { AnyPaymentSnapshot } from '@svc/contracts';
-import { captureAccounts, externalTransfer, voucherTransfers } from './ledger.js';
+import { captureAccounts, externalTransfer, refundTransfer, voucherTransfers } from './ledger.js';
 
 const PAYMENT = { mode: 'live', merchantId: 1001, partner: { organisationId: 'o-1' } } as AnyPaymentSnapshot;
 
@@ -29,4 +29,9 @@ test('of a payment made elsewhere the partner has the money, and owes it (P6)', 
     credit: 'live:merchant:1001:payable',
     amount: 9,
   });
+});
+
+test('a refund takes back a part of the capture, between the same accounts (M5)', () => {
+  const { debit, credit } = captureAccounts(PAYMENT, 'bank');
+  expect(refundTransfer(PAYMENT, 'bank', 9)).toEqual({ kind: 'refund', debit: credit, credit: debit, amount: 9 });
 });

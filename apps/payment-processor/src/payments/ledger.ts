@@ -2,7 +2,7 @@ import type { AnyPaymentSnapshot } from '@svc/contracts';
 
 /** One movement of money: who owes it from now on, and whom. */
 export interface Transfer {
-  readonly kind: 'capture' | 'external' | 'voucher';
+  readonly kind: 'capture' | 'external' | 'voucher' | 'refund';
   readonly debit: string;
   readonly credit: string;
   /** Cents. */
@@ -46,6 +46,12 @@ export function externalTransfer(payment: AnyPaymentSnapshot, amount: number): T
     credit: merchantPayable(payment),
     amount,
   };
+}
+
+/** Money given back (M5): the merchant is owed less, and the acquirer owes less, because it has paid the payer. */
+export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, amount: number): Transfer {
+  const { debit: receivable, credit: payable } = captureAccounts(payment, acquirer);
+  return { kind: 'refund', debit: payable, credit: receivable, amount };
 }
 
 function merchantPayable({ mode, merchantId }: AnyPaymentSnapshot): string {

@@ -14,7 +14,7 @@ import { EventLog, statementWithEvents, type StatementWithEvents } from '@svc/me
 import { type BatchSettings, batched, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
-import type { OpenAttempt } from './attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { captureAccounts, type Transfer, voucherTransfers } from './ledger.js';
 import { settledPayment } from './payment.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
@@ -47,7 +47,7 @@ export class PaymentRepository {
   async accept(
     payable: PayableDescriptor<PayableSource>,
     payment: AnyPaymentSnapshot,
-    acquirer: string,
+    route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
     // One time for row and event: a moment later the two would tell of different paymentUTCDates.
@@ -78,7 +78,8 @@ export class PaymentRepository {
         payment_reference: payment.paymentReference,
         method_label: payment.paymentMethodLabel,
         attempt_id: attemptId,
-        acquirer,
+        acquirer: route.acquirer,
+        account: route.account.accountReference,
         next_ask_at: nextAskAt(startedAt, 0, startedAt),
       },
     });
@@ -89,7 +90,7 @@ export class PaymentRepository {
       ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
       payable: { ...payment.payable, version: row.version },
     };
-    const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
   }
 
@@ -228,7 +229,7 @@ const ACCEPT = statementWithEvents({
          SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
                   amount bigint, currency text, expires_at timestamptz, tries_max int, source jsonb, payment_id uuid,
                   started_at timestamptz, nth int, reference uuid, payment_reference text, method_label text, attempt_id uuid,
-                  acquirer text, next_ask_at timestamptz)
+                  acquirer text, account text, next_ask_at timestamptz)
        ), payable AS (
          INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
                                     state, holder, tries, version, created_at, modified_at)
@@ -260,8 +261,8 @@ const ACCEPT = statementWithEvents({
                 method_label, '[]', started_at, started_at, 1, merchant_name, site_reference
            FROM accepted
        ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT attempt_id, payment_id, acquirer, 'started', started_at, 0, next_ask_at FROM accepted
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
+         SELECT attempt_id, payment_id, acquirer, account, 'started', started_at, 0, next_ask_at FROM accepted
        )`,
   changed: 'accepted',
   aggregateId: 'payment_id',
@@ -282,7 +283,7 @@ const SETTLE_WRITES = `locked AS (
                           transfer_id uuid, debit_account text, credit_account text, currency text)
                   ORDER BY lock_order) item
           CROSS JOIN LATERAL (
-            SELECT a.payment_id, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
+            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
               FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
              WHERE a.attempt_id = item.attempt_id
                FOR UPDATE OF a, p, y) found
@@ -320,10 +321,10 @@ const SETTLE = statementWithEvents({ writes: SETTLE_WRITES, ...SETTLED });
 
 const SETTLE_WITH_VERIFICATION = statementWithEvents({
   writes: `${SETTLE_WRITES}, verification AS (
-         INSERT INTO verifications (payment_id, challenge_reference, challenge_url, expires_at, open)
-         SELECT payment_id, $reference, $url, $expiresAt::timestamptz, true FROM target
+         INSERT INTO verifications (payment_id, acquirer, account, challenge_reference, challenge_url, expires_at, open)
+         SELECT payment_id, acquirer, account, $reference, $url, $expiresAt::timestamptz, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
-            SET challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
+            SET acquirer = excluded.acquirer, account = excluded.account, challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
                 expires_at = excluded.expires_at, open = true, asked_at = NULL,
                 next_ask_at = NULL
        )`,

@@ -51,7 +51,7 @@ test('an approval for an attempt that is being reversed is given back once the a
   expect(await claim()).toEqual([]);
   expect(await settle(open, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
   expect(await reversals.claimDue(processor.clock.later(30_000), 50)).toEqual([
-    { attemptId: open.attemptId, mode: 'test' },
+    { attemptId: open.attemptId, acquirer: open.acquirer, account: open.account },
   ]);
 });
 

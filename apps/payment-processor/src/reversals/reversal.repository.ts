@@ -3,12 +3,12 @@ import { type AnyPaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/cont
 import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
+import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** A charge that has to be given back. */
-export interface DueReversal {
+export interface DueReversal extends ChargeRoute {
   readonly attemptId: string;
-  readonly mode: Mode;
 }
 
 /** Charges that have to be given back: from the late approval until the acquirer has confirmed it. */
@@ -26,17 +26,20 @@ export class ReversalRepository {
    * the event of a reversal says how its payment ended.
    */
   async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
-    const [rows] = await this.dataSource.query<[DueReversal[], number]>(
+    const [rows] = await this.dataSource.query<[DueRow[], number]>(
       `UPDATE reversals r SET next_try_at = $2
-         FROM (SELECT d.attempt_id, y.mode
+         FROM (SELECT d.attempt_id, y.mode, a.acquirer, a.account
                  FROM reversals d JOIN attempts a ON a.attempt_id = d.attempt_id JOIN payments p ON p.payment_id = a.payment_id
                  JOIN payables y ON y.payable_id = p.payable_id
                 WHERE d.next_try_at <= $1 AND a.state <> 'reversing' AND p.state IN ('success', 'failed')
                 ORDER BY d.next_try_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due
-        WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id AS "attemptId", due.mode`,
+        WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id AS "attemptId", due.mode, due.acquirer, due.account`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows;
+    return rows.map(({ attemptId, acquirer, mode, account }) => ({
+      ...{ attemptId, acquirer },
+      account: { mode, accountReference: account },
+    }));
   }
 
   /** The acquirer has confirmed: recorded and told once. The payment stays as it was (P1). */
@@ -67,3 +70,9 @@ const CONFIRM = statementWithEvents({
   changed: 'target',
   aggregateId: 'attempt_id',
 });
+interface DueRow {
+  readonly attemptId: string;
+  readonly acquirer: string;
+  readonly mode: Mode;
+  readonly account: string;
+}

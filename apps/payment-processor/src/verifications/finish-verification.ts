@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ErrorCode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
-import { Acquirer } from '../acquirers/acquirer.js';
+import { Acquirers } from '../acquirers/acquirers.js';
 import { refusalOfState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
@@ -17,19 +17,19 @@ import { type OpenVerification, VerificationRepository } from './verification.re
 export class FinishVerification {
   constructor(
     @Inject(VerificationRepository) private readonly verifications: VerificationRepository,
-    @Inject(Acquirer) private readonly acquirer: Acquirer,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
   async execute(verification: OpenVerification): Promise<void> {
-    const { payment, challengeReference } = verification;
+    const { payment, challengeReference, route } = verification;
     const refusal = refusalOfState(payment.payable.state);
     // Another payment holds the payable: whether this one can go on depends on how that one ends.
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     if (refusal) return this.fail(verification, refusal);
-    const state = await this.acquirer.askChallenge(challengeReference, payment.mode);
+    const state = await this.acquirers.get(route.acquirer).askChallenge(challengeReference, route.account);
     if (state === 'failed') return this.fail(verification, 'verification.failed');
     if (state === 'passed') await this.charge(verification);
   }
@@ -40,11 +40,13 @@ export class FinishVerification {
 
   /** Without a slot in time nothing has changed: the next look charges. */
   private async charge(verification: OpenVerification): Promise<void> {
-    const { challengeReference, payment } = verification;
+    const { challengeReference, payment, route } = verification;
     await this.chargeAttempt.execute({
       mode: payment.mode,
+      merchantId: payment.merchantId,
+      route,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS),
-      accept: (acquirer) => this.verifications.resume(verification, acquirer),
+      accept: () => this.verifications.resume(verification),
       sourceOf: () => ({ challengeReference }),
     });
   }

@@ -34,7 +34,7 @@ const look = (payableId: string): Promise<OpenVerification[]> =>
 const paymentIds = (found: readonly OpenVerification[]): string[] => found.map(({ paymentId }) => paymentId).sort();
 
 const GO_ON = [
-  ['resumes', (open: OpenVerification) => verifications.resume(open, 'simulated')],
+  ['resumes', (open: OpenVerification) => verifications.resume(open)],
   ['fails', (open: OpenVerification) => verifications.fail(open, 'verification.failed')],
 ] as const;
 
@@ -75,7 +75,7 @@ test('a payment resumes only where its payable is free', async () => {
     open.paymentId,
   );
   const before = await factsOf(processor, open.paymentId);
-  expect(await verifications.resume(open, 'simulated')).toBeUndefined();
+  expect(await verifications.resume(open)).toBeUndefined();
   expect(await factsOf(processor, open.paymentId)).toEqual(before);
 });
 

@@ -4,7 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
-import type { OpenAttempt } from '../payments/attempt.repository.js';
+import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
@@ -13,6 +13,8 @@ export interface OpenVerification {
   readonly paymentId: string;
   readonly paymentVersion: number;
   readonly challengeReference: string;
+  /** Who asked for it: the charge that follows goes there, too. */
+  readonly route: ChargeRoute;
   readonly expiresAt: Date;
   readonly triesMax: number;
   readonly payment: AnyPaymentSnapshot;
@@ -37,7 +39,7 @@ export class VerificationRepository {
          FROM payments p, payables y
         WHERE p.payable_id = $1 AND p.state = 'verificationRequired' AND v.payment_id = p.payment_id AND v.open
           AND (v.asked_at IS NULL OR v.asked_at <= $3) AND y.payable_id = p.payable_id
-        RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
+        RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
       [payableId, this.clock.now(), notSince],
     );
     return rows.map(asOpenVerification);
@@ -57,7 +59,7 @@ export class VerificationRepository {
               payments p, payables y
         WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
           AND y.payable_id = p.payable_id
-        RETURNING v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}`,
+        RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
       [this.clock.now(), nextAskAt, limit],
     );
     return rows.map(asOpenVerification);
@@ -66,7 +68,7 @@ export class VerificationRepository {
   /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
-      `SELECT v.challenge_reference, v.expires_at, ${PAYMENT_COLUMNS}
+      `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}
          FROM verifications v JOIN payments p ON p.payment_id = v.payment_id JOIN payables y ON y.payable_id = p.payable_id
         WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
       [this.clock.now(), limit],
@@ -75,8 +77,8 @@ export class VerificationRepository {
   }
 
   /** Reserves the payable, and commits the attempt that charges what was verified. Undefined when somebody was faster. */
-  async resume(verification: OpenVerification, acquirer: string): Promise<OpenAttempt | undefined> {
-    const { paymentId, paymentVersion, triesMax } = verification;
+  async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
+    const { paymentId, paymentVersion, triesMax, route } = verification;
     const startedAt = this.clock.now();
     const payment = continuedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
@@ -93,12 +95,13 @@ export class VerificationRepository {
       newVersion: payment.payable.version,
       startedAt,
       attemptId,
-      acquirer,
+      acquirer: route.acquirer,
+      account: route.account.accountReference,
       nextAskAt: nextAskAt(startedAt, 0, startedAt),
     };
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    const attempt = { attemptId, acquirer, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, payment };
   }
 
@@ -144,8 +147,8 @@ const RESUME = statementWithEvents({
        ), verification AS (
          UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
        ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, state, started_at, asked, next_ask_at)
-         SELECT $attemptId, payment_id, $acquirer, 'started', $startedAt, 0, $nextAskAt FROM target
+         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
+         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM target
        )`,
   changed: 'target',
   aggregateId: 'payment_id',
@@ -173,6 +176,8 @@ const FAIL = statementWithEvents({
 
 interface VerificationRow extends PaymentRow {
   challenge_reference: string;
+  acquirer: string;
+  account: string;
   expires_at: Date;
 }
 
@@ -181,6 +186,7 @@ function asOpenVerification(row: VerificationRow): OpenVerification {
     paymentId: row.payment_id,
     paymentVersion: row.payment_version,
     challengeReference: row.challenge_reference,
+    route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
     triesMax: row.tries_max,
     payment: asSnapshot(row),

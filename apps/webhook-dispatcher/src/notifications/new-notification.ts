@@ -10,7 +10,7 @@ import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.js';
 import { endpointOf, type NotificationContent } from './notification.js';
 
-/** What is read of an event: a payment that became final, or whose charge was given back. */
+/** What is read of an event: a payment that became final, or of which money was given back. */
 export type PaymentEvent<Payment = AnyPaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */

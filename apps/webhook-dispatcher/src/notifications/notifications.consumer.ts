@@ -5,6 +5,9 @@ import {
   PaymentFailedV1,
   PaymentReversedV1,
   PaymentSucceededV1,
+  type RefundedPayment,
+  RefundFailedV1,
+  RefundSucceededV1,
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventPattern, type RepeatableContext } from '@svc/messaging';
@@ -13,8 +16,8 @@ import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { recordNotifications } from './record-notifications.js';
 
 /**
- * Payments that became final, and charges that were given back, in whatever order they arrive. Replay: each recipient has
- * one notification of a payment and one of its refund (unique index notifications_one_each), also when its address
+ * Payments that became final, refunds that ended, and charges that were given back, in whatever order they arrive. Replay:
+ * each recipient has one notification of a payment and one of each of its refunds (unique index notifications_one_each), also when its address
  * changed since. One that was superseded stays superseded.
  */
 @Controller()
@@ -36,6 +39,16 @@ export class NotificationsConsumer {
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
   async reversed(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+    await this.record(events, connection);
+  }
+
+  @EventPattern(RefundSucceededV1, { repeatable: true })
+  async refunded(events: EventEnvelope<RefundedPayment>[], { connection }: RepeatableContext): Promise<void> {
+    await this.record(events, connection);
+  }
+
+  @EventPattern(RefundFailedV1, { repeatable: true })
+  async refundFailed(events: EventEnvelope<RefundedPayment>[], { connection }: RepeatableContext): Promise<void> {
     await this.record(events, connection);
   }
 

@@ -1,5 +1,5 @@
 import { isHosted } from '@svc/contracts';
-import { type Clock, hasNotice } from '@svc/kernel';
+import { type Clock, hasNotice, isPaymentOutcome } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { ClaimedNotification } from '../delivery/claim-notifications.js';
 import type { Places } from '../delivery/delivery-worker.js';
@@ -64,9 +64,7 @@ async function notificationsOf(
   return events.flatMap(({ payload, ...event }) => {
     const webhook = webhookOf(payload);
     return [
-      ...(isHosted(payload) && payload.reversedUTCDate === undefined
-        ? [sessionNotification({ ...event, payload })]
-        : []),
+      ...(isHosted(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
       ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),
     ];
   });

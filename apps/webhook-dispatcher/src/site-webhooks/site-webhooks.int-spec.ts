@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
 import { noticeOf } from '@svc/kernel';
-import { aPayment as aPartnersPayment } from '@svc/testing';
+import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { answers, type Received, Receiver, verify } from '../../test/receiver.js';
 
@@ -134,6 +134,26 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.reversed(reversalOf(paid));
     await sendAll();
     expect(backOffice.received.map(idOf).toSorted()).toEqual(refunds.map((one) => noticeOf(one).id).toSorted());
+  });
+
+  it('receives each refund that ended once, succeeded or failed, however often its event arrives; the session none (M6)', async () => {
+    const payment = hosted();
+    await dispatcher.paid(payment);
+    const refunds = [refundOf(payment), refundOf(payment), refundOf(payment, { status: 'failed' })];
+    for (const event of [...refunds, ...refunds]) {
+      await dispatcher.test.deliver(event);
+      await sendAll();
+    }
+    const received = backOffice.received.filter((one) => noticeIn(one).type === 'refund');
+    expect(received.map(idOf).toSorted()).toEqual(refunds.map(({ aggregateId }) => aggregateId).toSorted());
+    for (const one of received) {
+      const { payload } = refunds.find(({ aggregateId }) => aggregateId === idOf(one))!;
+      const { notice } = noticeOf(payload, 'SHOP-1');
+      expect(verify(one, WEBHOOK_SECRET)).toEqual(notice);
+      expect(notice).toMatchObject({ status: 1, tenderedAmount: 12_345, refund: payload.refund });
+    }
+    expect(shop.statuses).toEqual(['Success']);
+    expect(backOffice.received).toHaveLength(4);
   });
 
   it('stays as it is when a release that does not know it changes the site', async () => {

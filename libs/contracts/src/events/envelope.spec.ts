@@ -21,6 +21,8 @@ const NAMES: Readonly<Record<string, string>> = {
   PaymentReversedV1: 'payment.reversed.v1',
   PaymentSucceededV1: 'payment.succeeded.v1',
   PaymentVerificationRequiredV1: 'payment.needs-verification.v1',
+  RefundSucceededV1: 'refund.succeeded.v1',
+  RefundFailedV1: 'refund.failed.v1',
   SealingKeyPublishedV1: 'sealing-key.published.v1',
   SessionCreatedV1: 'session.created.v1',
   ShowPaymentV1: 'show-payment.v1',

@@ -1,4 +1,5 @@
 import type { PaymentError } from '../errors.js';
+import type { RefundNotice } from '../http/payment-notice.js';
 import type { Voucher } from '../http/payment-notification.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
@@ -123,6 +124,8 @@ export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSour
    * stays as it was. ISO 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
+  /** A refund that ended (M5). The payment itself stays as it was. Only in `refund.succeeded` and `refund.failed`. */
+  refund?: RefundNotice;
   source: Source;
   payable: PayableSnapshot;
   /** Who made it through the main API; absent: an anonymous payer on a hosted page, whose payment is no organisation's (P5). */
@@ -196,6 +199,14 @@ export const PaymentSucceededV1 = eventType<AnyPaymentSnapshot>('payment.succeed
 export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');
 /** An approval that came too late for its payment, or second for its payable, was given back (H2). */
 export const PaymentReversedV1 = eventType<AnyPaymentSnapshot>('payment.reversed.v1');
+
+/** A payment of which money is given back, and the refund as it ended. Its aggregate is the refund. */
+export type RefundedPayment = AnyPaymentSnapshot & Required<Pick<AnyPaymentSnapshot, 'refund'>>;
+
+/** The bank has given the money of a refund back (M5). */
+export const RefundSucceededV1 = eventType<RefundedPayment>('refund.succeeded.v1');
+/** The bank has declined a refund: nothing was given back. */
+export const RefundFailedV1 = eventType<RefundedPayment>('refund.failed.v1');
 
 /** Published by payment-processor when a payable was closed without being paid. */
 export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');

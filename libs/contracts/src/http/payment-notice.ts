@@ -1,4 +1,5 @@
 import type { PaymentNotification } from './payment-notification.js';
+import type { RefundStatus } from './refunds.js';
 
 /**
  * What a site's webhook and the stream say of a payment (M6): that it became final, or that money of it was given back.
@@ -9,11 +10,11 @@ export type PaymentNotice = PaymentNotification &
 
 /** Money given back, wholly or in part; an automatic reversal too (H2, M5). */
 export interface RefundNotice {
-  /** Names it for ever; of an automatic reversal a UUID. */
+  /** UUID; names it for ever. */
   refundReference: string;
   /** Cents. */
   amount: number;
-  status: 'pending' | 'succeeded' | 'failed';
+  status: RefundStatus;
   /** ISO 8601 UTC with milliseconds (C2). */
   createdUTCDate: string;
 }

@@ -1,8 +1,8 @@
 /**
- * Payments being made in this process, by idempotency key: a second call with the same key waits in memory, and holds no
+ * Calls that run in this process, by idempotency key: a second call with the same key waits in memory, and holds no
  * database connection meanwhile (C7). It is no lock: two replicas can work on the same key, and the tables decide between them.
  */
-export class InFlightPayments<T> {
+export class InFlightCalls<T> {
   private readonly running = new Map<string, Promise<T>>();
 
   /** Undefined when no call works on this key. */

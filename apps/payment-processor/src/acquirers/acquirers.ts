@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { Clock, KeptForASecond } from '@svc/kernel';
+import { Acquirer, type MerchantAccount } from './acquirer.js';
+import { type ConfiguredAccount, MerchantAccountRepository } from './merchant-account.repository.js';
+
+/** Where a merchant's money of one mode is taken: the acquirer, and the merchant's account there. */
+export interface AcquirerRoute {
+  readonly acquirer: Acquirer;
+  readonly account: MerchantAccount;
+}
+
+/**
+ * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the default
+ * account of an acquirer that opens accounts by itself. A change counts within a second. What has been charged stays with
+ * its acquirer and account: both are recorded with the attempt.
+ */
+@Injectable()
+export class Acquirers {
+  private readonly all: readonly Acquirer[];
+  private readonly configured: KeptForASecond<{ readonly account: ConfiguredAccount | undefined }>;
+
+  constructor(
+    @Inject(Acquirer) acquirer: Acquirer,
+    @Inject(MerchantAccountRepository) private readonly accounts: MerchantAccountRepository,
+    @Inject(Clock) clock: Clock,
+  ) {
+    this.all = [acquirer];
+    this.configured = new KeptForASecond(clock);
+  }
+
+  /** Undefined where no acquirer takes new charges of this merchant and mode. */
+  async find(merchantId: number, mode: Mode): Promise<AcquirerRoute | undefined> {
+    const known = await this.configured.find(`${merchantId} ${mode}`, async () => ({
+      account: await this.accounts.find(merchantId, mode),
+    }));
+    if (known?.account) {
+      const { acquirer: name, accountReference } = known.account;
+      const acquirer = this.all.find((each) => each.name === name);
+      return acquirer?.serves(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
+    }
+    for (const acquirer of this.all) {
+      const accountReference = acquirer.defaultAccountOf(merchantId);
+      if (acquirer.serves(mode) && accountReference !== undefined)
+        return { acquirer, account: { mode, accountReference } };
+    }
+    return undefined;
+  }
+
+  /** The acquirer that a row names. Throws for a name that this release does not know. */
+  get(name: string): Acquirer {
+    const acquirer = this.all.find((each) => each.name === name);
+    if (!acquirer) throw new Error(`This release knows no acquirer named ${name}.`);
+    return acquirer;
+  }
+
+  get names(): readonly string[] {
+    return this.all.map(({ name }) => name);
+  }
+}

@@ -1,0 +1,68 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+
+/** Which acquirer takes a merchant's money of one mode, and under which account. */
+export interface ConfiguredAccount {
+  /** Name of the acquirer. */
+  readonly acquirer: string;
+  /** 1 to 100 characters. */
+  readonly accountReference: string;
+}
+
+/** A setting of a merchant's account, as administrators see it. */
+export interface MerchantAccountView extends ConfiguredAccount {
+  readonly merchantId: number;
+  readonly mode: Mode;
+  /** From 1, one more with each change. */
+  readonly version: number;
+  /** ISO 8601 UTC. */
+  readonly setUTCDate: string;
+  /** Fingerprint of the administration key. */
+  readonly setBy: string;
+}
+
+/** The newest settings of all merchants. */
+const LIST_MAX = 1_000;
+
+/** Accounts of merchants at acquirers. Each change is a row, so the table is its own history; the newest row counts. */
+@Injectable()
+export class MerchantAccountRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async find(merchantId: number, mode: Mode): Promise<ConfiguredAccount | undefined> {
+    const [row] = await this.dataSource.query<ConfiguredAccount[]>(
+      `SELECT acquirer, account AS "accountReference" FROM merchant_accounts
+        WHERE merchant_id = $1 AND mode = $2 ORDER BY version DESC LIMIT 1`,
+      [merchantId, mode],
+    );
+    return row;
+  }
+
+  /** All that was ever set, the newest first; of one merchant, or of all. */
+  async list(merchantId: number | undefined): Promise<MerchantAccountView[]> {
+    const rows = await this.dataSource.query<(Omit<MerchantAccountView, 'setUTCDate'> & { setAt: Date })[]>(
+      `SELECT merchant_id AS "merchantId", mode, acquirer, account AS "accountReference", version, set_at AS "setAt", set_by AS "setBy"
+         FROM merchant_accounts WHERE $1::bigint IS NULL OR merchant_id = $1
+        ORDER BY set_at DESC LIMIT $2`,
+      [merchantId ?? null, LIST_MAX],
+    );
+    return rows.map(({ setAt, ...row }) => ({ ...row, setUTCDate: setAt.toISOString() }));
+  }
+
+  /** Throws a unique violation where two administrators set it at once: one of them has not seen the other's change. */
+  async set(merchantId: number, mode: Mode, account: ConfiguredAccount, setBy: string): Promise<MerchantAccountView> {
+    const now = this.clock.now();
+    const [row] = await this.dataSource.query<[{ version: number }]>(
+      `INSERT INTO merchant_accounts (merchant_id, mode, version, acquirer, account, set_at, set_by)
+       SELECT $1, $2, 1 + coalesce(max(version), 0), $3, $4, $5, $6 FROM merchant_accounts WHERE merchant_id = $1 AND mode = $2
+       RETURNING version`,
+      [merchantId, mode, account.acquirer, account.accountReference, now, setBy],
+    );
+    return { merchantId, mode, ...account, version: row.version, setUTCDate: now.toISOString(), setBy };
+  }
+}

@@ -1,0 +1,66 @@
+import { Body, Controller, Get, Headers, Inject, Post, Query, UseGuards } from '@nestjs/common';
+import { adminActorOf, AdminKeyGuard } from '@svc/auth';
+import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
+import { DomainError, invalidField, isNumericId } from '@svc/kernel';
+import { isUniqueViolation } from '@svc/persistence';
+import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { Acquirers } from './acquirers.js';
+import { MerchantAccountRepository, type MerchantAccountView } from './merchant-account.repository.js';
+
+export class SetMerchantAccountRequest {
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
+  merchantId: number;
+
+  @IsIn(['test', 'live'])
+  mode: Mode;
+
+  /** What the acquirer calls the account (its merchant id). */
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  accountReference: string;
+
+  /** Name of the acquirer; the first one there is unless it is given. */
+  @IsOptional()
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  acquirer?: string;
+}
+
+/** Under which account at which acquirer each merchant's money is taken, for administrators. Needs `x-admin-key`. */
+@Controller('admin/v1/merchant-accounts')
+@UseGuards(AdminKeyGuard)
+export class MerchantAccountsController {
+  constructor(
+    @Inject(MerchantAccountRepository) private readonly accounts: MerchantAccountRepository,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+  ) {}
+
+  /** Every setting, the newest first, at most 1 000. A merchant and mode without one has the acquirer's default account. */
+  @Get()
+  async list(@Query('merchantId') merchantId: unknown): Promise<{ merchantAccounts: MerchantAccountView[] }> {
+    if (merchantId !== undefined && !isNumericId(merchantId))
+      throw invalidField('merchantId', 'merchantId must be a number');
+    const only = merchantId === undefined ? undefined : Number(merchantId);
+    return { merchantAccounts: await this.accounts.list(only) };
+  }
+
+  /**
+   * 201. New charges are made under it within a second; what was charged before stays with its account. 409: another
+   * administrator set it at the same time.
+   */
+  @Post()
+  async set(
+    @Body() { merchantId, mode, accountReference, acquirer = this.acquirers.names[0]! }: SetMerchantAccountRequest,
+    @Headers('x-admin-key') adminKey: string,
+  ): Promise<MerchantAccountView> {
+    if (!this.acquirers.names.includes(acquirer))
+      throw invalidField('acquirer', `acquirer must be one of ${this.acquirers.names.join(', ')}`);
+    const account = { acquirer, accountReference };
+    try {
+      return await this.accounts.set(merchantId, mode, account, adminActorOf(adminKey));
+    } catch (error) {
+      if (isUniqueViolation(error, 'merchant_accounts_pkey')) throw new DomainError('resource.conflict');
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** What the simulated acquirer answers about refunds and statements, read with care: only what it is known to say counts. */
+import { isAmountInCents, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
+import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js';
+
+const UNKNOWN: RefundOutcome = { kind: 'unknown' };
+
+export function asRefundOutcome(body: unknown): RefundOutcome {
+  const { outcome, acquirerReference } = membersOf(body);
+  if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return UNKNOWN;
+  switch (outcome) {
+    case 'succeeded':
+    case 'declined':
+      return { kind: outcome, acquirerReference };
+    case 'pending':
+      return { kind: 'pending' };
+    default:
+      return UNKNOWN;
+  }
+}
+
+/** Undefined where a single line cannot be read: half a statement would hide what is missing. */
+export function asStatementPage(body: unknown): StatementPage | undefined {
+  const { lines, next } = membersOf(body);
+  if (!Array.isArray(lines)) return undefined;
+  const read = lines.map(asLine);
+  const isWhole = (each: readonly (StatementLine | undefined)[]): each is readonly StatementLine[] =>
+    !each.includes(undefined);
+  return isWhole(read) ? { lines: read, next: Number.isSafeInteger(next) ? String(next) : undefined } : undefined;
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<StatementLine['kind']>(['charge', 'reversal', 'refund']);
+
+function asLine(body: unknown): StatementLine | undefined {
+  const { kind, key, acquirerReference, paymentReference, amount, currency, at } = membersOf(body);
+  const isReadable =
+    KINDS.has(kind) &&
+    [key, acquirerReference, paymentReference, currency, at].every((text) => isText(text, MAX_IDENTIFIER_LENGTH)) &&
+    isAmountInCents(amount);
+  if (!isReadable) return undefined;
+  return {
+    kind: kind as StatementLine['kind'],
+    idempotencyKey: key as string,
+    acquirerReference: acquirerReference as string,
+    paymentReference: paymentReference as string,
+    amount,
+    currencyISOCode: currency as string,
+    movedUTCDate: at as string,
+  };
+}
+
+function membersOf(body: unknown): Record<string, unknown> {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}

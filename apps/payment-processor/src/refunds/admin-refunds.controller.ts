@@ -1,0 +1,28 @@
+import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import { invalidField, parsePaymentReference } from '@svc/kernel';
+import { AdminRefunds, type AdminRefundView } from './admin-refunds.js';
+
+/** Refunds of all merchants, for administrators. Needs `x-admin-key`. */
+@Controller('admin/v1/refunds')
+@UseGuards(AdminKeyGuard)
+export class AdminRefundsController {
+  constructor(@Inject(AdminRefunds) private readonly refunds: AdminRefunds) {}
+
+  /**
+   * The newest 100; `?svcId=` those of one payment; `?state=pending` those that wait for the acquirer, the one that waits
+   * longest first.
+   */
+  @Get()
+  async list(
+    @Query('svcId') svcId: unknown,
+    @Query('state') state: unknown,
+  ): Promise<{ refunds: readonly AdminRefundView[] }> {
+    if (state !== undefined && state !== 'pending') throw invalidField('state', 'state must be pending');
+    if (svcId === undefined) return { refunds: await this.refunds.list(state === 'pending' ? 'pending' : 'newest') };
+    if (typeof svcId !== 'string' || state !== undefined)
+      throw invalidField('svcId', 'svcId must be given once, and without state');
+    const paymentReference = parsePaymentReference(svcId);
+    return { refunds: paymentReference === undefined ? [] : await this.refunds.list({ paymentReference }) };
+  }
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { RefundSucceededV1 } from '@svc/contracts';
+import { waitUntil } from '@svc/testing';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { booksOf, expectToAgree } from '../../test/refund-books.js';
+import { RefundRepository } from './refund.repository.js';
+
+let processor: Processor;
+let acquirer: Acquirer;
+let office: RefundClient;
+const merchantId = 90_000;
+beforeEach(async () => {
+  processor = await startProcessor();
+  acquirer = processor.service.app.get(Acquirer);
+  office = await aRefundClient(processor, { merchantId });
+});
+afterEach(() => processor.stop());
+
+const aPaid = async (card: string = CARDS.approved): Promise<string> =>
+  (await processor.pay(aPayable({ merchantId }), { card })).paymentReference;
+
+/** Calls without waiting for the outcome, until the refund is pending and the call looks for its outcome. */
+async function refundPending(paymentReference: string, key: string = randomUUID()) {
+  const answer = office.refund(paymentReference, { amount: 100 }, key);
+  const isLookedAt = async () =>
+    (
+      await processor.dataSource.query<unknown[]>(
+        `SELECT 1 FROM refunds JOIN payments USING (payment_id) WHERE payment_reference = $1 AND looked_at IS NOT NULL`,
+        [paymentReference],
+      )
+    ).length > 0;
+  await waitUntil('the refund to be looked at', 5_000, isLookedAt);
+  return {
+    /** 20 s are over: the client is answered with what is known. */
+    answerAtDeadline: () => {
+      processor.clock.advance(20_000);
+      return answer;
+    },
+    answer,
+  };
+}
+
+test('an answer that is lost is asked for while the client waits', async () => {
+  const payment = await aPaid(CARDS.refundDropsTheAnswer);
+  expect(await office.refund(payment)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+});
+
+test('a refund that the bank has not decided after 20 s is answered with 202, and ends later', async () => {
+  const payment = await aPaid();
+  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'pending' });
+  jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'pending' });
+  const key = randomUUID();
+  const pending = await (await refundPending(payment, key)).answerAtDeadline();
+  expect(pending).toMatchObject({ status: 202, body: { status: 'pending' } });
+  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunded: 0, events: 0, ledger: [] });
+
+  // It reserves its amount.
+  expect((await office.refund(payment, { amount: 12_246 })).status).toBe(422);
+  ask.mockRestore();
+  await processor.recoverRefunds();
+  expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({
+    status: 200,
+    body: { ...pending.body, status: 'succeeded' },
+  });
+  await expectToAgree(processor, payment);
+});
+
+test('a bank that takes the refund as pending is asked until it has decided', async () => {
+  const payment = await aPaid(CARDS.refundPending);
+  const { answer } = await refundPending(payment);
+  processor.clock.advance(2_000);
+  await processor.recoverRefunds();
+  expect(await answer).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+  await expectToAgree(processor, payment);
+});
+
+test('a bank that stays silent is asked after 2 s, 10 s, 1 min, 5 min and every 5 min; the refund is never guessed', async () => {
+  const payment = await aPaid();
+  const asked: number[] = [];
+  const startedAt = processor.clock.now().getTime();
+  jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'askRefund').mockImplementation(() => {
+    asked.push((processor.clock.now().getTime() - startedAt) / 1_000);
+    return Promise.resolve({ kind: 'unknown' });
+  });
+  const created = await refundPending(payment);
+  const step = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      processor.clock.advance(1_000);
+      await processor.recoverRefunds();
+    }
+  };
+  // While the client waits, it asks as well: at once, and at most once a second.
+  expect(asked).toEqual([0]);
+  await step(20);
+  expect((await created.answer).status).toBe(202);
+  expect(asked.splice(0)).toEqual(expect.arrayContaining([2, 10]));
+  await step(1_180);
+  expect(asked).toEqual([60, 300, 600, 900, 1_200]);
+  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunds: [{ state: 'pending' }], events: 0 });
+  jest.restoreAllMocks();
+  for (let minute = 0; minute < 6; minute++) {
+    processor.clock.advance(60_000);
+    await processor.recoverRefunds();
+  }
+  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+});
+
+test('a refund that did not reach the bank is sent again under its key, and not before its first call is over', async () => {
+  const payment = await aPaid();
+  const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
+  const created = await refundPending(payment);
+  processor.clock.advance(9_999);
+  await processor.recoverRefunds();
+  expect(refund).toHaveBeenCalledTimes(1);
+  const [{ idempotencyKey }] = refund.mock.calls[0]!;
+  refund.mockRestore();
+  processor.clock.advance(1);
+  await processor.recoverRefunds();
+  expect(await created.answer).toMatchObject({ status: 201, body: { refundReference: idempotencyKey } });
+  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+});
+
+test('the first call of a refund that was sent again may arrive after all: the bank refunds once', async () => {
+  const payment = await aPaid();
+  const itself = acquirer.refund.bind(acquirer);
+  const late: Parameters<Acquirer['refund']>[] = [];
+  const refund = jest.spyOn(acquirer, 'refund').mockImplementationOnce((...given) => {
+    late.push(given);
+    return Promise.resolve({ kind: 'unknown' });
+  });
+  const created = await refundPending(payment);
+  processor.clock.advance(10_000);
+  await processor.recoverRefunds();
+  expect((await created.answer).status).toBe(201);
+  refund.mockRestore();
+  expect(await itself(late[0]![0], new AbortController().signal)).toMatchObject({ kind: 'succeeded' });
+  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+});
+
+test('two jobs at once ask about a refund once', async () => {
+  const payment = await aPaid();
+  const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
+  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'unknown' });
+  const created = await refundPending(payment);
+  processor.clock.advance(2_000);
+  const done = await Promise.all([processor.recoverRefunds(), processor.recoverRefunds(), processor.recoverRefunds()]);
+  expect(done.toSorted()).toEqual([0, 0, 1]);
+  await created.answerAtDeadline();
+  refund.mockRestore();
+  ask.mockRestore();
+  processor.clock.advance(600_000);
+  await processor.recoverRefunds();
+  await expectToAgree(processor, payment);
+});
+
+test('an answer that contradicts a refund that has ended changes nothing, and is kept as an incident', async () => {
+  const payment = await aPaid(CARDS.refundDeclined);
+  jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  const refunds = processor.service.app.get(RefundRepository);
+  const created = await refundPending(payment);
+  processor.clock.advance(2_000);
+  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
+  const before = await booksOf(processor, payment);
+  for (let time = 0; time < 2; time++)
+    expect(await refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-2' })).toEqual({
+      kind: 'incident',
+    });
+  expect(await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' })).toEqual({ kind: 'none' });
+  expect(await booksOf(processor, payment)).toEqual(before);
+  expect(before).toMatchObject({ refunds: [{ state: 'failed' }], ledger: [], pending: 0, events: 1 });
+  const incidents = await processor.dataSource.query(
+    `SELECT refund_state, answer, acquirer_reference, occurrences FROM refund_incidents WHERE refund_id = $1`,
+    [refund!.refundId],
+  );
+  expect(incidents).toEqual([
+    { refund_state: 'failed', answer: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
+  ]);
+  expect((await created.answer).body).toMatchObject({ status: 'failed' });
+});
+
+test('an end is told once, however many processes hear of it', async () => {
+  const payment = await aPaid();
+  jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  const created = await refundPending(payment);
+  const refunds = processor.service.app.get(RefundRepository);
+  processor.clock.advance(2_000);
+  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  const ends = await Promise.all(
+    Array.from({ length: 8 }, () => refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-1' })),
+  );
+  expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['end', ...Array<string>(7).fill('none')]);
+  expect((await created.answer).body).toMatchObject({ status: 'succeeded' });
+  const events = await processor.published(RefundSucceededV1);
+  expect(events.filter(({ aggregateId }) => aggregateId === refund!.refundId)).toHaveLength(1);
+  expect(await booksOf(processor, payment)).toMatchObject({ refunded: 100, pending: 0, ledger: [{ amount: 100 }] });
+});

@@ -1,0 +1,58 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { PeriodicJob } from '@svc/messaging';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { Acquirers } from '../acquirers/acquirers.js';
+import { isMissing } from './refund.js';
+import { type OpenRefund, RefundRepository } from './refund.repository.js';
+import { SendRefund } from './send-refund.js';
+import { SettleRefund } from './settle-refund.js';
+
+const POLL_MS = 500;
+const BATCH_MAX = 50;
+/** A claimed refund is left to its caller for this long. */
+const LEASE_MS = 30_000;
+
+/**
+ * Ends refunds without an outcome: their process died, the answer was lost, or the acquirer has not decided. Asks the acquirer
+ * under the refund's own key after 2 s, 10 s, 1 min, 5 min, and every 5 min from then on. It never guesses: a refund ends
+ * only with an answer. One that the acquirer has not received after 10 s is sent again under its key.
+ */
+@Injectable()
+export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job: PeriodicJob;
+
+  constructor(
+    @Inject(RefundRepository) private readonly refunds: RefundRepository,
+    @Inject(SendRefund) private readonly sendRefund: SendRefund,
+    @Inject(SettleRefund) private readonly settleRefund: SettleRefund,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) log: ServiceLog,
+  ) {
+    this.job = new PeriodicJob('refund recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_MAX);
+  }
+
+  onApplicationBootstrap(): void {
+    this.job.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.job.stop();
+  }
+
+  /** Looks after everything that is due now. Returns how many refunds that were. */
+  async runOnce(): Promise<number> {
+    const due = await this.refunds.claimDue(this.clock.later(LEASE_MS), BATCH_MAX);
+    await Promise.all(due.map((refund) => this.recover(refund)));
+    return due.length;
+  }
+
+  /** Asks the acquirer about one refund and records the answer, or sends it again. */
+  async recover(refund: OpenRefund): Promise<void> {
+    const ageMs = this.clock.now().getTime() - refund.createdAt.getTime();
+    const answer = await this.acquirers.get(refund.acquirer).askRefund(refund.refundId, refund.account);
+    if (isMissing(answer, ageMs)) await this.sendRefund.execute(refund);
+    else await this.settleRefund.execute(refund, answer);
+  }
+}

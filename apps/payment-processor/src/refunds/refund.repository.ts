@@ -1,0 +1,359 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AnyPaymentSnapshot,
+  type Mode,
+  type PaymentState,
+  type RefundedPayment,
+  RefundFailedV1,
+  type RefundResponse,
+  type RefundStatus,
+  RefundSucceededV1,
+} from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { ChargeRoute } from '../payments/attempt.repository.js';
+import { refundTransfer } from '../payments/ledger.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { conclude, nextAskAt, type RefundablePayment, type RefundConclusion } from './refund.js';
+
+/** Whose payments can be refunded: those of a merchant and mode, or of one of its sites. */
+export interface RefundOwner {
+  readonly merchantId: number;
+  readonly mode: Mode;
+  /** Undefined: all sites of the merchant. */
+  readonly siteId: number | undefined;
+}
+
+/** A payment with what a refund of it needs. */
+export interface PaymentToRefund extends RefundablePayment {
+  readonly state: PaymentState;
+  readonly paymentId: string;
+  readonly paymentReference: string;
+  readonly currencyISOCode: string;
+  /** The charge; undefined where the acquirer has charged nothing. */
+  readonly charge: (ChargeRoute & { readonly attemptId: string; readonly acquirerReference: string }) | undefined;
+}
+
+/** A refund with what a call to the acquirer needs. */
+export interface OpenRefund extends ChargeRoute {
+  /** Also the idempotency key at the acquirer. */
+  readonly refundId: string;
+  /** Idempotency key of the charge. */
+  readonly attemptId: string;
+  /** What the acquirer calls the charge. */
+  readonly chargeReference: string;
+  readonly paymentReference: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  /** The decision. */
+  readonly createdAt: Date;
+  /** Times the job has looked after it. */
+  readonly asked: number;
+}
+
+/** A refund that is about to be made, and the key under which its merchant repeats it. */
+export interface NewRefund {
+  readonly owner: RefundOwner;
+  readonly idempotencyKey: string;
+  readonly fingerprint: string;
+  readonly payment: PaymentToRefund;
+  /** Cents. */
+  readonly amount: number;
+  readonly reason: string | undefined;
+  /** UUID of the API key. */
+  readonly requestedBy: string;
+}
+
+/** A refund as its key finds it. */
+export interface CurrentRefund {
+  readonly fingerprint: string;
+  readonly refund: RefundResponse;
+}
+
+/** Most refunds of one payment that are listed. */
+const LIST_MAX = 1_000;
+
+/** The only place that reads and writes refunds. */
+@Injectable()
+export class RefundRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async findPayment(owner: RefundOwner, paymentReference: string): Promise<PaymentToRefund | undefined> {
+    const [row] = await this.dataSource.query<PaymentToRefundRow[]>(
+      `SELECT p.payment_id AS "paymentId", p.payment_reference AS "paymentReference", p.state, p.method_type AS "paymentMethodType",
+              p.processed_amount AS "processedAmount", p.refunded_amount AS "refundedAmount",
+              p.refund_pending_amount AS "pendingAmount", y.currency AS "currencyISOCode", y.mode,
+              a.attempt_id AS "attemptId", a.acquirer, a.account, a.acquirer_reference AS "acquirerReference"
+         FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+         LEFT JOIN attempts a ON a.payment_id = p.payment_id AND a.state = 'approved'
+        WHERE p.payment_reference = $1 AND y.merchant_id = $2 AND y.mode = $3 AND ($4::bigint IS NULL OR y.site_id = $4)`,
+      [paymentReference, owner.merchantId, owner.mode, owner.siteId ?? null],
+    );
+    if (!row) return undefined;
+    const { mode, attemptId, acquirer, account, acquirerReference, ...payment } = row;
+    const isCharged = attemptId !== null && acquirer !== null && account !== null && acquirerReference !== null;
+    const route = isCharged ? { acquirer, account: { mode, accountReference: account } } : undefined;
+    return { ...payment, charge: route && isCharged ? { ...route, attemptId, acquirerReference } : undefined };
+  }
+
+  async findByKey({ merchantId, mode }: RefundOwner, idempotencyKey: string): Promise<CurrentRefund | undefined> {
+    const [row] = await this.dataSource.query<(RefundRow & { fingerprint: string })[]>(
+      `SELECT k.fingerprint, ${REFUND_COLUMNS}
+         FROM refund_idempotency_keys k JOIN refunds r ON r.refund_id = k.refund_id JOIN payments p ON p.payment_id = r.payment_id
+        WHERE k.merchant_id = $1 AND k.mode = $2 AND k.idempotency_key = $3`,
+      [merchantId, mode, idempotencyKey],
+    );
+    return row && { fingerprint: row.fingerprint, refund: asResponse(row) };
+  }
+
+  /** Of one payment, the newest first. The caller has made sure that the payment is its owner's. */
+  async list({ paymentId }: PaymentToRefund): Promise<RefundResponse[]> {
+    const rows = await this.dataSource.query<RefundRow[]>(
+      `SELECT ${REFUND_COLUMNS} FROM refunds r JOIN payments p ON p.payment_id = r.payment_id
+        WHERE r.payment_id = $1 ORDER BY r.refund_id DESC LIMIT $2`,
+      [paymentId, LIST_MAX],
+    );
+    return rows.map(asResponse);
+  }
+
+  /**
+   * Commits the decision to refund: the amount is reserved on the payment's row, and the refund and its key are written, or
+   * nothing is. Undefined where the payment has less left than this amount; of one that did not succeed nothing was
+   * processed (payments_processed). The comparison and the reservation are one
+   * UPDATE, which other refunds of the payment wait for: together they never have more than was processed.
+   */
+  async create(wanted: NewRefund): Promise<OpenRefund | undefined> {
+    const { owner, payment, amount } = wanted;
+    if (!payment.charge) throw new Error('A payment that was not charged cannot be refunded.');
+    const { attemptId, acquirerReference, ...route } = payment.charge;
+    const refundId = newUuid(this.clock);
+    const createdAt = this.clock.now();
+    const values = CREATE.valuesOf({
+      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextAskAt(createdAt, 0, createdAt) },
+      paymentId: payment.paymentId,
+      reason: wanted.reason ?? null,
+      requestedBy: wanted.requestedBy,
+      merchantId: owner.merchantId,
+      mode: owner.mode,
+      idempotencyKey: wanted.idempotencyKey,
+      fingerprint: wanted.fingerprint,
+    });
+    const rows = await this.dataSource.query<unknown[]>(CREATE.text, values);
+    if (rows.length === 0) return undefined;
+    const { paymentReference, currencyISOCode } = payment;
+    const charge = { attemptId, chargeReference: acquirerReference, paymentReference, currencyISOCode };
+    return { refundId, ...charge, ...route, amount, createdAt, asked: 0 };
+  }
+
+  /**
+   * Records what the acquirer said of a refund. Its end is one transaction with all that follows from it: the payment's
+   * amounts, the ledger, and the event. An answer that contradicts the row changes nothing but is kept as an incident.
+   */
+  async settle({ refundId, asked }: OpenRefund, answer: AskedRefundOutcome): Promise<RefundConclusion> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const [row] = await tx.query<LockedRow[]>(
+        `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
+           FROM refunds r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = r.payment_id
+           JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
+          WHERE r.refund_id = $1 FOR UPDATE OF r`,
+        [refundId],
+      );
+      if (!row) throw new Error('There is no such refund.');
+      const conclusion = conclude(row.refund_state, answer);
+      if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
+      if (conclusion.kind === 'askAgain')
+        await this.askLater(tx, refundId, nextAskAt(row.created_at, asked, this.clock.now()));
+      if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, answer);
+      return conclusion;
+    });
+  }
+
+  private async end(
+    tx: Transaction,
+    refundId: string,
+    row: LockedRow,
+    { state, acquirerReference }: Extract<RefundConclusion, { kind: 'end' }>,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const payment = asSnapshot(row);
+    await tx.query(
+      `UPDATE refunds SET state = $2, acquirer_reference = $3, ended_at = $4, next_ask_at = NULL WHERE refund_id = $1`,
+      [refundId, state, acquirerReference, now],
+    );
+    await tx.query(
+      `UPDATE payments SET refund_pending_amount = refund_pending_amount - $2, refunded_amount = refunded_amount + $3
+        WHERE payment_id = $1`,
+      [row.payment_id, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
+    );
+    if (state === 'succeeded') await this.recordTransfer(tx, refundId, row, payment, now);
+    await this.events.append(tx, {
+      type: state === 'succeeded' ? RefundSucceededV1 : RefundFailedV1,
+      aggregateId: refundId,
+      aggregateVersion: 1,
+      payload: refundedPayment(payment, refundId, state, row),
+    });
+  }
+
+  private async recordTransfer(
+    tx: Transaction,
+    refundId: string,
+    row: LockedRow,
+    payment: AnyPaymentSnapshot,
+    now: Date,
+  ): Promise<void> {
+    const { kind, debit, credit, amount } = refundTransfer(payment, row.acquirer, row.refund_amount);
+    await tx.query(
+      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, refund_id, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, row.payment_id, refundId, now],
+    );
+  }
+
+  private async askLater(tx: Transaction, refundId: string, at: Date): Promise<void> {
+    await tx.query(`UPDATE refunds SET next_ask_at = $2 WHERE refund_id = $1`, [refundId, at]);
+  }
+
+  /** Once for each state and answer, however often it is said. */
+  private async recordIncident(
+    tx: Transaction,
+    refundId: string,
+    state: RefundStatus,
+    answer: AskedRefundOutcome,
+  ): Promise<void> {
+    const reference = 'acquirerReference' in answer ? answer.acquirerReference : null;
+    await tx.query(
+      `INSERT INTO refund_incidents AS i (refund_id, refund_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
+       VALUES ($1, $2, $3, $4, $5, $5, 1)
+       ON CONFLICT (refund_id, refund_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
+      [refundId, state, answer.kind, reference, this.clock.now()],
+    );
+  }
+
+  /**
+   * Pending refunds whose time to be looked after has come, each given to one caller: `leaseUntil` becomes its next time, so
+   * that a caller that dies is replaced by the next one.
+   */
+  async claimDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
+    const [rows] = await this.dataSource.query<[OpenRow[], number]>(
+      `UPDATE refunds r SET asked = r.asked + 1, next_ask_at = $2
+         FROM (SELECT refund_id FROM refunds WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+              ${OPEN_TABLES}
+        WHERE r.refund_id = due.refund_id AND ${OPEN_JOINS}
+        RETURNING ${OPEN_COLUMNS}`,
+      [this.clock.now(), leaseUntil, limit],
+    );
+    return rows.map(asOpenRefund);
+  }
+
+  /** As {@link claimDue}, for a client that waits: undefined unless it is pending and was not asked about since `notSince`. */
+  async claimLookedAt(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
+    const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
+      `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}
+        WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.looked_at IS NULL OR r.looked_at <= $3) AND ${OPEN_JOINS}
+        RETURNING ${OPEN_COLUMNS}`,
+      [refundId, this.clock.now(), notSince],
+    );
+    return row && asOpenRefund(row);
+  }
+}
+
+const CREATE = namedStatement(`WITH reserved AS (
+         UPDATE payments SET refund_pending_amount = refund_pending_amount + $amount
+          WHERE payment_id = $paymentId AND refunded_amount + refund_pending_amount + $amount <= processed_amount
+         RETURNING payment_id
+       ), refund AS (
+         INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, asked, next_ask_at)
+         SELECT $refundId, payment_id, $attemptId, $amount, $reason, $requestedBy, 'pending', $createdAt, 0, $nextAskAt
+           FROM reserved
+         RETURNING refund_id
+       )
+       INSERT INTO refund_idempotency_keys (merchant_id, mode, idempotency_key, fingerprint, refund_id)
+       SELECT $merchantId, $mode, $idempotencyKey, $fingerprint, refund_id FROM refund
+       RETURNING refund_id`);
+
+const REFUND_COLUMNS = `r.refund_id, r.amount, r.state, r.created_at, p.payment_reference`;
+
+interface RefundRow {
+  refund_id: string;
+  amount: number;
+  state: RefundStatus;
+  created_at: Date;
+  payment_reference: string;
+}
+
+function asResponse(row: RefundRow): RefundResponse {
+  return {
+    refundReference: row.refund_id,
+    svcId: row.payment_reference,
+    amount: row.amount,
+    status: row.state,
+    createdUTCDate: row.created_at.toISOString(),
+  };
+}
+
+type PaymentToRefundRow = Omit<PaymentToRefund, 'charge'> & {
+  mode: Mode;
+  attemptId: string | null;
+  acquirer: string | null;
+  account: string | null;
+  acquirerReference: string | null;
+};
+
+interface LockedRow extends PaymentRow {
+  refund_state: RefundStatus;
+  refund_amount: number;
+  created_at: Date;
+  acquirer: string;
+}
+
+/** The payment as it is, and the refund as it ended, for all who are told. */
+function refundedPayment(
+  payment: AnyPaymentSnapshot,
+  refundReference: string,
+  status: RefundStatus,
+  { refund_amount: amount, created_at: createdAt }: LockedRow,
+): RefundedPayment {
+  return { ...payment, refund: { refundReference, amount, status, createdUTCDate: createdAt.toISOString() } };
+}
+
+const OPEN_TABLES = `attempts a, payments p, payables y`;
+const OPEN_JOINS = `a.attempt_id = r.attempt_id AND p.payment_id = r.payment_id AND y.payable_id = p.payable_id`;
+const OPEN_COLUMNS = `r.refund_id, r.attempt_id, r.amount, r.created_at, r.asked, a.acquirer, a.account,
+  a.acquirer_reference, p.payment_reference, y.mode, y.currency`;
+
+interface OpenRow {
+  refund_id: string;
+  attempt_id: string;
+  amount: number;
+  created_at: Date;
+  asked: number;
+  acquirer: string;
+  account: string;
+  acquirer_reference: string;
+  payment_reference: string;
+  mode: Mode;
+  currency: string;
+}
+
+function asOpenRefund(row: OpenRow): OpenRefund {
+  return {
+    refundId: row.refund_id,
+    attemptId: row.attempt_id,
+    chargeReference: row.acquirer_reference,
+    paymentReference: row.payment_reference,
+    amount: row.amount,
+    currencyISOCode: row.currency,
+    createdAt: row.created_at,
+    asked: row.asked,
+    acquirer: row.acquirer,
+    account: { mode: row.mode, accountReference: row.account },
+  };
+}

@@ -1,0 +1,53 @@
+import { bankLines, type Processor } from './processor.js';
+
+/** What everybody's books say of the refunds of one payment. Amounts in cents. */
+export interface RefundBooks {
+  readonly processed: number;
+  readonly refunded: number;
+  readonly pending: number;
+  readonly refunds: readonly { amount: number; state: string; requestedBy: string }[];
+  readonly ledger: readonly { amount: number; currency: string; debit: string; credit: string }[];
+  /** Refunds that succeeded at the bank. */
+  readonly bank: readonly { amount: number; account: unknown }[];
+  /** Events of refunds that ended. */
+  readonly events: number;
+}
+
+export async function booksOf(processor: Processor, paymentReference: string): Promise<RefundBooks> {
+  const [row] = await processor.dataSource.query<Omit<RefundBooks, 'bank'>[]>(
+    `SELECT p.processed_amount AS processed, p.refunded_amount AS refunded, p.refund_pending_amount AS pending,
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('amount', r.amount, 'state', r.state, 'requestedBy', r.requested_by) ORDER BY r.refund_id), '[]')
+               FROM refunds r WHERE r.payment_id = p.payment_id) AS refunds,
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('amount', t.amount, 'currency', t.currency, 'debit', t.debit_account, 'credit', t.credit_account) ORDER BY t.refund_id), '[]')
+               FROM transfers t WHERE t.payment_id = p.payment_id AND t.kind = 'refund') AS ledger,
+            (SELECT count(*)::int FROM event_log e JOIN refunds r ON r.refund_id::text = e.aggregate_id
+              WHERE r.payment_id = p.payment_id AND e.type IN ('refund.succeeded.v1', 'refund.failed.v1')) AS events
+       FROM payments p WHERE p.payment_reference = $1`,
+    [paymentReference],
+  );
+  if (!row) throw new Error('There is no such payment.');
+  return { ...row, bank: refundsAtBank(processor, paymentReference) };
+}
+
+/** The last line of each key counts. */
+function refundsAtBank(processor: Processor, paymentReference: string): RefundBooks['bank'] {
+  const last = new Map<unknown, Record<string, unknown>>();
+  for (const line of bankLines(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
+  return [...last.values()]
+    .filter((line) => line['outcome'] === 'succeeded' && line['paymentReference'] === paymentReference)
+    .map(({ amount, account }) => ({ amount: amount as number, account }));
+}
+
+/** Bank, payment, refunds, ledger and events say the same, and nothing is pending. */
+export async function expectToAgree(processor: Processor, paymentReference: string): Promise<RefundBooks> {
+  const books = await booksOf(processor, paymentReference);
+  const succeeded = books.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
+  const sorted = (amounts: readonly { amount: number }[]): number[] =>
+    amounts.map(({ amount }) => amount).sort((a, b) => a - b);
+  expect(sorted(books.bank)).toEqual(succeeded.toSorted((a, b) => a - b));
+  expect(sorted(books.ledger)).toEqual(sorted(books.bank));
+  expect(books.refunded).toBe(succeeded.reduce((sum, amount) => sum + amount, 0));
+  expect(books.refunded).toBeLessThanOrEqual(books.processed);
+  expect([books.pending, books.events]).toEqual([0, books.refunds.length]);
+  return books;
+}

@@ -1,0 +1,50 @@
+import type { ChargeRecord, RefundRecord } from './records.js';
+
+/** A movement of money on the statement of an account. */
+export interface StatementLine {
+  /** `reversal` and `refund` give money back to the payer. */
+  readonly kind: 'charge' | 'reversal' | 'refund';
+  /** Idempotency key of the charge, or of the refund. */
+  readonly key: string;
+  readonly paymentReference: string;
+  readonly acquirerReference: string;
+  /** Cents, always positive. */
+  readonly amount: number;
+  readonly currency: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+}
+
+/** A part of a statement. */
+export interface StatementPage {
+  readonly lines: readonly StatementLine[];
+  /** Where the next page begins; absent on the last one. */
+  readonly next?: number;
+}
+
+export const STATEMENT_PAGE_LINES = 200;
+
+/** The movement that a line of the books is; undefined where it moved no money. */
+export function statementLineOf(record: ChargeRecord | RefundRecord): StatementLine | undefined {
+  if (record.at === undefined) return undefined;
+  const { paymentReference, acquirerReference, currency, at } = record;
+  const common = { paymentReference, acquirerReference, currency, at };
+  if ('refundKey' in record)
+    return record.outcome === 'succeeded'
+      ? { kind: 'refund', key: record.refundKey, amount: record.amount, ...common }
+      : undefined;
+  if (record.outcome === 'approved') return { kind: 'charge', key: record.key, amount: record.amount, ...common };
+  const { reversedAmount = 0 } = record;
+  if (reversedAmount > 0) return { kind: 'reversal', key: record.key, amount: reversedAmount, ...common };
+  return undefined;
+}
+
+/** The day (UTC) of a time in ISO 8601: `2026-11-22`. */
+export function dayOf(at: string): string {
+  return at.slice(0, 10);
+}
+
+export function pageOf(lines: readonly StatementLine[], after: number): StatementPage {
+  const end = after + STATEMENT_PAGE_LINES;
+  return { lines: lines.slice(after, end), ...(end < lines.length ? { next: end } : {}) };
+}
