@@ -1,6 +1,6 @@
 /**
  * Bundles what `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads some 2 100 modules, most of
- * them other people's, and to find and read them took more than half of the processor time of its start (ADR 37).
+ * them other people's, and to find and read them took more than half of the processor time of its start (ADR 36).
  *
  * Writes `dist/<app>/<program>.js`, what programs share into `dist/chunks`, and `dist/programs.json`, which says what each needs.
  * It is made from compiled code, because esbuild writes no decorator metadata. Does nothing when nothing was compiled or
