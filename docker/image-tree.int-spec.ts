@@ -69,6 +69,11 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
       ['chunks', name, 'telemetry'].sort().map((part) => `dist/${part}`),
     );
     expect(files.filter((file) => /\.tsx?$|\.tsbuildinfo$|(^|\/)(src|test|libs)\//.test(file))).toEqual([]);
+    for (const bundled of ['@nestjs/core', 'fastify', 'rxjs'])
+      expect([bundled, globSync(`licences/${bundled}/LICENSE*`, { cwd: folder })]).toEqual([
+        bundled,
+        [expect.anything()],
+      ]);
     for (const needed of ['typescript', 'jest', 'esbuild', 'nx', '@swc/core', '@svc', '@nestjs'])
       expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
   });

@@ -32,20 +32,24 @@ export function makeTree(app: string, packagesFolder: string, folder: string): n
   if (program === undefined || telemetry === undefined) throw new Error(`there is no app "${app}" in ${PROGRAMS_FILE}`);
   for (const file of new Set([...program.files, ...telemetry.files]))
     for (const each of [file, `${file}.map`]) copyFromRoot(each, folder);
+  for (const folderOfPackage of [...program.bundledPackages, ...telemetry.bundledPackages])
+    copyLicences(folderOfPackage, join(folder, 'licences'));
   for (const files of ['assets', 'dist/pay-assets']) copyFromRoot(join('apps', app, files), folder);
   // Makes its scripts ES modules.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const traced = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter((name) =>
     LOADED_BY_TELEMETRY.test(name),
   );
-  for (const found of dependenciesOf([...program.packages, ...traced], join(packages, 'apps', app), packages))
+  for (const found of dependenciesOf([...program.packages, ...traced], packages))
     copyPackage(found, join(resolve(folder), relative(packages, found)));
   return sizeOf(folder);
 }
 
 /** The folders of packages and all they depend on, found as Node.js finds them. What a program could use is not always installed. */
-function dependenciesOf(names: readonly string[], from: string, packages: string): Set<string> {
-  const found = new Set(names.map((name) => findPackage(name, from, packages)).filter((path) => path !== undefined));
+function dependenciesOf(names: readonly string[], packages: string): Set<string> {
+  const found = new Set(
+    names.map((name) => findPackage(name, packages, packages)).filter((path) => path !== undefined),
+  );
   // A Set hands out what is added while it is walked.
   for (const folder of found) {
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = readManifest(folder);
@@ -80,6 +84,14 @@ function copyPackage(from: string, to: string): void {
       return LICENCE.test(name) || !NOT_FOR_RUNNING.test(name) || lstatSync(file).isDirectory();
     },
   });
+}
+
+/** A bundle holds the code of packages and not their files: the licence of each comes with it. */
+function copyLicences(folderOfPackage: string, to: string): void {
+  for (const name of readdirSync(join(root, folderOfPackage)).filter((file) => LICENCE.test(file)))
+    cpSync(join(root, folderOfPackage, name), join(to, folderOfPackage.replace(/^.*node_modules\//, ''), name), {
+      recursive: true,
+    });
 }
 
 function copyFromRoot(path: string, folder: string): void {

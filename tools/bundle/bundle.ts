@@ -26,6 +26,8 @@ export interface Program {
   readonly files: readonly string[];
   /** What it imports from node_modules, if it is there. */
   readonly packages: readonly string[];
+  /** Folders of the packages whose code is in its scripts, from the root: their licences go where the scripts go. */
+  readonly bundledPackages: readonly string[];
 }
 
 /** What OpenTelemetry patches as it is loaded, and what must be there before any chunk is evaluated. */
@@ -108,12 +110,21 @@ function programsOf({ outputs }: Metafile): Programs {
     for (const each of files)
       for (const { path, external } of outputs[each]?.imports ?? []) (external === true ? packages : files).add(path);
     const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageOf);
+    const inputs = [...files].flatMap((each) => Object.keys(outputs[each]?.inputs ?? {}));
     programs[file.slice('dist/'.length, -'.js'.length)] = {
       files: [...files],
       packages: [...new Set(imported)].sort(),
+      bundledPackages: [...new Set(inputs.map(packageFolderOf).filter((folder) => folder !== undefined))].sort(),
     };
   }
   return programs;
+}
+
+/** `node_modules/@scope/name/lib/file.js` → `node_modules/@scope/name`; undefined for a module of ours. */
+function packageFolderOf(input: string): string | undefined {
+  // The throttler's modules are bundled before the rest (plugins.ts).
+  if (input.startsWith('@nestjs/throttler:')) return 'node_modules/@nestjs/throttler';
+  return /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0];
 }
 
 /** `@scope/name/file.js` → `@scope/name` */

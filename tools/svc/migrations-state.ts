@@ -1,6 +1,6 @@
 /**
- * Which migrations the database has had, in one look: to load every service only to find that there is nothing to do takes two
- * seconds. The database itself says it, in its comment, with how many had run by then: a new one has no comment, and a backup
+ * Which migrations the database has had, without loading the services: to load them only to find nothing to do takes
+ * two seconds. The database itself says it, in its comment, with how many had run by then: a new one has no comment, and a backup
  * that was restored into it has fewer. Used by `./svc up` and `nx serve`, before they migrate (database.ts).
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What docs/indexes.md says of indexes, held against the databases of all services. */
+/** Compares docs/indexes.md with the indexes in the databases of all services. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newDataSource } from '@svc/persistence';

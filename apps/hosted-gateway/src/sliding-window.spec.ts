@@ -35,7 +35,7 @@ test('any calls of any keys at any times are counted as the library counts them'
           advance(waitMs);
           for (let time = 0; time < times; time++) {
             const expected = await library.increment(key, WINDOW_MS, limit, blockMs, 'calls');
-            // Without a block the library's time is one in the past, which nobody reads.
+            // Of a key that is not blocked the library returns a time in the past. Nothing reads it.
             const timeToBlockExpire = expected.isBlocked ? expected.timeToBlockExpire : 0;
             expect(await window.increment(key, WINDOW_MS, limit, blockMs)).toEqual({ ...expected, timeToBlockExpire });
           }

@@ -159,7 +159,7 @@ const STATEMENT_PARAMETERS = {
   querystring: { type: 'object', properties: { after: { type: 'integer', minimum: 0, default: 0 } } },
 } as const;
 
-/** What moved on an account on a day (UTC), a page at a time. */
+/** The charges and refunds of an account on one day (UTC), in pages. */
 function serveStatements(app: FastifyInstance, bank: SimulatedBank): void {
   app.get<{ Params: { day: string }; Querystring: { after: number } }>(
     '/statements/:day',

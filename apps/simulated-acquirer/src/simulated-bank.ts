@@ -169,7 +169,7 @@ export class SimulatedBank {
     return charge?.refundBehaviour === 'refund-answers-late' ? ANSWERS_LATE_MS : 0;
   }
 
-  /** What became of a refund; one that is pending succeeds after some questions. */
+  /** The state of a refund; a pending one succeeds after it was asked about some times. */
   askRefund(key: string, caller: BankAccount): RefundRecord | undefined {
     const known = this.store.findRefund(key);
     if (!known || !isOf(known, caller)) return undefined;

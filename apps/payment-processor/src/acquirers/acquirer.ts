@@ -7,7 +7,7 @@ export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.fa
 /** The account at the acquirer under which a merchant's money is taken and given back: one for test, one for live. */
 export interface MerchantAccount {
   readonly mode: Mode;
-  /** What the acquirer calls it (its merchant id), 1 to 100 characters. */
+  /** The merchant id that the acquirer has given, 1 to 100 characters. */
   readonly accountReference: string;
 }
 
@@ -79,7 +79,7 @@ export interface RefundTerms {
   readonly idempotencyKey: string;
   /** Idempotency key of the charge. */
   readonly chargeKey: string;
-  /** What the acquirer calls the charge. */
+  /** The acquirer's reference of the charge. */
   readonly chargeReference: string;
   /** Shown on the payer's statement (C3). */
   readonly paymentReference: string;
@@ -88,7 +88,7 @@ export interface RefundTerms {
   readonly currencyISOCode: string;
 }
 
-/** What became of a refund. */
+/** The acquirer's answer to a refund. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded'; readonly acquirerReference: string }
   /** The acquirer gives nothing back under this key, now or later. */
@@ -98,7 +98,7 @@ export type RefundOutcome =
   /** It may have happened: never treated as failed. */
   | { readonly kind: 'unknown' };
 
-/** What the acquirer knows of a refund's key. `notFound`: nothing has arrived under it so far. */
+/** The acquirer's answer to a question about a refund. `notFound`: it has not received a refund with this key. */
 export type AskedRefundOutcome = RefundOutcome | { readonly kind: 'notFound' };
 
 /** A movement of money on the acquirer's statement. */
@@ -163,7 +163,7 @@ export abstract class Acquirer {
   abstract askRefund(idempotencyKey: string, account: MerchantAccount): Promise<AskedRefundOutcome>;
 
   /**
-   * What moved on an account on a day. Undefined where the acquirer did not say.
+   * The charges and refunds of an account on one day. Undefined when the acquirer did not answer.
    *
    * @param day UTC, `2026-11-22`
    * @param next of the page before; undefined for the first one

@@ -16,7 +16,7 @@ export class SetMerchantAccountRequest {
   @IsIn(['test', 'live'])
   mode: Mode;
 
-  /** What the acquirer calls the account (its merchant id). */
+  /** The merchant id that the acquirer has given. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   accountReference: string;
 

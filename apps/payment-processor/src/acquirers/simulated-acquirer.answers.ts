@@ -1,4 +1,4 @@
-/** What the simulated acquirer answers about refunds and statements, read with care: only what it is known to say counts. */
+/** Reads the simulated acquirer's answers about refunds and statements. An answer that is not as expected is taken for none. */
 import { isAmountInCents, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js';
 

@@ -15,7 +15,7 @@ export interface IdempotentCall<T extends Keyed> {
   readonly fingerprint: string;
   /** When the client is answered whatever is known. */
   readonly until: Date;
-  /** What the key has made, in its present state. */
+  /** Finds what an earlier call with this key made, in its present state. */
   readonly find: () => Promise<T | undefined>;
   /** Commits what is made under this key, or throws and has changed nothing. */
   readonly make: () => Promise<void>;
@@ -68,7 +68,7 @@ export class IdempotentCalls<T extends Keyed> {
       await call.make();
       return undefined;
     } catch (error) {
-      // What refuses this call, or has its key, may be what an equal call has just made.
+      // An equal call in another replica may have been first: its refund or payment refuses this one.
       if (!(error instanceof DomainError) && !isUniqueViolation(error, this.settings.constraint)) throw error;
       const made = await call.find();
       if (!made) throw error;

@@ -7,7 +7,7 @@ import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
-/** Who is charged: both are recorded with the attempt, so that every later call about it goes to the same. */
+/** The acquirer and the merchant's account there. Both are recorded with the attempt: every later call about it uses them. */
 export interface ChargeRoute {
   /** Name of the acquirer. */
   readonly acquirer: string;

@@ -9,7 +9,7 @@ export interface AdminRefundView extends RefundResponse {
   readonly mode: Mode;
   readonly reason: string | null;
   readonly acquirer: string;
-  /** What the acquirer calls the refund; null while it is pending. */
+  /** The acquirer's reference of the refund; null while it is pending. */
   readonly acquirerReference: string | null;
   /** ISO 8601 UTC; null while it is pending. */
   readonly endedUTCDate: string | null;

@@ -43,7 +43,7 @@ export interface OpenRefund extends ChargeRoute {
   readonly refundId: string;
   /** Idempotency key of the charge. */
   readonly attemptId: string;
-  /** What the acquirer calls the charge. */
+  /** The acquirer's reference of the charge. */
   readonly chargeReference: string;
   readonly paymentReference: string;
   /** Cents. */
