@@ -7,7 +7,11 @@
 /** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
 const DEPENDS_ON_POSTGRES_VERSION = [
   '{apps,libs}/**/{plans,entities,column-drift,data-source,planner-settings,preparing-client,room-for-updates}',
-  'apps/identity/src/migrations/*',
+  'apps/{identity,payment-processor}/src/migrations/*',
+  'apps/payment-processor/src/ledger/{seal,verify}-ledger',
+  'apps/all-in-one/src/database-roles',
+  'apps/payment-processor/src/payments/ledger-privileges',
+  'deploy/database/roles',
   'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
   'libs/messaging/src/contract/embedded',
   'libs/auth/src/dead-letters',

@@ -11,7 +11,7 @@ export interface DeployedApp {
   readonly name: string;
   /** `platform` is deploy/base; `demo` is what a platform without real money adds: a shop and a bank that pretends. */
   readonly part: 'platform' | 'demo';
-  /** PostgreSQL schema; its role is `svc_` and this. Undefined: the app keeps nothing in PostgreSQL. */
+  /** PostgreSQL schema; its role is `svc_` and this, its owner that and `_owner`. Undefined: the app keeps nothing in PostgreSQL. */
   readonly schema?: string;
   /** Variables whose values are no secret. An overlay replaces those that name a host. */
   readonly variables: Readonly<Record<string, string>>;

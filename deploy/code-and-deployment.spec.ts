@@ -4,7 +4,7 @@ import type { IDeployment } from 'kubernetes-models/apps/v1';
 import { parse } from 'yaml';
 import { environmentOf, exposedPortOf, readDockerfile } from '../docker/dockerfile.ts';
 import { COMPOSE_SECRETS } from '../docker/secrets.ts';
-import { roleOf } from '../tools/svc/env-files.ts';
+import { ownerRoleOf, roleOf } from '../tools/svc/env-files.ts';
 import { SERVICES } from '../tools/svc/settings.ts';
 import { appsInCode, healthPaths } from './checks/code.ts';
 import { type AnyObject, type Compose, composeFacts, kubernetesFacts } from './checks/deployed.ts';
@@ -121,6 +121,13 @@ describe('a change of one side alone is found', () => {
     expect(inKubernetes(copy).join('\n')).toMatch(found);
   });
 
+  test('of the manifests: a migration with the Secret of the app, whose role owns nothing', () => {
+    const text = JSON.stringify(manifests).replaceAll('"identity-owner"', '"identity"');
+    expect(inKubernetes(JSON.parse(text) as AnyObject[])).toEqual([
+      'identity in Kubernetes: the migration is given no database',
+    ]);
+  });
+
   test('of the manifests: a schema that nobody migrates', () => {
     const withoutJob = manifests.filter(({ kind }) => kind !== 'Job');
     expect(inKubernetes(withoutJob)).toEqual(expect.arrayContaining(['identity in Kubernetes: is not migrated']));
@@ -139,6 +146,18 @@ describe('a change of one side alone is found', () => {
       'svc_identity:',
       'svc_demo_shop:',
       /identity in compose: uses the role svc_demo_shop/,
+    ],
+    [
+      'a service is given the role that owns its schema',
+      'postgres://svc_identity:',
+      'postgres://svc_identity_owner:',
+      /identity in compose: uses the role svc_identity_owner, not svc_identity/,
+    ],
+    [
+      'a migration is given the role of the service',
+      'postgres://svc_identity_owner:',
+      'postgres://svc_identity:',
+      /identity in compose: uses the role svc_identity, not svc_identity_owner/,
     ],
     [
       'a RabbitMQ user is of another service',
@@ -171,7 +190,7 @@ test('the roles and schemas are those that ./svc makes', () => {
   const listed = [...(/ARRAY\[([^\]]+)\]/.exec(sql)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => `svc_${name}`);
   expect(listed.toSorted()).toEqual(SERVICES.map(roleOf).toSorted());
   const passwords = [...composeText.matchAll(/-c svc\.(\w+)_password=/g)].map(([, name]) => `svc_${name}`);
-  expect(passwords.toSorted()).toEqual(listed.toSorted());
+  expect(passwords.toSorted()).toEqual([...SERVICES.map(roleOf), ...SERVICES.map(ownerRoleOf)].toSorted());
 });
 
 test('compose takes from its environment what docker/secrets.ts writes, all of it and nothing else', () => {

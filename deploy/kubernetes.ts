@@ -173,13 +173,18 @@ function autoscalerOf({ name, part, replicas }: DeployedApp): IHorizontalPodAuto
   ];
 }
 
-/** Brings one schema up to date, with the app's own image and nothing of its secrets but the database's address. */
+/** The Secret with the database's address under the role that owns the schema; the app itself is never given it. */
+export function ownerSecretOf(app: string): string {
+  return `${app}-owner`;
+}
+
+/** Brings one schema up to date, with the app's own image and nothing but the database's address. */
 function migrationOf(app: DeployedApp, name: string): IContainer {
   return {
     name,
     image: imageOf(app.name),
     args: ['migrate'],
-    env: [fromSecret(app.name, 'SVC_DATABASE_URL')],
+    env: [fromSecret(ownerSecretOf(app.name), 'SVC_DATABASE_URL')],
     resources: { requests: { cpu: '50m', memory: '192Mi' }, limits: { memory: '192Mi' } },
     securityContext: containerSecurity,
   };

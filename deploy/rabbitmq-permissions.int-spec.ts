@@ -367,7 +367,7 @@ describe('a service has no authority over what is not its own', () => {
     const queue = names.commandQueue('charge-card.v1');
     expect(await replyCode('code-decoder', publish('', queue, event))).toBe(403);
     const replies = names.replyQueue('hosted-gateway', randomUUID());
-    expect(await replyCode('merchant-retrieval', publish(names.replies, replies, event))).toBe(403);
+    expect(await replyCode('identity', publish(names.replies, replies, event))).toBe(403);
   });
 });
 

@@ -3,7 +3,7 @@
  * entry point, on a real PostgreSQL. What is not shown here is the base image and the layers: no Docker runs in tests.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,9 @@ import { entryPointOf, environmentOf, healthCheckOf, readDockerfile, runLinesOf 
 const root = join(import.meta.dirname, '..');
 const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
 const STAGES = ['compiled', 'tree'];
+/** Runs in a store, and is not deployed with the others. */
+const TRANSFORMER = 'pos-transformer';
+const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
 
 /** Where the apps' trees are, and the packages they were chosen from. */
 const folders = new Map<string, string>();
@@ -28,7 +31,7 @@ beforeAll(async () => {
   folders.set('packages', shared);
   await Promise.all([run(build!), run(packages!.replace(/ \/packages$/, ` ${shared}`))]);
   const lines = runLinesOf(dockerfile, 'tree');
-  for (const { name } of DEPLOYED_APPS) {
+  for (const name of IMAGES) {
     const folder = mkdtempSync(join(tmpdir(), `svc-image-${name}-`));
     folders.set(name, folder);
     for (const line of lines) {
@@ -42,6 +45,22 @@ beforeAll(async () => {
 
 afterAll(() => {
   for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });
+});
+
+test.each(IMAGES)('%s holds what it runs on and nothing else', (name) => {
+  const folder = folderOf(name);
+  const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
+  expect(globSync('dist/*', { cwd: folder }).sort()).toEqual(
+    ['chunks', name, 'telemetry'].sort().map((part) => `dist/${part}`),
+  );
+  expect(files.filter((file) => /\.tsx?$|\.tsbuildinfo$|(^|\/)(src|test|libs)\//.test(file))).toEqual([]);
+  for (const bundled of ['@nestjs/core', 'fastify', 'rxjs'])
+    expect([bundled, globSync(`licences/${bundled}/LICENSE*`, { cwd: folder })]).toEqual([
+      bundled,
+      [expect.anything()],
+    ]);
+  for (const needed of ['typescript', 'jest', 'esbuild', 'nx', '@swc/core', '@svc', '@nestjs'])
+    expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
 });
 
 describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name, app) => {
@@ -61,22 +80,6 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
     delete env['SVC_AMQP_URL'];
   });
   afterAll(() => database.drop());
-
-  test('holds what it runs on and nothing else', () => {
-    const folder = folderOf(name);
-    const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
-    expect(globSync('dist/*', { cwd: folder }).sort()).toEqual(
-      ['chunks', name, 'telemetry'].sort().map((part) => `dist/${part}`),
-    );
-    expect(files.filter((file) => /\.tsx?$|\.tsbuildinfo$|(^|\/)(src|test|libs)\//.test(file))).toEqual([]);
-    for (const bundled of ['@nestjs/core', 'fastify', 'rxjs'])
-      expect([bundled, globSync(`licences/${bundled}/LICENSE*`, { cwd: folder })]).toEqual([
-        bundled,
-        [expect.anything()],
-      ]);
-    for (const needed of ['typescript', 'jest', 'esbuild', 'nx', '@swc/core', '@svc', '@nestjs'])
-      expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
-  });
 
   // An app without tables has no tasks beside serving.
   for (const task of app.schema === undefined ? [] : ['migrate']) {
@@ -112,6 +115,62 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
   });
 });
 
+describe('pos-transformer, which runs in a store', () => {
+  let at: string;
+  let env: Record<string, string>;
+  let configFile: string;
+
+  beforeEach(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-store-'));
+    folders.set('store', folder);
+    const port = await freePort();
+    at = `http://127.0.0.1:${port}`;
+    configFile = join(folder, 'transformer.json');
+    const config = {
+      apiUrl: 'http://127.0.0.1:9',
+      merchantId: 1001,
+      sites: [{ siteId: 5001, siteReference: 'STORE-1' }],
+      listenAddress: '0.0.0.0',
+      port,
+      database: 'transformer.sqlite',
+    };
+    writeFileSync(configFile, JSON.stringify(config));
+    env = { SVC_PORT: String(port), TRANSFORMER_API_KEY: 'a-key-of-the-store', TRANSFORMER_SITE_KEY_5001: 'key' };
+  });
+  afterEach(() => rmSync(folderOf('store'), { recursive: true, force: true }));
+
+  /** Serves tills and pages from the tree alone, also without a platform, then ends on SIGTERM. */
+  const expectToServe = async (child: Started): Promise<void> => {
+    try {
+      const ended = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
+      await waitUntil(
+        'it to be ready',
+        30_000,
+        async () => ended() !== undefined || (await status(`${at}/health/ready`)) === 200,
+      );
+      expect(ended()).toBeUndefined();
+      const [file, ...args] = healthCheckOf(dockerfile);
+      await promisify(execFile)(nodeFor(file), args, { env });
+      for (const path of ['/display/5001', '/assets/display.js']) expect(await status(`${at}${path}`)).toBe(200);
+      expect(await status(`${at}/till/5001/state`)).toBe(401);
+    } finally {
+      child.process.kill('SIGTERM');
+    }
+    expect([await child.ended, child.output()]).toEqual([0, expect.any(String)]);
+  };
+
+  test('starts from its image with the configuration that TRANSFORMER_CONFIG names', () =>
+    expectToServe(start(TRANSFORMER, { ...environmentOf(dockerfile), ...env, TRANSFORMER_CONFIG: configFile })));
+
+  test('starts as its systemd unit says', async () => {
+    const unit = readFileSync(join(root, 'docker/pos-transformer.service'), 'utf8');
+    expect(unit).toContain(`WorkingDirectory=/opt/pos-transformer/dist/${TRANSFORMER}\n`);
+    const [file, ...args] = /^ExecStart=(.+)$/m.exec(unit)![1]!.split(' ');
+    expect([file, args.pop()]).toEqual(['/usr/bin/node', '/etc/pos-transformer/transformer.json']);
+    await expectToServe(start(TRANSFORMER, env, [...args, configFile]));
+  });
+});
+
 /** All apps have the same entry point: one of them shows it. */
 describe('the entry point', () => {
   test('migrates once', async () => {
@@ -132,9 +191,14 @@ describe('the entry point', () => {
 
 test('the page that payers see is in hosted-gateway', () => {
   const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
-  const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as Record<string, { file: string }>;
-  const files = Object.values(manifest).map(({ file }) => file);
-  expect(files.map((file) => file.replace(/-\w+\./, '.')).sort()).toEqual(['pay.css', 'pay.js']);
+  const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, { readonly file: string }>>;
+    readonly style: { readonly file: string };
+  };
+  const scripts = Object.values(manifest.scripts).map(({ file }) => file);
+  // One for each language.
+  expect(scripts.filter((file) => /^pay-\w+\.js$/.test(file))).toHaveLength(5);
+  const files = [...scripts, manifest.style.file];
   expect(files.filter((file) => !existsSync(join(assets, file)))).toEqual([]);
 });
 
@@ -162,15 +226,20 @@ async function entryPoint(app: string, args: readonly string[], env: Record<stri
   return stdout;
 }
 
+function argumentsOfImage(): string[] {
+  const [file, ...args] = entryPointOf(dockerfile);
+  nodeFor(file);
+  return args;
+}
+
 interface Started {
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
   output(): string;
 }
 
-function start(app: string, env: Record<string, string>): Started {
-  const [file, ...args] = entryPointOf(dockerfile);
-  const child = spawn(nodeFor(file), args, { cwd: join(folderOf(app), 'dist', app), env });
+function start(app: string, env: Record<string, string>, args = argumentsOfImage()): Started {
+  const child = spawn(process.execPath, args, { cwd: join(folderOf(app), 'dist', app), env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

@@ -1,4 +1,4 @@
-/** Card data never touches a disk: not in a table, not in a log, nowhere below the data folder. */
+/** Card data, and the payer's context, never touch a disk: not in a table, not in a log, nowhere below the data folder. */
 import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -22,6 +22,11 @@ const PAID_WITH = [
   '4000000000003220',
   '4000000000004087',
 ];
+
+/** Of the payer's context, which goes to the bank in memory as the card does. */
+const BROWSER = { language: 'af-x-karoobird', screenWidth: 1441 };
+const USER_AGENT = 'Karoobrowser/7.7';
+const CONTEXT = [BROWSER.language, USER_AGENT];
 
 /** What a column of a type can hold of a card number, and how it is put there; others cannot hold it. */
 const PLANTS: Readonly<Record<string, readonly string[]>> = {
@@ -105,7 +110,7 @@ describe('card data', () => {
 
   it('is nowhere after a real run: no table, no log, no other file, PostgreSQL’s own included', async () => {
     await payWithAll();
-    expect(await scanTables(client, tables, PAID_WITH)).toEqual([]);
+    expect(await scanTables(client, tables, [...PAID_WITH, ...CONTEXT])).toEqual([]);
     // The last four digits may be shown (P9): a scan of the same tables that does find them has looked at the rows.
     const shown = `%**** ${PAID_WITH[0]!.slice(-4)}%`;
     const { rowCount } = await client.query('SELECT 1 FROM payment_processor.payments AS t WHERE t::text LIKE $1', [
@@ -120,7 +125,8 @@ describe('card data', () => {
     const found = scanFiles(platform.dataDir, [PLANTED]).filter((hit) => hit.startsWith('postgres/'));
     expect(found.some((hit) => hit.startsWith('postgres/base/'))).toBe(true);
     expect(found.some((hit) => hit.startsWith('postgres/pg_wal/'))).toBe(true);
-    expect(scanFiles(platform.dataDir, PAID_WITH)).toEqual([]);
+    expect(scanFiles(platform.dataDir, [...PAID_WITH, ...CONTEXT])).toEqual([]);
+    expect(readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')).toContain('"browser.userAgent"');
     expect(readFileSync(join(logsFolder(), 'services.log'), 'utf8')).toContain('"route":"/pay/:sessionId/payments"');
   });
 
@@ -130,7 +136,9 @@ describe('card data', () => {
     const states = await Promise.all(
       PAID_WITH.map(async (cardNumber) => {
         const { redirectUrl } = await merchant.createSession(aSessionRequest(`${shopUrl}/webhooks/svc`));
-        const { state } = await press(gatewayUrl, await fillIn(redirectUrl, cardNumber));
+        const { sessionId, body } = await fillIn(redirectUrl, cardNumber);
+        const withBrowser = JSON.stringify({ ...(JSON.parse(body) as object), browser: BROWSER });
+        const { state } = await press(gatewayUrl, { sessionId, body: withBrowser }, { 'user-agent': USER_AGENT });
         return state;
       }),
     );

@@ -1,11 +1,10 @@
 /** A till's invoice from its creation to a partner's app, with every service in a process of its own. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { type Platform, ROOT, run } from './platform.js';
+import { documentedBlocks } from './documented.js';
+import { type Platform, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 import { newInvoice, till } from './till.js';
 
@@ -22,11 +21,10 @@ async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
   return (await newInvoice(platform, changes)).code;
 }
 
-test('it does what the README says, word for word, twice', async () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [, block] = /<!-- tested: codes -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+test('it does what the guide says, word for word, twice', async () => {
+  const [block] = documentedBlocks('codes');
   for (let time = 1; time <= 2; time++) {
-    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
     expect([code, output]).toEqual([0, expect.stringContaining('<svg ')]);
     const decoded = JSON.parse(/^\{"merchant".*$/m.exec(output)?.[0] ?? '') as Record<string, object>;
     expect(decoded).toMatchObject({

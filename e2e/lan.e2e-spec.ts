@@ -159,6 +159,40 @@ describe.each([
     expect(posted.status()).toBe(404);
   });
 
+  it('shows the till and its customer display to other computers, with its key', async () => {
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    expect(transformerUrl).toMatch(new RegExp(`^http://${address}:\\d+$`));
+    const { siteId } = platform.site(0, 1);
+    // Plain HTTP: a browser ignores the headers that need HTTPS, and complains of them.
+    const device = await browser.newContext();
+    const [display, till] = [await device.newPage(), await device.newPage()];
+    await display.goto(`${transformerUrl}/display/${siteId}#key=${transformerApiKey}`);
+    await seesHeading(display, 'Welcome');
+    await till.goto(`${transformerUrl}/till/${siteId}#key=${transformerApiKey}`);
+    await till.getByRole('button', { name: 'Add line' }).click();
+    await display.getByRole('cell', { name: 'Rooibos cappuccino' }).waitFor();
+    await till.getByRole('button', { name: 'Reset' }).click();
+    await seesHeading(display, 'Welcome');
+    await device.close();
+    expect((await fetch(`${transformerUrl}/till/${siteId}/state`)).status).toBe(401);
+    const socket = connect(portOf(transformerUrl), '127.0.0.1');
+    await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('says that the till is down and how it comes back, and brings it back', async () => {
+    const file = join(platform.dataDir, 'run', 'transformer.json');
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    await platform.kill(pid);
+    const down = await platform.svc('status');
+    expect(down).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/till transformer .* down: the same .\/svc up/),
+    });
+    await platform.svc('up', '-d', ...(mode === 'distributed' ? ['--distributed'] : []), '--lan');
+    const again = await platform.svc('status');
+    expect(again).toMatchObject({ code: 0, output: expect.stringMatching(/till transformer .* answers/) });
+  });
+
   it('says where it is, and refuses to run in another way beside it', async () => {
     const status = await platform.svc('status');
     expect(status.code).toBe(0);

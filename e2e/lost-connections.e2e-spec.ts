@@ -96,7 +96,8 @@ describe.each([
     await fillCard(page, APPROVED);
     await context.setOffline(true);
     await payButton(page).click();
-    await seesText(STILL_CHECKING);
+    await seesHeading(page, 'You are offline');
+    await seesText('Your payment was not sent yet, and nothing was charged.');
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
     // The shop would show the payer an order that is not paid.
@@ -119,12 +120,21 @@ describe.each([
     expect(new Set(references).size).toBe(1);
   });
 
+  it('something in between answers in our place: sent again, as the same payment', async () => {
+    let answered = 0;
+    const portal = { status: 200, contentType: 'text/html', body: '<h1>Log in to this network</h1>' };
+    await onPosts((route) => (++answered === 1 ? route.fulfill(portal) : route.continue()));
+    await pay(APPROVED);
+    await isPaidOnce();
+    expect([references.length, new Set(references).size]).toEqual([2, 1]);
+  });
+
   it('a reload while the payment is on its way, and it never arrives', async () => {
     // Neither sent nor answered, until the reload gives it up.
     let sent = 0;
     await onPosts((route) => (++sent === 1 ? Promise.resolve() : route.continue()));
     await pay(APPROVED);
-    await seesHeading(page, 'Confirming with your bank…');
+    await seesHeading(page, 'Sending your payment…');
     await page.reload();
     await seesText(STILL_CHECKING);
     await seesText('press Pay again: you will not be charged twice');
@@ -183,7 +193,7 @@ describe.each([
     await page.goto(url);
     await onPosts(() => Promise.resolve());
     await pay(APPROVED);
-    await seesHeading(page, 'Confirming with your bank…');
+    await seesHeading(page, 'Sending your payment…');
     await page.clock.fastForward(11_000);
     await seesHeading(page, 'This is taking longer than usual');
     await seesText(STILL_CHECKING);

@@ -1,7 +1,7 @@
-/** On-boarding as the README says it, word for word: from nothing to a first payment. */
-import { readFileSync } from 'node:fs';
+/** On-boarding as its guide says it, word for word: from nothing to a first payment. */
 import { join } from 'node:path';
 import { fillIn, press } from './payer.js';
+import { documentedBlocks } from './documented.js';
 import { type Platform, ROOT, run } from './platform.js';
 import { sharedPlatform } from './shared-platform.js';
 
@@ -11,10 +11,9 @@ describe('on-boarding', () => {
     platform = await sharedPlatform('embedded');
   });
 
-  it('does what the README says, and the first payment is taken', async () => {
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-    const [, block] = /<!-- tested: on-boarding -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
-    const ran = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+  it('does what the guide says, and the first payment is taken', async () => {
+    const [block] = documentedBlocks('on-boarding');
+    const ran = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
     expect(ran).toMatchObject({ code: 0 });
     const { output } = ran;
 

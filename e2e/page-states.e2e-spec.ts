@@ -1,5 +1,5 @@
 /**
- * The payer's page in each of its states, for everyone: phone and desktop, light and dark, enlarged to 200 %, without a
+ * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged to 200 and 400 %, without a
  * mouse, without motion, without script. A picture of each is kept; with SVC_DOCS_PICTURES=1 in docs/pages, too.
  */
 import { mkdirSync } from 'node:fs';
@@ -31,6 +31,8 @@ const LOOKS = [
 ] as const;
 /** A desktop window of 640 pixels at 200 %, which is also the narrowest phone. */
 const ENLARGED = { width: 320, height: 400 };
+/** A desktop window of 1280 by 1024 pixels at 400 % (WCAG 1.4.10). */
+const ENLARGED_FOUR_TIMES = { width: 320, height: 256 };
 /** Where nobody listens: what leads back to the shop stays on its way there. */
 const SHOP = 'http://127.0.0.1:9';
 /** On a phone with a slow network. A machine that others use as well delays the page as it delays everything. */
@@ -90,6 +92,14 @@ describe('the page', () => {
     await page.setViewportSize(ENLARGED);
     expect([name, 'enlarged', await isTooWide(page)]).toEqual([name, 'enlarged', false]);
     await screenshot(page, `page-${name}-enlarged`);
+    await page.setViewportSize(ENLARGED_FOUR_TIMES);
+    expect([name, 'at 400 %', await isTooWide(page), await axeFindings(page)]).toEqual([name, 'at 400 %', false, []]);
+    await page.setViewportSize(LOOKS[2].viewport);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await screenshot(page, `page-${name}-forced-colours`);
+    // The system's own colours are on the screen, with their contrast; axe reckons with those of the style sheet.
+    const findings = (await axeFindings(page)).filter((each) => !each.startsWith('color-contrast'));
+    expect([name, 'in forced colours', findings]).toEqual([name, 'in forced colours', []]);
     // One that is not there is a 404, as it should be.
     if (NOT_THERE.includes(name)) complaints.length = 0;
     expect(complaints).toEqual([]);
@@ -163,7 +173,7 @@ describe('the page', () => {
     await number.fill('378282246310005');
     expect([await number.inputValue(), await page.locator('#card-brand').innerText()]).toEqual([
       '3782 822463 10005',
-      'American Express',
+      'Amex',
     ]);
     await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
   });
@@ -215,6 +225,54 @@ describe('the page', () => {
     });
   });
 
+  it('says five minutes before the end until when it can be paid, and not before', async () => {
+    const url = await states.open();
+    const ends = (minutes: number): Promise<string> =>
+      states.changed(
+        url,
+        `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
+        new Date(Date.now() + minutes * 60_000),
+      );
+    const page = await newPage({ viewport: LOOKS[0].viewport, timezoneId: 'Africa/Johannesburg' });
+    await page.goto(await ends(20));
+    await payButton(page).waitFor({ state: 'visible' });
+    expect(await page.locator('#expiring').isVisible()).toBe(false);
+    await lookAt('expiring', await ends(4), async (soon) => {
+      const warning = soon.getByText(/^You can pay here until \d+ \w+ \d+ at \d\d:\d\d/);
+      await warning.waitFor({ state: 'visible' });
+      // Read out, and nothing moves the focus of somebody who types.
+      expect(await warning.getAttribute('role')).toBe('status');
+    });
+
+    // More time is given once, what is typed stays, and a card that is paid with after the first end is charged.
+    const last = await newPage({ viewport: LOOKS[0].viewport });
+    await last.goto(url);
+    await last.getByLabel('Card number').fill('4242 4242');
+    await last.getByRole('button', { name: 'Give me 15 more minutes' }).click();
+    await last.locator('#expiring').waitFor({ state: 'hidden' });
+    expect(await last.getByLabel('Card number').inputValue()).toBe('4242 4242');
+    await last.reload();
+    await payButton(last).waitFor({ state: 'visible' });
+    expect(await last.locator('#more-time').count()).toBe(0);
+    await fillCard(last, '4242 4242 4242 4242');
+    await payButton(last).click();
+    await seesHeading(last, 'Payment successful');
+  });
+
+  it('is a receipt: read out, with the brand of the card that paid here, and without links on paper', async () => {
+    const page = await newPage({ viewport: LOOKS[2].viewport });
+    await page.goto(await states.open());
+    await fillCard(page, '4242 4242 4242 4242');
+    await payButton(page).click();
+    await seesHeading(page, 'Payment successful');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('outcome-heading');
+    const receipt = (await page.locator('.receipt').innerText()).replace(/\s+/g, ' ');
+    expect(receipt).toMatch(/^Amount R 123\.45 Card Visa \*\*\*\* 4242 Date .* Order \S+ Payment reference \w{18}$/);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('a:visible, button:visible').count()).toBe(0);
+    await screenshot(page, 'page-receipt-on-paper');
+  });
+
   it('is there within a second on a phone with a slow network, and loads nothing else', async () => {
     const url = await states.open();
     const paints: number[] = [];
@@ -233,7 +291,7 @@ describe('the page', () => {
         await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity),
       );
       expect(requests.filter((path) => path !== '/pay' && !path.startsWith('/pay/assets/'))).toEqual([]);
-      expect(requests).toHaveLength(3);
+      expect(requests).toHaveLength(2);
       await page.context().close();
     }
     console.log(`first contentful paint, ms: ${paints.map(Math.round).join(', ')}`);

@@ -5,7 +5,7 @@ import { waitUntil } from '@svc/testing';
 import { clientOf, aSessionRequest } from './merchant.js';
 import { fillIn, press } from './payer.js';
 import type { Platform } from './platform.js';
-import { newInvoice } from './till.js';
+import { newInvoice, till } from './till.js';
 
 const NOBODY = 'http://127.0.0.1:9/hook';
 
@@ -53,8 +53,36 @@ export class PageStates {
   }
 
   /** The code of an invoice, opened with a camera, as soon as the gateway has heard of it. */
+  async invoice(): Promise<string> {
+    return this.known((await newInvoice(this.platform)).code);
+  }
+
+  /** One that somebody else has paid, with this card. */
+  async invoicePaid(): Promise<string> {
+    const code = await this.invoice();
+    await press(this.platform.demo.gatewayUrl, await fillIn(code));
+    return code;
+  }
+
+  /** One that the till has closed. */
+  async invoiceClosed(): Promise<string> {
+    const externalReference = randomUUID();
+    const { code } = await newInvoice(this.platform, { externalReference });
+    await this.known(code);
+    await till(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+    await waitUntil('the page to say so', 5_000, async () =>
+      (await (await fetch(code)).text()).includes('no longer used'),
+    );
+    return code;
+  }
+
+  /** The printed code of a till that has nothing to pay. */
   async till(): Promise<string> {
-    const { code } = await newInvoice(this.platform);
+    const answer = await till(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
+    return this.known(await answer.text());
+  }
+
+  private async known(code: string): Promise<string> {
     await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
     return code;
   }
@@ -153,7 +181,10 @@ export const PAGE_STATES: readonly PageState[] = [
     heading: 'This payment page has expired',
     reach: async (at) => at.scanned(await at.expired()),
   },
-  { name: 'till', heading: 'Scan this code with a payment app', reach: (at) => at.till() },
+  { name: 'invoice', heading: 'Pay by card', reach: (at) => at.invoice() },
+  { name: 'invoice-paid', heading: 'This order is already paid', reach: (at) => at.invoicePaid() },
+  { name: 'invoice-closed', heading: 'This code is no longer used', reach: (at) => at.invoiceClosed() },
+  { name: 'till', heading: 'This till has nothing to pay yet', reach: (at) => at.till() },
   { name: 'unknown-code', heading: 'This code cannot be paid here', reach: async (at) => at.unknownCode() },
 ];
 

@@ -1,12 +1,12 @@
-/** Partners pay as the README and the example say it, and each as it is written. */
+/** Partners pay as the guide and the example say it, and each as it is written. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { listTables, scanFiles, scanTables } from './card-scan.js';
 import { logIn } from './partner.js';
-import { type Platform, ROOT, run } from './platform.js';
+import { documentedBlocks } from './documented.js';
+import { type Platform, run } from './platform.js';
 import { newInvoice } from './till.js';
 import { sharedPlatform } from './shared-platform.js';
 
@@ -15,11 +15,10 @@ beforeAll(async () => {
   platform = await sharedPlatform('embedded');
 });
 
-it('does what the README says with curl, word for word, again and again', async () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [, block] = /<!-- tested: partner -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
+it('does what the guide says with curl, word for word, again and again', async () => {
+  const [block] = documentedBlocks('partner');
   for (let times = 0; times < 2; times++) {
-    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
     expect([code, code === 0 ? '' : output]).toEqual([0, '']);
     const [decoded, repeated, single, history] = output
       .split('\n')

@@ -7,6 +7,8 @@ export const APPROVED = '4242424242424242';
 /** What one press of Pay sends; sending it again is the same payment. */
 export interface PressOfPay {
   readonly sessionId: string;
+  /** Where the page's calls begin; of the session where it is left out. */
+  readonly callsPath?: string;
   readonly body: string;
 }
 
@@ -34,7 +36,8 @@ export async function fillInPage(page: string, cardNumber = APPROVED): Promise<P
     binding: { sessionId, try: tryNumber, expiresAt: data('expires-at') },
     publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
   });
-  return { sessionId, body: JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard }) };
+  const callsPath = data('calls-path');
+  return { sessionId, callsPath, body: JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard }) };
 }
 
 export interface Pressed {
@@ -45,10 +48,10 @@ export interface Pressed {
 /** Presses Pay. Rejects when the connection is lost, which says nothing about the payment. */
 export async function press(
   gatewayUrl: string,
-  { sessionId, body }: PressOfPay,
+  { sessionId, callsPath = `/pay/${sessionId}`, body }: PressOfPay,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Pressed> {
-  const answer = await fetch(`${gatewayUrl}/pay/${sessionId}/payments`, {
+  const answer = await fetch(`${gatewayUrl}${callsPath}/payments`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,

@@ -1,26 +1,28 @@
 /**
- * Refunds as the README shows them with curl; and `kill -9` of all services while the bank gives money back: afterwards
+ * Refunds as the guide shows them with curl; and `kill -9` of all services while the bank gives money back: afterwards
  * bank, refunds, ledger and the site's webhook agree on each of them.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { MerchantClient, PartnerClient, type PaymentNotice, verifySiteWebhook } from '@svc/sdk';
-import { PATIENCE, waitUntil } from '@svc/testing';
-import { Platform, ROOT, run } from './platform.js';
+import { MerchantClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { BackOffice } from './back-office.js';
+import { documentedBlocks } from './documented.js';
+import { Platform, run } from './platform.js';
+import { CALL_TIMEOUT_MS, everyRefundEnds, payForRefund, refundsAtBank } from './refund-books.js';
 import { sharedPlatform } from './shared-platform.js';
-import { newInvoice } from './till.js';
 
-it('gives money back as the README says with curl, word for word, again and again', async () => {
+/** Output of a block of a guide, which must end well. */
+async function runGuide(platform: Platform, name: string): Promise<string> {
+  const [block] = documentedBlocks(name);
+  const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
+  expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+  return output;
+}
+
+it('gives money back as the guide says with curl, word for word, again and again', async () => {
   const platform = await sharedPlatform('embedded');
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [, block] = /<!-- tested: refund -->\s*```bash\n([\s\S]*?)```/.exec(readme) ?? [];
   for (let times = 0; times < 2; times++) {
-    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block ?? 'exit 1'], platform.env());
-    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+    const output = await runGuide(platform, 'refund');
     const lines = output.split('\n').filter((line) => /^[[{]/.test(line));
     const [made, repeated, rest, listed] = lines.map((line) => JSON.parse(line) as { refundReference: string });
     expect(made).toMatchObject({ amount: 2_500, status: 'succeeded' });
@@ -32,10 +34,39 @@ it('gives money back as the README says with curl, word for word, again and agai
   }
 });
 
+it('says what a merchant is owed as the guide does, and it adds up to the ledger', async () => {
+  const platform = await sharedPlatform('embedded');
+  await runGuide(platform, 'refund');
+  const { merchantId } = platform.demo.merchants[0]!;
+  const balance = async (day: string): Promise<number> => {
+    const payable = `test:merchant:${merchantId}:payable`;
+    const [row] = await platform.sql<{ balance: string }>(
+      `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0) AS balance
+         FROM payment_processor.transfers WHERE $1 IN (credit_account, debit_account) AND created_at >= $2`,
+      [payable, new Date(day)],
+    );
+    return Number(row!.balance);
+  };
+  // Another test may pay the same merchant meanwhile.
+  const isEqual = await waitUntil('a statement between two equal balances', 20_000, async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    const before = await balance(day);
+    const output = await runGuide(platform, 'settlement');
+    const after = await balance(day);
+    const lines = output.split('\n');
+    const { totals } = JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') as { totals: { net: number }[] };
+    const amounts = lines
+      .filter((line) => /^\d{4}-\d\d-\d\dT/.test(line))
+      .map((line) => Number(line.split(',').at(-1)));
+    const net = totals[0]!.net;
+    const table = lines.some((line) => line.includes(' ZAR ') && line.endsWith(` ${net}`));
+    return before === after && net === before && table && amounts.reduce((sum, amount) => sum + amount, 0) === net;
+  });
+  expect(isEqual).toBe(true);
+});
+
 /** The bank refunds at once and answers this late, so that the process dies in between; below its time limit of 8 s. */
 const LATENCY_MS = 7_000;
-/** No more than the SDK allows. */
-const TIMEOUT_MS = Math.min(25_000 * PATIENCE, 120_000);
 const PAYMENTS = 6;
 const REFUNDS_OF_EACH = 3;
 const REFUNDS = PAYMENTS * REFUNDS_OF_EACH;
@@ -47,36 +78,6 @@ interface RefundCall {
   readonly amount: number;
 }
 
-/** The back office of a merchant, which the site's webhook tells of payments and refunds. */
-class BackOffice {
-  readonly notices: PaymentNotice[] = [];
-  private constructor(
-    private readonly server: Server,
-    readonly url: string,
-  ) {}
-
-  static async start(secret: string): Promise<BackOffice> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const office = new BackOffice(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`);
-    server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const notice = verifySiteWebhook({ headers: request.headers, rawBody: Buffer.concat(chunks), secret });
-        if (notice) office.notices.push(notice);
-        response.writeHead(200).end();
-      });
-    });
-    return office;
-  }
-
-  stop(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-}
-
 describe('kill -9 of all services while the bank gives money back', () => {
   let platform: Platform;
   let office: BackOffice;
@@ -84,59 +85,29 @@ describe('kill -9 of all services while the bank gives money back', () => {
 
   beforeAll(async () => {
     platform = await Platform.start('refund-kill', { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) });
-    const site = platform.site(0, 0);
-    office = await BackOffice.start(site.webhookSecret);
-    const { code, output } = await platform.svc(
-      ...['admin', 'sites', 'webhook', `${site.merchant.merchantId}/${site.siteId}`, office.url],
-    );
-    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
-    const { merchantId, apiKey } = site.merchant;
-    merchant = new MerchantClient({ apiUrl: platform.demo.apiUrl, merchantId, apiKey, timeoutMs: TIMEOUT_MS });
+    office = await BackOffice.start(platform, platform.site(0, 0));
+    const { merchantId, apiKey } = platform.site(0, 0).merchant;
+    merchant = new MerchantClient({ apiUrl: platform.demo.apiUrl, merchantId, apiKey, timeoutMs: CALL_TIMEOUT_MS });
   });
   afterAll(async () => {
     await platform?.stop();
     office?.stop();
   });
 
-  async function pay(): Promise<string> {
-    const { apiUrl, partner } = platform.demo;
-    const { service } = new PartnerClient({ apiUrl, ...partner, timeoutMs: TIMEOUT_MS });
-    const card = {
-      cardNumber: '4242424242424242',
-      cvv: '123',
-      holderName: 'T Payer',
-      expiryMonth: 12,
-      expiryYear: 2035,
-    };
-    const { code } = await newInvoice(platform, { amount: 12_345 });
-    const paid = await service.pay({ code, amount: 12_345, customer: { id: randomUUID() }, card });
-    expect(paid.status).toBe('success');
-    return paid.paymentReference;
-  }
-
-  /** Refunds in the bank's books; the last line of each key counts. */
-  function refundsAtBank(): { refundKey: string; paymentReference: string; amount: number }[] {
-    const lines = readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')
-      .split('\n')
-      .slice(0, -1);
-    const refunds = lines
-      .map((line) => JSON.parse(line) as { refundKey: string; paymentReference: string; amount: number })
-      .filter(({ refundKey }) => refundKey !== undefined);
-    return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
-  }
-
   const states = async (): Promise<string[]> =>
     (await platform.sql<{ state: string }>('SELECT state FROM payment_processor.refunds')).map(({ state }) => state);
 
   it('loses none and doubles none', async () => {
-    const payments = await Promise.all(Array.from({ length: PAYMENTS }, pay));
+    const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => payForRefund(platform)));
     const calls = payments.flatMap((payment): RefundCall[] =>
       Array.from({ length: REFUNDS_OF_EACH }, (_, nth) => ({ payment, key: randomUUID(), amount: 1_000 + nth })),
     );
     const refund = ({ payment, key, amount }: RefundCall) => merchant.refund(payment, { idempotencyKey: key, amount });
     const called = Promise.allSettled(calls.map(refund));
     // The bank has given all of it back, and its answers are on their way.
-    await waitUntil('the refunds at the bank', 20_000, () => Promise.resolve(refundsAtBank().length === REFUNDS));
+    await waitUntil('the refunds at the bank', 20_000, () =>
+      Promise.resolve(refundsAtBank(platform).length === REFUNDS),
+    );
     const pending = (await states()).filter((state) => state === 'pending');
     await platform.kill(platform.servicesPid);
     // Nearly all; on a slow machine the job may have asked about the first of them by then.
@@ -147,13 +118,9 @@ describe('kill -9 of all services while the bank gives money back', () => {
     // Half of the calls are repeated, as a client does that was not answered; of the others nobody asks.
     const repeated = await Promise.all(calls.filter((_, nth) => nth % 2 === 0).map(refund));
     expect(new Set(repeated.map(({ status }) => status))).toEqual(new Set(['succeeded']));
-    await waitUntil('every refund to end', 60_000, async () => {
-      if (!(await states()).includes('pending')) return true;
-      await platform.sql(`UPDATE payment_processor.refunds SET next_ask_at = $1 WHERE next_ask_at > $1`, [new Date()]);
-      return false;
-    });
+    await everyRefundEnds(platform, payments);
 
-    const bank = refundsAtBank();
+    const bank = refundsAtBank(platform);
     const sorted = <T extends { refundReference: string }>(rows: T[]): T[] =>
       rows.sort((one, other) => (one.refundReference < other.refundReference ? -1 : 1));
     const expected = sorted(
@@ -185,10 +152,7 @@ describe('kill -9 of all services while the bank gives money back', () => {
     );
 
     // Each is told at least once, under one id.
-    const told = (): Map<string, PaymentNotice & { type: 'refund' }> =>
-      new Map(
-        office.notices.flatMap((notice) => (notice.type === 'refund' ? [[notice.refund.refundReference, notice]] : [])),
-      );
+    const told = (): ReturnType<BackOffice['refunds']> => office.refunds();
     await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(told().size === REFUNDS));
     expect(
       sorted(

@@ -14,7 +14,9 @@ const FIRST = [
   'distributed',
   'lan',
   'kill',
+  'refund-deaths',
   'main-job',
+  'reconciliation',
 ].map((name) => `/e2e/${name}.e2e-spec.ts`);
 
 export default class SystemTestsFirst extends TestSequencer {

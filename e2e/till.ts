@@ -1,17 +1,17 @@
 /** A till that makes invoices and shows their codes. */
 import { randomUUID } from 'node:crypto';
 import { PATIENCE } from '@svc/testing';
-import type { Platform } from './platform.js';
+import type { MerchantSite, Platform } from './platform.js';
 
-/** A call of the first demo site's till; the answer as it came. */
+/** A call of a site's till, the first demo site's unless another is named; the answer as it came. */
 export function till(
   platform: Platform,
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   accept: string,
   body?: object,
+  { merchant, siteId, apiKey }: MerchantSite = platform.site(0, 0),
 ): Promise<Response> {
-  const { merchant, siteId, apiKey } = platform.site(0, 0);
   return fetch(`${platform.demo.apiUrl}/business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}${path}`, {
     method,
     headers: { 'x-api-key': apiKey, accept, ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -37,8 +37,9 @@ export function anInvoice(changes: Readonly<Record<string, unknown>> = {}): Reco
 export async function newInvoice(
   platform: Platform,
   changes: Readonly<Record<string, unknown>> = {},
+  site?: MerchantSite,
 ): Promise<{ readonly code: string; readonly reference: string }> {
-  const answer = await till(platform, 'POST', '/invoices', 'text/plain', anInvoice(changes));
+  const answer = await till(platform, 'POST', '/invoices', 'text/plain', anInvoice(changes), site);
   const reference = answer.headers.get('reference');
   if (answer.status !== 201 || reference === null) throw new Error(`No invoice was made: ${answer.status}`);
   return { code: await answer.text(), reference };

@@ -19,7 +19,7 @@ export async function compareBooks(system: RunningSystem, endpoint: MerchantEndp
     'SELECT payment_reference, state FROM payment_processor.payments',
   );
   const transfers = await system.sql<{ payment_reference: string }>(
-    'SELECT payment_reference FROM payment_processor.transfers JOIN payment_processor.payments USING (payment_id)',
+    `SELECT payment_reference FROM payment_processor.transfers JOIN payment_processor.payments USING (payment_id) WHERE kind = 'capture'`,
   );
   const ids = [...endpoint.heard.values()].flatMap(({ webhookIds }) => [...webhookIds]);
   const successful = payments.filter(({ state }) => state === 'success').map((row) => row.payment_reference);

@@ -37,12 +37,15 @@ const CONFIGS: Readonly<Record<string, new () => object>> = {
 
 const appsFolder = join(import.meta.dirname, '../../apps');
 
-/** Every folder of apps/ that starts a service; hosts, which bring services together on one machine, are not deployed. */
+/**
+ * Every folder of apps/ that starts a service. Hosts, which bring services together on one machine, are not deployed, nor is
+ * what a merchant runs in a store.
+ */
 export function appsInCode(): AppInCode[] {
   return readdirSync(appsFolder)
     .filter((name) => existsSync(join(appsFolder, name, 'package.json')))
     .map((name) => ({ ...manifestOf(name), name }))
-    .filter(({ nx }) => !nx.tags.includes('type:host'))
+    .filter(({ nx }) => !nx.tags.some((tag) => tag === 'type:host' || tag === 'scope:store'))
     .map(({ name, dependencies }) => {
       const config = CONFIGS[name];
       if (!config) throw new Error(`${name} is new: its configuration belongs into deploy/checks/code.ts`);

@@ -2,6 +2,7 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IContainer, IService } from 'kubernetes-models/v1';
+import { ownerSecretOf } from '../kubernetes.ts';
 import { PLAUSIBLE_SECRETS } from './plausible-environment.ts';
 
 export interface DeployedFacts {
@@ -53,7 +54,7 @@ export function kubernetesFacts(objects: readonly AnyObject[]): DeployedFacts {
         live: container.livenessProbe?.httpGet?.path ?? '',
         ready: container.readinessProbe?.httpGet?.path ?? '',
       },
-      ...(migration === undefined ? {} : { migration: environmentOf(migration, name) }),
+      ...(migration === undefined ? {} : { migration: environmentOf(migration, ownerSecretOf(name)) }),
     };
   });
   return { where: 'Kubernetes', apps };
@@ -65,11 +66,15 @@ function portOf(container: IContainer, service: IService | undefined): { port?: 
   return port === undefined || port !== service?.spec?.ports?.[0]?.port ? { port: -1 } : { port };
 }
 
-/** A Secret of another app's name, or another key in it, gives no value: the variable then counts as missing. */
-function environmentOf(container: IContainer, app: string): Record<string, string> {
+/** Another Secret, or another key in it, gives no value: the variable then counts as missing. */
+function environmentOf(container: IContainer, secret: string): Record<string, string> {
   const pairs = (container.env ?? []).flatMap(({ name, value, valueFrom }) => {
     const ref = valueFrom?.secretKeyRef;
-    const given = ref ? (ref.name === app && ref.key === name ? (PLAUSIBLE_SECRETS[name] ?? '') : '') : (value ?? '');
+    const given = ref
+      ? ref.name === secret && ref.key === name
+        ? (PLAUSIBLE_SECRETS[name] ?? '')
+        : ''
+      : (value ?? '');
     return given === '' ? [] : [[name, given] as const];
   });
   return Object.fromEntries(pairs);

@@ -86,14 +86,18 @@ function migrationOf(known: AppInCode, app: AppDeployed): string[] {
   if (app.migration === undefined) return ['is not migrated'];
   const problems = Object.keys(app.migration).filter((name) => name !== 'SVC_DATABASE_URL');
   const role = `svc_${known.schema}`;
-  const urls = [app.migration['SVC_DATABASE_URL'], app.env['SVC_DATABASE_URL']];
+  const logins = [
+    [`${role}_owner`, app.migration['SVC_DATABASE_URL']],
+    [role, app.env['SVC_DATABASE_URL']],
+  ] as const;
   return [
     ...problems.map((name) => `the migration is given ${name}, which it does not need`),
-    ...(urls[0] === undefined ? ['the migration is given no database'] : []),
+    ...(app.migration['SVC_DATABASE_URL'] === undefined ? ['the migration is given no database'] : []),
     // Only compose writes addresses down; in Kubernetes they are in the app's own Secret.
-    ...urls.flatMap((url) => {
-      const user = url === undefined || url === PLAUSIBLE_SECRETS['SVC_DATABASE_URL'] ? role : new URL(url).username;
-      return user === role ? [] : [`uses the role ${user}, not ${role}`];
+    ...logins.flatMap(([expected, url]) => {
+      const user =
+        url === undefined || url === PLAUSIBLE_SECRETS['SVC_DATABASE_URL'] ? expected : new URL(url).username;
+      return user === expected ? [] : [`uses the role ${user}, not ${expected}`];
     }),
   ];
 }

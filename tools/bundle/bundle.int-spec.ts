@@ -35,6 +35,15 @@ describe('the bundle', () => {
     expect(sources.filter((source) => source.endsWith('payments/charge-attempt.ts'))).toHaveLength(1);
   });
 
+  it('leaves out of the program of a store what only services use', () => {
+    const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
+    const { packages, bundledPackages } = programs['pos-transformer/main']!;
+    const all = [...packages, ...bundledPackages.map((folder) => folder.replace(/^.*node_modules\//, ''))];
+    expect(all).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify']));
+    for (const database of ['typeorm', 'pg', 'amqplib']) expect(all).not.toContain(database);
+    expect(programs['identity/main']!.bundledPackages).toContain('node_modules/typeorm');
+  });
+
   function bundle(): string {
     return execFileSync(process.execPath, [join(import.meta.dirname, 'bundle.ts')], { encoding: 'utf8' }).trim();
   }

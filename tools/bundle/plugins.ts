@@ -64,7 +64,18 @@ function foldersOfOurs(): string[] {
 
 function dependenciesOf(folder: string): string[] {
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
-  return Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
+  const names = Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
+  return [...names, ...entriesOf(names, folder)];
+}
+
+/** Entries of packages apart from their main one, such as `csv-stringify/sync`, as the compiled code imports them. */
+function entriesOf(names: readonly string[], folder: string): Set<string> {
+  const compiled = globSync('dist/**/*.js', { cwd: join(root, folder) });
+  const imports = compiled.flatMap((file) => [
+    ...readFileSync(join(root, folder, file), 'utf8').matchAll(/^import .* from '([^']+)';$/gm),
+  ]);
+  const entries = imports.map(([, path]) => path!);
+  return new Set(entries.filter((path) => names.some((name) => path.startsWith(`${name}/`))));
 }
 
 interface Manifest {

@@ -26,6 +26,7 @@ describe('the command line', () => {
       { name: 'test', args: ['--selectProjects', 'unit', 'libs/kernel'] },
     ],
     [['admin', 'keys', 'list', '1001'], { name: 'admin', args: ['keys', 'list', '1001'] }],
+    [['demo', 'env'], { name: 'demo' }],
     [['nx', 'serve', '--help'], { name: 'nx', args: ['serve', '--help'] }],
     [['nx', 'serve', 'hosted-gateway'], { name: 'nx', args: ['serve', 'hosted-gateway'] }],
   ])('understands %j', (args, command) => {
@@ -34,6 +35,7 @@ describe('the command line', () => {
 
   it.each([
     [['start'], /no command "start"; there are up, restart, down, status/],
+    [['demo'], /"demo" takes env/],
     [['up', '-x'], /"up" does not know "-x", it takes -d, --detach, --distributed, --rabbitmq, --lan, --lan=<address>/],
     [['up', '--distributed', '--rabbitmq'], /not both/],
     [['up', '--lan', '192.168.1.5'], /--lan is written --lan=192\.168\.1\.5/],

@@ -11,6 +11,7 @@ export type Command =
   | { name: 'logs'; follow: boolean; service: string | undefined }
   | { name: 'test'; args: string[] }
   | { name: 'bench'; args: string[] }
+  | { name: 'demo' }
   | { name: 'admin'; args: string[] }
   | { name: 'nx'; args: string[] }
   | { name: 'npm'; args: string[] };
@@ -28,6 +29,7 @@ export const HELP = `usage: ./svc <command>
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               what runs, where, and whether it is healthy (exit code 1 when it is not)
   logs [-f] [service]  the services' logs, readable; -f follows; "postgres", "rabbitmq" for theirs
+  demo env             the demo's addresses and credentials for a shell: eval "$(./svc demo env)"
   admin [command]      on-boards partners and merchants, makes and revokes keys; without a command: what there is
   test [jest options]  all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; the options
                        select some of them, on PostgreSQL 18, and go to Jest
@@ -39,8 +41,8 @@ export const HELP = `usage: ./svc <command>
   help                 this text
 
 settings, from the environment
-  SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, PostgreSQL +32,
-                  RabbitMQ +33
+  SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, acquirer +4,
+                  the till's transformer +5, PostgreSQL +32, RabbitMQ +33
   SVC_DATA_DIR    where data, logs and secrets are kept (.data)
   SVC_AMQP_URL    a RabbitMQ to use (AMQP_URL too); else rabbitmq-server, Docker, or installed with apt-get as root
   SVC_RABBITMQ_MANAGEMENT_URL
@@ -54,7 +56,7 @@ settings, from the environment
 
 /** What is written after these goes to another program, its --help too. */
 const PASSING_ON = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
-const COMMANDS = ['up', 'restart', 'down', 'status', 'logs', ...PASSING_ON, 'help'] as const;
+const COMMANDS = ['up', 'restart', 'down', 'status', 'logs', 'demo', ...PASSING_ON, 'help'] as const;
 
 /** Understands the command line, or says in one line what it does not know (exit code 2). */
 export function parseCommand(args: readonly string[]): Command {
@@ -79,6 +81,9 @@ export function parseCommand(args: readonly string[]): Command {
       return { name };
     case 'logs':
       return parseLogs(rest);
+    case 'demo':
+      if (rest.length !== 1 || rest[0] !== 'env') throw usageError('"demo" takes env: eval "$(./svc demo env)"');
+      return { name };
     case 'admin':
     case 'test':
     case 'bench':

@@ -8,10 +8,16 @@ import { SvcError } from './svc-error.ts';
 export async function build(root: string, logFile: string): Promise<string> {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await buildStep('the compiler', [compiler, '--build'], root, logFile);
-  const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
-  if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
+  await buildPage(root, logFile);
   await buildStep('the bundle', [join(root, 'tools', 'bundle', 'bundle.ts')], root, logFile);
   return 'compiled';
+}
+
+/** The payment page's script and style, which hosted-gateway reads when it starts. Needs no compiled code. */
+export async function buildPage(root: string, logFile: string): Promise<string> {
+  const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
+  if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
+  return 'built';
 }
 
 async function buildStep(what: string, args: string[], root: string, logFile: string): Promise<void> {

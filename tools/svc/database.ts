@@ -1,6 +1,6 @@
 /** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
 import { startBroker } from './broker.ts';
-import { writeEnvFiles, variablesOf } from './env-files.ts';
+import { ownerVariablesOf, writeEnvFiles, variablesOf } from './env-files.ts';
 import type { OverRabbitMq } from './env-files.ts';
 import { findPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -70,10 +70,12 @@ export async function startDatabase(settings: Settings, steps: Steps, onStarted:
 
 async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
   const digest = migrationsDigest(settings.root);
-  const variables = variablesOf(settings, secrets);
-  const databases = { superuserUrl, serviceUrls: SERVICES.map((service) => variables[service]['SVC_DATABASE_URL']!) };
+  const owners = ownerVariablesOf(settings, secrets);
+  const databases = { superuserUrl, ownerUrls: SERVICES.map((service) => owners[service]['SVC_DATABASE_URL']!) };
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
-  const done = await migrate(settings, variables['all-in-one'], join(pathsOf(settings).log, 'migrations.log'));
+  const { log, ownerEnv } = pathsOf(settings);
+  const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
+  const done = await migrate(settings, variables, join(log, 'migrations.log'));
   await noteMigrated(databases, digest);
   return done;
 }

@@ -7,8 +7,9 @@ import { pathsOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { createSteps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
+import { stopTransformer } from './transformer.ts';
 
-/** Stops the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
+/** Stops the till's transformer and the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
 export async function down(settings: Settings): Promise<void> {
   const lock = takeLock(pathsOf(settings).lock);
   if (!('release' in lock)) {
@@ -18,6 +19,7 @@ export async function down(settings: Settings): Promise<void> {
   }
   try {
     const steps = createSteps();
+    if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
     // Also what a crash has left of it: its name server goes on by itself.

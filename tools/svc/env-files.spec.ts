@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { formatEnvFile, variablesOf, writeEnvFiles } from './env-files.ts';
+import { formatEnvFile, ownerRoleOf, ownerVariablesOf, variablesOf, writeEnvFiles } from './env-files.ts';
 import type { OverRabbitMq } from './env-files.ts';
 import { urlsOfServices } from './rabbitmq-users.ts';
 import { completeSecrets } from './secrets.ts';
@@ -35,6 +35,18 @@ describe('the environment files', () => {
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
+  it('give the password of a schema’s owner to its migrations alone', () => {
+    const owners = ownerVariablesOf(readSettings('/repo', {}, '/'), secrets);
+    expect(Object.entries(owners).map(([service, values]) => [service, Object.keys(values)])).toEqual(
+      SERVICES.map((service) => [service, ['SVC_DATABASE_URL']]),
+    );
+    for (const service of SERVICES) {
+      const { username, password } = new URL(owners[service]['SVC_DATABASE_URL']!);
+      expect([username, password]).toEqual([ownerRoleOf(service), secrets.ownerPasswords[service]]);
+      expect(JSON.stringify(variablesOf(readSettings('/repo', {}, '/'), secrets))).not.toContain(password);
+    }
+  });
+
   it('hand the sealing keys to the services that seal, and the admin key to those with an administration API', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     const having = (name: string) =>
@@ -46,6 +58,7 @@ describe('the environment files', () => {
   it.each([
     ['SVC_ACQUIRER_LATENCY_MS', 'simulated-acquirer'],
     ['SVC_ACQUIRER_TIMEOUT_MS', 'payment-processor'],
+    ['SVC_RECONCILIATION_GRACE_MS', 'payment-processor'],
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
     ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
@@ -131,6 +144,11 @@ describe('the environment files', () => {
       );
       for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
       expect(parseEnv(readFileSync(join(folder, 'all-in-one.env'), 'utf8'))['SVC_ENV_DIR']).toBe(folder);
+      const owners = join(dataDir, 'owner-env');
+      expect(readdirSync(owners).sort()).toEqual(SERVICES.map((service) => `${service}.env`).sort());
+      expect(
+        [owners, ...readdirSync(owners).map((file) => join(owners, file))].map((path) => statSync(path).mode & 0o777),
+      ).toEqual([0o700, ...SERVICES.map(() => 0o600)]);
     } finally {
       rmSync(dataDir, { recursive: true });
     }
@@ -140,8 +158,8 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
-    expect(all).toHaveLength(21);
-    expect(new Set(all).size).toBe(21);
+    expect(all).toHaveLength(29);
+    expect(new Set(all).size).toBe(29);
   });
 
   it('that are known are kept, and only missing ones are made', () => {

@@ -17,14 +17,30 @@ export interface OverRabbitMq {
   readonly behindFront: boolean;
 }
 
-/** Writes `<app>.env` for every app into a folder only its owner can enter. */
+/**
+ * Writes `<app>.env` for every app into a folder that only its owner can enter, and into another one the few for migrations: no
+ * service reads the password of a schema's owner.
+ */
 export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverRabbitMq): void {
-  const folder = pathsOf(settings).env;
+  const { env, ownerEnv } = pathsOf(settings);
+  writeFolder(env, variablesOf(settings, secrets, over));
+  writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
+}
+
+function writeFolder(folder: string, files: Readonly<Record<string, Variables>>): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
-  for (const [app, variables] of Object.entries(variablesOf(settings, secrets, over))) {
+  for (const [app, variables] of Object.entries(files))
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
-  }
+}
+
+/** What the migrations of each service are given. */
+export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
+  const variables = SERVICES.map((service): [Service, Variables] => {
+    const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
+    return [service, { SVC_DATABASE_URL: url }];
+  });
+  return Object.fromEntries(variables) as Record<Service, Variables>;
 }
 
 /** Every app's variables. */
@@ -34,7 +50,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
   const service = (name: Service) => ({
     ...base,
-    SVC_DATABASE_URL: databaseUrlOf(name, secrets.rolePasswords[name], ports.postgres),
+    SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
     ...(over?.amqpUrls[name] === undefined ? {} : { SVC_AMQP_URL: over.amqpUrls[name] }),
     ...(over?.behindFront ? { SVC_TRUSTED_PROXIES: '127.0.0.1' } : {}),
@@ -134,17 +150,22 @@ function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables):
   );
 }
 
-/** The PostgreSQL role of a service, and with the prefix taken off the schema it owns. */
+/** The PostgreSQL role that a service runs as; without the prefix, its schema. */
 export function roleOf(service: Service): string {
   return `svc_${schemaOf(service)}`;
+}
+
+/** The PostgreSQL role that owns the schema. */
+export function ownerRoleOf(service: Service): string {
+  return `${roleOf(service)}_owner`;
 }
 
 export function schemaOf(service: Service): string {
   return service.replaceAll('-', '_');
 }
 
-function databaseUrlOf(service: Service, password: string, port: number): string {
-  return `postgres://${roleOf(service)}:${password}@127.0.0.1:${port}/svc`;
+function databaseUrlOf(role: string, password: string, port: number): string {
+  return `postgres://${role}:${password}@127.0.0.1:${port}/svc`;
 }
 
 /** As `node --env-file` and util.parseEnv read it; a value with blanks or # (a folder's path) is quoted. */

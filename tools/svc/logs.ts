@@ -11,8 +11,12 @@ const FOLLOW_EVERY_MILLISECONDS = 200;
 
 /** Shows the end of the services' log, or of a server's, and with `follow` what is added, until interrupted. */
 export async function showLogs(settings: Settings, service: string | undefined, follow: boolean): Promise<void> {
-  const { servicesLog, postgresLog, rabbitMqLog } = pathsOf(settings);
-  const servers: Readonly<Record<string, string>> = { postgres: postgresLog, rabbitmq: rabbitMqLog };
+  const { servicesLog, postgresLog, rabbitMqLog, transformer } = pathsOf(settings);
+  const servers: Readonly<Record<string, string>> = {
+    postgres: postgresLog,
+    rabbitmq: rabbitMqLog,
+    'pos-transformer': transformer.log,
+  };
   const processes = ['all-in-one', 'front', 'supervisor', 'simulated-acquirer'];
   const known = [...Object.keys(servers), ...processes, ...SERVICES];
   if (service !== undefined && !known.includes(service)) {

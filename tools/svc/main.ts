@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { admin } from './admin/admin.ts';
 import { HELP, parseCommand } from './arguments.ts';
 import type { Command } from './arguments.ts';
+import { demoEnv } from './demo-env.ts';
 import { down } from './down.ts';
 import { showLogs } from './logs.ts';
 import { prepare } from './prepare.ts';
@@ -35,7 +36,7 @@ async function run(command: Command): Promise<number> {
   }
   if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
   const asked = readSettings(root, process.env, process.cwd());
-  const onlyLooks = ['status', 'logs', 'admin'].includes(command.name);
+  const onlyLooks = ['status', 'logs', 'demo', 'admin'].includes(command.name);
   const settings = onlyLooks ? resolveDataDir(asked) : makeDataDir(asked);
   switch (command.name) {
     case 'up':
@@ -50,6 +51,9 @@ async function run(command: Command): Promise<number> {
       return (await status(settings)) ? 0 : 1;
     case 'logs':
       await showLogs(settings, command.service, command.follow);
+      return 0;
+    case 'demo':
+      process.stdout.write(demoEnv(settings));
       return 0;
     case 'admin':
       await admin(settings, command.args, process.env);

@@ -17,13 +17,13 @@ export function migrationsDigest(root: string): string {
 
 export interface Databases {
   readonly superuserUrl: string;
-  /** Of each service, with its own role. What its schema holds is its own, also the code of a view: no superuser reads it. */
-  readonly serviceUrls: readonly string[];
+  /** Of each service, as its schema's owner. What a schema holds may be code, that of a view: no superuser reads it. */
+  readonly ownerUrls: readonly string[];
 }
 
 /** Whether every schema has had exactly these. */
-export async function isMigrated({ superuserUrl, serviceUrls }: Databases, digest: string): Promise<boolean> {
-  const run = await countRun(serviceUrls);
+export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<boolean> {
+  const run = await countRun(ownerUrls);
   if (run === undefined) return false;
   const said = await withClient(superuserUrl, async (client) => {
     const { rows } = await client.query<{ said: string | null }>(
@@ -35,8 +35,8 @@ export async function isMigrated({ superuserUrl, serviceUrls }: Databases, diges
 }
 
 /** To be called when all of them have run. */
-export async function noteMigrated({ superuserUrl, serviceUrls }: Databases, digest: string): Promise<void> {
-  const run = await countRun(serviceUrls);
+export async function noteMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
+  const run = await countRun(ownerUrls);
   if (run === undefined) throw new Error('A schema has no table of migrations, although they have run.');
   await withClient(superuserUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
@@ -45,9 +45,9 @@ export async function noteMigrated({ superuserUrl, serviceUrls }: Databases, dig
 }
 
 /** Undefined when a schema has no table of them: it is new, or was dropped. */
-async function countRun(serviceUrls: readonly string[]): Promise<number | undefined> {
+async function countRun(ownerUrls: readonly string[]): Promise<number | undefined> {
   const counts = await Promise.all(
-    serviceUrls.map((url) =>
+    ownerUrls.map((url) =>
       withClient(url, async (client) => {
         const { rows: tables } = await client.query<{ name: string | null }>(
           `SELECT to_regclass('migrations') AS name`,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { roleOf } from './env-files.ts';
+import { ownerRoleOf, roleOf } from './env-files.ts';
 import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -40,6 +40,8 @@ describe("PostgreSQL of the project's own", () => {
 
   const urlOf = (service: (typeof SERVICES)[number]) =>
     `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
+  const ownerUrlOf = (service: (typeof SERVICES)[number]) =>
+    `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
   it('is made and started, and found again by the next start', async () => {
     expect((await startPostgres(plan)).wasRunning).toBe(false);
@@ -125,7 +127,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await query(urlOf('identity'), 'SHOW idle_in_transaction_session_timeout')).toEqual([
       { idle_in_transaction_session_timeout: '10s' },
     ]);
-    await query(urlOf('identity'), 'CREATE TABLE keys (id int)');
+    await query(ownerUrlOf('identity'), 'CREATE TABLE keys (id int)');
     expect(
       await query(
         superuserUrl.replace(/postgres$/, 'svc'),
@@ -133,9 +135,10 @@ describe("PostgreSQL of the project's own", () => {
       ),
     ).toEqual([{ schemaname: 'identity' }]);
     for (const service of SERVICES.filter((name) => name !== 'identity')) {
-      await expect(query(urlOf(service), 'SELECT * FROM identity.keys')).rejects.toThrow(
-        /permission denied for schema identity/,
-      );
+      for (const url of [urlOf(service), ownerUrlOf(service)])
+        await expect(query(url, 'SELECT * FROM identity.keys')).rejects.toThrow(
+          /permission denied for schema identity/,
+        );
       await expect(query(urlOf(service), 'CREATE TABLE public.mine (id int)')).rejects.toThrow(
         /permission denied for schema public/,
       );
@@ -145,39 +148,65 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
+  it('gives the data of a release whose services owned their tables to the owners, and the services read and write it', async () => {
+    const { superuserUrl } = await startPostgres(plan);
+    await provision(superuserUrl, secrets);
+    const role = roleOf('code-decoder');
+    await query(
+      superuserUrl.replace(/postgres$/, 'svc'),
+      `ALTER SCHEMA code_decoder OWNER TO ${role}; SET ROLE ${role}; SET search_path = code_decoder;
+       CREATE TABLE codes (nr int GENERATED ALWAYS AS IDENTITY, code text);
+       CREATE SEQUENCE numbers; CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
+       INSERT INTO codes (code) VALUES ('kept')`,
+    );
+    await query(urlOf('code-decoder'), 'CREATE TABLE mine ()');
+    await provision(superuserUrl, secrets);
+    const insert = `INSERT INTO codes (code) VALUES ('new') RETURNING nr, nextval('numbers')::int AS number, one()`;
+    expect(await query(urlOf('code-decoder'), insert)).toEqual([{ nr: 2, number: 1, one: 1 }]);
+    expect(await query(urlOf('code-decoder'), 'SELECT code FROM codes ORDER BY nr')).toEqual([
+      { code: 'kept' },
+      { code: 'new' },
+    ]);
+    for (const statement of ['DROP TABLE codes', 'ALTER TABLE codes ADD COLUMN more int', 'DROP FUNCTION one'])
+      await expect(query(urlOf('code-decoder'), statement)).rejects.toThrow('must be owner of');
+    await expect(query(urlOf('code-decoder'), 'TRUNCATE codes')).rejects.toThrow('permission denied');
+    await expect(query(urlOf('code-decoder'), 'CREATE TABLE more ()')).rejects.toThrow('permission denied for schema');
+    await query(ownerUrlOf('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
+  });
+
   it('is migrated when exactly these migrations were noted, and no schema was dropped since', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
-    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), serviceUrls: SERVICES.map(urlOf) };
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
     const digest = migrationsDigest(root);
     expect(await isMigrated(databases, digest)).toBe(false);
-    for (const service of SERVICES) await query(urlOf(service), 'CREATE TABLE migrations ()');
+    for (const service of SERVICES) await query(ownerUrlOf(service), 'CREATE TABLE migrations ()');
     expect(await isMigrated(databases, digest)).toBe(false);
     await noteMigrated(databases, digest);
     expect(await isMigrated(databases, digest)).toBe(true);
     expect(await isMigrated(databases, digest.replace(/.$/, 'x'))).toBe(false);
     // As after a backup of an earlier release.
-    await query(urlOf('identity'), 'INSERT INTO migrations DEFAULT VALUES');
+    await query(ownerUrlOf('identity'), 'INSERT INTO migrations DEFAULT VALUES');
     expect(await isMigrated(databases, digest)).toBe(false);
-    await query(urlOf('identity'), 'DROP TABLE migrations');
+    await query(ownerUrlOf('identity'), 'DROP TABLE migrations');
     expect(await isMigrated(databases, digest)).toBe(false);
   });
 
-  it("is looked at with each service's own role: what a schema holds never runs as the superuser", async () => {
+  it('is looked at as the owner of each schema: what a schema holds never runs as the superuser', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
-    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), serviceUrls: SERVICES.map(urlOf) };
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
     for (const service of SERVICES)
-      await query(urlOf(service), 'DROP TABLE IF EXISTS migrations; CREATE TABLE migrations ()');
+      await query(ownerUrlOf(service), 'DROP TABLE IF EXISTS migrations; CREATE TABLE migrations ()');
     await query(
-      urlOf('identity'),
+      ownerUrlOf('identity'),
       `DROP TABLE migrations; CREATE TABLE seen (by name);
        CREATE FUNCTION spy() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN INSERT INTO identity.seen VALUES (current_user); RETURN NEXT 1; END';
        CREATE VIEW migrations AS SELECT * FROM spy()`,
     );
     await noteMigrated(databases, migrationsDigest(root));
     expect(await isMigrated(databases, migrationsDigest(root))).toBe(true);
-    expect(await query(urlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity' }]);
+    expect(await query(ownerUrlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity_owner' }]);
   });
 });
 

@@ -1,45 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
-import { roleOf, schemaOf } from './env-files.ts';
+import { schemaOf } from './env-files.ts';
 import type { Secrets } from './secrets.ts';
 import { SERVICES } from './settings.ts';
 import { SvcError } from './svc-error.ts';
 
 export const DATABASE = 'svc';
 
+/** As a platform team runs it on a server of its own. */
+const ROLES = join(import.meta.dirname, '../../deploy/database/roles.sql');
+
 /**
- * The database, and for each service a role that owns one schema and sees no other. Every statement may be repeated:
- * it runs at each start, so a service that is new, or a password that was made anew, needs nothing else.
+ * The database, and for each service a schema with its two roles. Every statement may be repeated: it runs at each start, so a
+ * service that is new, a password that was made anew, or data of a release before the owners needs nothing else.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {
     const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) await server.query(`CREATE DATABASE ${DATABASE}`);
-    await server.query(`REVOKE ALL ON DATABASE ${DATABASE}, postgres, template1 FROM PUBLIC`);
-    for (const service of SERVICES) {
-      await server.query(roleStatements(roleOf(service), schemaOf(service), secrets.rolePasswords[service]));
-    }
+    await server.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
   });
   await withClient(superuserUrl.replace(/\/postgres$/, `/${DATABASE}`), async (database) => {
-    await database.query('REVOKE ALL ON SCHEMA public FROM PUBLIC');
-    for (const service of SERVICES) {
-      await database.query(`CREATE SCHEMA IF NOT EXISTS ${schemaOf(service)} AUTHORIZATION ${roleOf(service)}`);
-      await database.query(`REVOKE ALL ON SCHEMA ${schemaOf(service)} FROM PUBLIC`);
-    }
+    const passwords = SERVICES.flatMap((service) => [
+      [`svc.${schemaOf(service)}_password`, secrets.rolePasswords[service]],
+      [`svc.${schemaOf(service)}_owner_password`, secrets.ownerPasswords[service]],
+    ]);
+    await database.query(
+      'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)',
+      [passwords.map(([name]) => name), passwords.map(([, value]) => value)],
+    );
+    await database.query(readFileSync(ROLES, 'utf8'));
   });
-  return `database ${DATABASE}, a role and a schema for each service`;
-}
-
-function roleStatements(role: string, schema: string, password: string): string {
-  return `
-    DO $$ BEGIN
-      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role}; END IF;
-    END $$;
-    ALTER ROLE ${role} WITH LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
-      PASSWORD ${pg.escapeLiteral(password)};
-    ALTER ROLE ${role} IN DATABASE ${DATABASE} SET search_path = ${schema};
-    ALTER ROLE ${role} SET idle_in_transaction_session_timeout = '10s';
-    GRANT CONNECT ON DATABASE ${DATABASE} TO ${role};
-  `;
+  return `database ${DATABASE}, a schema and two roles for each service`;
 }
 
 /** Throws an SvcError that says why it could not be done. */

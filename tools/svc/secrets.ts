@@ -13,8 +13,10 @@ export interface Secrets {
   readonly rabbitMqPassword: string;
   /** Of each service's RabbitMQ user. */
   readonly brokerPasswords: Readonly<Record<MessagingService, string>>;
-  /** Of each service's database role. */
+  /** Of the database role that each service runs as. */
   readonly rolePasswords: Readonly<Record<Service, string>>;
+  /** Of the role that owns each service's schema and runs its migrations. */
+  readonly ownerPasswords: Readonly<Record<Service, string>>;
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
   readonly adminKey: string;
   /** 32 random bytes each, base64url: what these services encrypt secrets at rest with. */
@@ -49,6 +51,9 @@ export function completeSecrets(known: unknown, makeSecret: () => string): Secre
     ) as Record<MessagingService, string>,
     rolePasswords: Object.fromEntries(
       SERVICES.map((service) => [service, keep(kept.rolePasswords?.[service])]),
+    ) as Record<Service, string>,
+    ownerPasswords: Object.fromEntries(
+      SERVICES.map((service) => [service, keep(kept.ownerPasswords?.[service])]),
     ) as Record<Service, string>,
     adminKey: keep(kept.adminKey, 'svc_admin_'),
     sealingKeys: {

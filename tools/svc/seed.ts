@@ -41,6 +41,10 @@ export interface Demo {
   readonly gatewayUrl: string;
   readonly shopUrl: string;
   readonly adminUrl: string;
+  /** Of the transformer of the demo's till, which serves the sites of the first merchant. */
+  readonly transformerUrl: string;
+  /** Opens the transformer: the header x-api-key. */
+  readonly transformerApiKey: string;
   /** PEM file of the self-signed certificate that the addresses with https have: `curl --cacert`, NODE_EXTRA_CA_CERTS. */
   readonly certificateFile?: string;
   readonly adminKey: string;

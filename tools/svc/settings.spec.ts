@@ -19,7 +19,7 @@ describe('the ports of a copy', () => {
   it('are all different', () => {
     const { alone, ...together } = planPorts(undefined);
     const ports = [...Object.values(together), ...Object.values(alone)];
-    expect(ports).toHaveLength(7 + SERVICES.length);
+    expect(ports).toHaveLength(8 + SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
 

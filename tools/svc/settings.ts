@@ -21,6 +21,8 @@ export interface Ports {
   readonly shop: number;
   readonly admin: number;
   readonly acquirer: number;
+  /** The transformer of the demo's till. */
+  readonly transformer: number;
   readonly postgres: number;
   /** AMQP, where RabbitMQ is our own. */
   readonly rabbitMq: number;
@@ -46,7 +48,12 @@ export interface Settings {
 
 /** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
 export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
-  'payment-processor': ['SVC_ACQUIRER_TIMEOUT_MS', 'SVC_ACQUIRER_CONCURRENCY', 'SVC_ACQUIRER_LIVE'],
+  'payment-processor': [
+    'SVC_ACQUIRER_TIMEOUT_MS',
+    'SVC_ACQUIRER_CONCURRENCY',
+    'SVC_ACQUIRER_LIVE',
+    'SVC_RECONCILIATION_',
+  ],
   'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS', 'SVC_ACQUIRER_LIVE'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
@@ -110,6 +117,7 @@ export function planPorts(base: string | undefined): Ports {
     shop: first + 2,
     admin: first + 3,
     acquirer: first + 4,
+    transformer: first + 5,
     postgres: first + 32,
     rabbitMq: first + HIGHEST_OFFSET,
     alone: alone as Record<Service, number>,
@@ -134,6 +142,11 @@ export function pathsOf(settings: Settings) {
     servicesLog: join(dataDir, 'log', 'services.log'),
     postgresLog: join(dataDir, 'log', 'postgres.log'),
     rabbitMqLog: join(dataDir, 'log', 'rabbitmq.log'),
+    transformer: {
+      config: join(dataDir, 'transformer', 'transformer.json'),
+      log: join(dataDir, 'log', 'pos-transformer.log'),
+      process: join(dataDir, 'run', 'transformer.json'),
+    },
     aptLog: join(dataDir, 'log', 'apt.log'),
     postgres: join(dataDir, 'postgres'),
     rabbitMq: join(dataDir, 'rabbitmq'),
@@ -144,6 +157,7 @@ export function pathsOf(settings: Settings) {
     restartOutcome: join(dataDir, 'run', 'restart-outcome.json'),
     lock: join(dataDir, 'run', 'svc.lock'),
     env: join(dataDir, 'env'),
+    ownerEnv: join(dataDir, 'owner-env'),
     tls: { certificate: join(dataDir, 'tls', 'certificate.pem'), key: join(dataDir, 'tls', 'key.pem') },
     secrets: join(dataDir, 'secrets.json'),
     demo: join(dataDir, 'demo.json'),

@@ -9,12 +9,14 @@ import { findRabbitMq } from './rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
 import { pathsOf, publicUrlOf, urlOf } from './settings.ts';
 import type { Ports, Settings } from './settings.ts';
+import { findTransformer, transformerUrlOf } from './transformer.ts';
 
 /** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
   const server = findPostgres(pathsOf(settings).postgres);
   const lan = services?.lan;
+  const till = findTransformer(settings);
   // A laptop that was carried elsewhere has another address, and everything that was given out names the old one.
   const isAway = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
   const isReady = services !== undefined && !isAway && (await isHealthy(services.ports));
@@ -28,6 +30,13 @@ export async function status(settings: Settings): Promise<boolean> {
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
       console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeAnswer(askPlainly(urlOf(port)))}`);
     }
+    const tillUrl = transformerUrlOf(lan, services.ports);
+    // In a store systemd starts it again; here nothing does, like the services.
+    const tillState =
+      till === undefined
+        ? 'down: the same ./svc up starts it again, and nothing is lost'
+        : `${await describeAnswer(askPlainly(tillUrl))}, ${describe(till.pid)}`;
+    console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
     if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
     if (isAway) console.log(`  this machine no longer has the address ${lan}: ./svc down, then ./svc up --lan`);
     if (services.mode === 'distributed') describeProcesses(settings);
@@ -46,7 +55,7 @@ export async function status(settings: Settings): Promise<boolean> {
       : `PostgreSQL  running    ${describe(server.pid)}\n  127.0.0.1:${server.port}`,
   );
   console.log(`data        ${settings.dataDir}`);
-  return isReady && server !== undefined && (broker !== undefined || !needsBroker);
+  return isReady && till !== undefined && server !== undefined && (broker !== undefined || !needsBroker);
 }
 
 async function describeNetwork(

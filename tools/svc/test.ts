@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { buildPage } from './build.ts';
 import { ensureChromium } from './chromium.ts';
 import { environmentFor } from './env-files.ts';
 import { takeLock } from './lock.ts';
@@ -131,6 +132,9 @@ async function selectedRun(settings: Settings, args: readonly string[], servers:
   const listed = selection.filter((arg) => !WATCH_OPTION.test(arg));
   const needs = needsOf(listTests(settings, listed), args.includes(OLDEST_PROJECT));
   if (needs.platform) await prepare(settings, steps, { build: true });
+  // A service under test starts from its sources, but reads the page that was built.
+  else if (needs.databases > 0)
+    await steps.run('page', () => buildPage(settings.root, join(pathsOf(settings).log, 'build.log')));
   return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
 }
 
@@ -142,7 +146,11 @@ async function surroundings(
   steps: Steps,
 ): Promise<Record<string, string>> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
-  const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
+  const { SVC_TILL_BASKETS: tillBaskets } = process.env;
+  const env: Record<string, string> = {
+    FORCE_COLOR: process.stderr.isTTY ? '1' : '0',
+    ...(tillBaskets === undefined ? {} : { SVC_TILL_BASKETS: tillBaskets }),
+  };
   if (needs.platform)
     await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
   if (needs.databases > 0)
@@ -188,10 +196,12 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
+  const { SVC_DOCS_PICTURES: wanted } = process.env;
+  const pictures = wanted === undefined ? {} : { SVC_DOCS_PICTURES: wanted };
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...pictures, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

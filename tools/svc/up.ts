@@ -26,6 +26,13 @@ import { createSteps } from './steps.ts';
 import type { Steps } from './steps.ts';
 import { SvcError } from './svc-error.ts';
 import { requireFreePorts } from './taken-ports.ts';
+import {
+  findTransformer,
+  newTransformerKey,
+  startTransformer,
+  stopTransformer,
+  transformerUrlOf,
+} from './transformer.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface UpOptions {
@@ -50,6 +57,9 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
     if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherWay(running);
     if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
       await startBrokerAgain(settings, running);
+      const demo = readJson(paths.demo) as Partial<Demo> | undefined;
+      if (findTransformer(settings) === undefined && demo?.transformerApiKey !== undefined)
+        await startTransformer({ ...settings, ports: running.ports }, demo as Demo);
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
@@ -57,6 +67,7 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
       await tellPhones({ ...settings, ports: running.ports });
       return 0;
     }
+    await stopTransformer(settings);
     await stopServices(settings); // left over, without their database
     await orUndo((undo) => start(settings, mode, undo));
   } finally {
@@ -111,7 +122,7 @@ type Undo = Array<() => Promise<unknown>>;
 
 async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
-  const { api, gateway, shop, admin, acquirer, postgres, rabbitMq, alone } = settings.ports;
+  const { api, gateway, shop, admin, acquirer, transformer, postgres, rabbitMq, alone } = settings.ports;
   const isDistributed = mode === 'distributed';
   const hasBroker = mode !== 'embedded';
   const ownsBroker = hasBroker && settings.givenAmqpUrl === undefined;
@@ -123,13 +134,20 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     'the shop': shop,
     administration: admin,
     'the simulated acquirer': acquirer,
+    "the till's transformer": transformer,
     ...(hasOwnServer ? {} : { PostgreSQL: postgres }),
     ...(isDistributed ? alone : {}),
     ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: rabbitMq } : {}),
   });
   if (settings.lan !== undefined)
     await requireFreePorts(
-      { 'the API': api, 'the gateway': gateway, 'the shop': shop, 'the bank': acquirer },
+      {
+        'the API': api,
+        'the gateway': gateway,
+        'the shop': shop,
+        'the bank': acquirer,
+        "the till's transformer": transformer,
+      },
       settings.lan,
     );
 
@@ -150,6 +168,8 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
+  undo.push(() => stopTransformer(settings));
+  await steps.run('till', () => startTransformer(settings, readJson(paths.demo) as Demo));
 }
 
 async function makeCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
@@ -195,6 +215,8 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     gatewayUrl: publicUrlOf(lan, gateway),
     shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
+    transformerUrl: transformerUrlOf(lan, settings.ports),
+    transformerApiKey: known?.transformerApiKey ?? newTransformerKey(),
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,
@@ -219,10 +241,13 @@ async function stayInForeground(settings: Settings): Promise<number> {
   console.log(signal === undefined ? '\nThe services have ended' : '\nStopping');
   done.abort();
   await following;
+  const till = await stopTransformer(settings);
   const services = await stopServices(settings);
   const { rabbitMq } = pathsOf(settings);
   if (findRabbitMq(rabbitMq) !== undefined) console.log(`  RabbitMQ   ${await stopRabbitMq(rabbitMq)}`);
-  console.log(`  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`);
+  console.log(
+    `  till       ${till}\n  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`,
+  );
   interruption.release();
   return signal === undefined && services === 'were not running' ? 1 : 0;
 }

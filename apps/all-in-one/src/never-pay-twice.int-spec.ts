@@ -100,7 +100,7 @@ async function look(cell: Cell): Promise<PageSeen> {
     expect.arrayContaining([seen.state]),
   ]);
   // A form is an invitation to pay: never while the bank holds money for it, but for a bank that broke its word.
-  if (page.html.includes('pay-form') && cell.fault !== FORGETS) expect(world.standing(cell.amount)).toBe(0);
+  if (page.html.includes('<form id="pay-form"') && cell.fault !== FORGETS) expect(world.standing(cell.amount)).toBe(0);
   return seen;
 }
 
@@ -109,7 +109,7 @@ async function lookAll(cells: readonly Cell[]): Promise<void> {
     if (cell.payer === 'leaves') continue;
     const page = await look(cell);
     // The other tab pays as soon as it is offered a form.
-    if (cell.payer === 'has a second tab' && page.html.includes('pay-form')) {
+    if (cell.payer === 'has a second tab' && page.html.includes('<form id="pay-form"')) {
       press(cell, page);
       await Promise.all(cell.presses.slice(-1));
     }
@@ -125,7 +125,7 @@ async function outcome(cell: Cell): Promise<string> {
   >(
     `SELECT count(t.transfer_id) AS captures, max(p.errors->0->>'errorReference') AS reason,
             (SELECT count(*) FROM attempts a JOIN payments o USING (payment_id) WHERE o.payable_id = $1 AND a.state = 'reversed') AS reversed
-       FROM payments p LEFT JOIN transfers t USING (payment_id) WHERE p.payable_id = $1`,
+       FROM payments p LEFT JOIN transfers t ON t.payment_id = p.payment_id AND t.kind = 'capture' WHERE p.payable_id = $1`,
     [cell.sessionId],
   );
   expect(books?.captures).toBe(isPaid ? 1 : 0);

@@ -29,14 +29,8 @@ afterAll(() => api?.stop());
 async function makeObjects(): Promise<HostedObjects> {
   const paid = new Map<Owner, Awaited<ReturnType<TwoMerchants['newPaidSession']>>>();
   for (const owner of OWNERS) paid.set(owner, await two.newPaidSession(owner));
-  const { merchantId, siteId } = two.numbers.get('site 1')!;
-  const made = await api.call({
-    method: 'PUT',
-    path: `/business/api/v1/merchants/${merchantId}/sites/${siteId}/tills/TILL-1/code`,
-    headers: { 'x-api-key': two.keys.get('site 1')! },
-  });
-  const tillCode = /\d{20}/.exec(made.text)?.[0];
-  if (made.status !== 201 || tillCode === undefined) throw new Error(`No code of a till: ${made.status} ${made.text}`);
+  const [tillCode, busyTillCode] = [await newTillCode('TILL-1'), await newTillCode('TILL-2')];
+  const { code: invoiceCode } = await two.newInvoice('TILL-2');
   const asset = /\/pay\/assets\/[\w.-]+/.exec((await api.callHosted({ method: 'GET', path: '/pay' })).text)![0];
   await waitUntil('what was made to be known', 20_000, async () => {
     await api.tellEverybody();
@@ -44,11 +38,23 @@ async function makeObjects(): Promise<HostedObjects> {
       const feed = await two.as(owner, { method: 'GET', path: '/api/v3.1/notifications' });
       if (!feed.text.includes(paid.get(owner)!.paymentReference)) return false;
     }
-    for (const path of [`/c/${tillCode}`, '/health/ready'])
+    for (const path of [`/c/${tillCode}`, `/c/${invoiceCode}`, '/health/ready'])
       if ((await api.callHosted({ method: 'GET', path })).status !== 200) return false;
     return true;
   });
-  return { two, paid, tillCode, asset };
+  return { two, paid, tillCode, busyTillCode, invoiceCode, asset };
+}
+
+async function newTillCode(till: string): Promise<string> {
+  const { merchantId, siteId } = two.numbers.get('site 1')!;
+  const made = await api.call({
+    method: 'PUT',
+    path: `/business/api/v1/merchants/${merchantId}/sites/${siteId}/tills/${till}/code`,
+    headers: { 'x-api-key': two.keys.get('site 1')! },
+  });
+  const code = /\d{20}/.exec(made.text)?.[0];
+  if (made.status !== 201 || code === undefined) throw new Error(`No code of a till: ${made.status} ${made.text}`);
+  return code;
 }
 
 test('every endpoint that can be reached has rows, and every route of the table has endpoints', () => {

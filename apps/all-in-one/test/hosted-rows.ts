@@ -11,8 +11,11 @@ export interface HostedObjects {
   readonly two: TwoMerchants;
   /** One of each, paid. */
   readonly paid: ReadonlyMap<Owner, PaidSession>;
-  /** Digits of the static code of a till. */
+  /** Digits of the static code of a till, and of one that has something to pay. */
   readonly tillCode: string;
+  readonly busyTillCode: string;
+  /** Digits of the code of an invoice of site 1. */
+  readonly invoiceCode: string;
   /** A file that the page loads. */
   readonly asset: string;
 }
@@ -45,6 +48,10 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
       const sessionId = caller === undefined ? paid.get(owner)!.sessionId : await two.newSession(owner);
       return { method: 'DELETE', path: `${api}/sessions/${sessionId}` };
     });
+  const read = (owner: Owner, answers: string): HostedRow =>
+    row('GET /sessions/:sessionId', `of ${owner}`, answers, ({ paid }) =>
+      get(`${api}/sessions/${paid.get(owner)!.sessionId}`),
+    );
   const list = (owner: Owner, answers: string): HostedRow =>
     row('GET /payments', `of a session of ${owner}`, answers, ({ paid }) =>
       get(`${api}/payments?sessionId=${paid.get(owner)!.sessionId}`),
@@ -61,6 +68,9 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
       path: `${api}/sessions`,
       body: aSession(paid.get('site 1')!.requestId),
     })),
+    read('site 1', '200 404 404 404 404 404 404 404 404'),
+    read('site 1 live', '404 200 404 404 404 404 404 404 404'),
+    read('open site', '404 404 404 404 200 200 404 404 404'),
     cancel('site 1', '200 404 404 404 401 404 404 404 404'),
     cancel('site 1 live', '404 200 404 404 401 404 404 404 404'),
     cancel('open site', '404 404 404 404 401 200 404 404 404'),
@@ -89,27 +99,49 @@ const pressing = (address: string): Call => ({
   body: { reference: randomUUID(), try: 2, encryptedCard: 'a.b.c' },
 });
 
+const invoice = ({ invoiceCode }: HostedObjects): string => `/c/${invoiceCode}`;
+
 /** For payers: whoever knows the id of a session or its code. */
 const PAYERS: readonly HostedRow[] = [
   open('GET /pay', 'a session of site 1', '200', ({ paid }) => get(`/pay?sessionId=${paid.get('site 1')!.sessionId}`)),
   open('GET /pay', 'nobody’s session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
   open('GET /c/:code', 'a session of site 1', '200', ({ paid }) => get(`/c/${paid.get('site 1')!.code}`)),
+  open('GET /c/:code', 'an invoice of site 1', '200', ({ invoiceCode }) => get(`/c/${invoiceCode}`)),
   open('GET /c/:code', 'a till of site 1', '200', ({ tillCode }) => get(`/c/${tillCode}`)),
+  open('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
   open('GET /c/:code', 'nobody’s code', '404', () => get(`/c/${'0'.repeat(20)}`)),
   open('GET /pay/assets/:file', 'the script of the page', '200', ({ asset }) => get(asset)),
   ...(['pay/:sessionId', 'c/:code'] as const).flatMap((address) => {
-    const of = ({ sessionId, code }: PaidSession): string =>
-      address === 'c/:code' ? `/c/${code}` : `/pay/${sessionId}`;
-    const at = (objects: HostedObjects): string => of(objects.paid.get('site 1')!);
-    const object = 'a session of site 1';
+    const session = ({ paid }: HostedObjects): string => {
+      const { sessionId, code } = paid.get('site 1')!;
+      return address === 'c/:code' ? `/c/${code}` : `/pay/${sessionId}`;
+    };
+    const things: [string, (objects: HostedObjects) => string][] = [
+      ['a session of site 1', session],
+      ...(address === 'c/:code' ? [['an invoice of site 1', invoice] as [string, typeof invoice]] : []),
+    ];
+    const each = (method: string, what: string, status: string, call: (at: string) => Call): HostedRow[] =>
+      things.map(([object, at]) =>
+        open(`${method} /${address}/${what}`, object, status, (objects) => call(at(objects))),
+      );
     return [
-      open(`GET /${address}/state`, object, '200', (objects) => get(`${at(objects)}/state`)),
-      open(`GET /${address}/events`, object, '200', (objects) => get(`${at(objects)}/events`)),
+      ...each('GET', 'state', '200', (at) => get(`${at}/state`)),
+      ...each('GET', 'events', '200', (at) => get(`${at}/events`)),
+      // Paid already: there is no more time to give. An invoice of a till has its own end.
+      open(`POST /${address}/more-time`, 'a session of site 1', '200', (objects) => ({
+        method: 'POST',
+        path: `${session(objects)}/more-time`,
+      })),
       // A card that opens nowhere: whoever presses Pay gets as far as everybody.
-      open(`POST /${address}/payments`, object, '400', (objects) => pressing(at(objects))),
+      ...each('POST', 'payments', '400', pressing),
     ];
   }),
   open('POST /c/:code/payments', 'a till of site 1', '404', ({ tillCode }) => pressing(`/c/${tillCode}`)),
+  open('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
+    method: 'POST',
+    path: '/pay/csp-reports',
+    body: { 'csp-report': {} },
+  })),
   open('GET /health/live', '', '200', () => get('/health/live')),
   open('GET /health/ready', '', '200', () => get('/health/ready')),
 ];

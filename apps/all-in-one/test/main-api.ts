@@ -31,6 +31,8 @@ export interface Answer {
 /** The main API as it is reached: every service that answers on it, behind the listener, under a clock that tests move. */
 export interface MainApi {
   readonly clock: ManualClock;
+  /** A service that answers here. Throws where it was not started. */
+  service(name: string): TestService;
   /** `POST /v1/payments`, as the services' own controllers have them and the route table lets them be reached. */
   readonly endpoints: readonly string[];
   /** The same of the hosted gateway; none unless it was started. */
@@ -82,11 +84,11 @@ const HOSTED_GATEWAY = {
 
 export async function startMainApi({ hostedGateway = false } = {}): Promise<MainApi> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-main-api-'));
-  const bank = await startSimulatedAcquirer({
-    SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl'),
-    SVC_ACQUIRER_LIVE: 'simulated',
-  });
   const [broker, clock] = [new EmbeddedBroker(), new ManualClock()];
+  const bank = await startSimulatedAcquirer(
+    { SVC_ACQUIRER_STORE: join(folder, 'charges.jsonl'), SVC_ACQUIRER_LIVE: 'simulated' },
+    () => clock.now(),
+  );
   const services: TestService[] = [];
   const wanted = { ...environments(bank.url), ...(hostedGateway ? HOSTED_GATEWAY : {}) };
   for (const [name, env] of Object.entries(wanted)) {
@@ -109,6 +111,7 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { ...json, ...headers },
+      redirect: 'manual',
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     if (answer.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -119,6 +122,11 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
   };
   return {
     clock,
+    service: (name) => {
+      const found = services.find(({ service }) => service.name === name);
+      if (!found) throw new Error(`${name} was not started.`);
+      return found;
+    },
     endpoints: services.flatMap((service) => endpointsOf('api', service)),
     hostedEndpoints: services.flatMap((service) => endpointsOf('gateway', service)),
     call: (one) => call('api', one),

@@ -302,6 +302,13 @@ const REFUNDING: readonly Row[] = [
   merchant(`POST ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 201', refunding('A live')),
 ];
 
+/** The answer is what the key's merchant, or site, is owed in its mode; settlements.int-spec.ts says whose. */
+const SETTLEMENTS: readonly Row[] = [
+  merchant(`GET ${MERCHANT}/settlements/:day`, 'of merchant 1', '200 200 200 403 200', ({ two }) =>
+    get(`${two.sitePath.replace(/\/sites\/.*/, '')}/settlements/2026-03-01`),
+  ),
+];
+
 const STREAM: readonly Row[] = [
   merchant(`GET ${SITE}/payments/stream`, 'of site 1', '200 200 403 403 200', ({ two }) =>
     get(`${two.sitePath}/payments/stream`),
@@ -327,6 +334,7 @@ export const ROWS: readonly Row[] = [
   ...MERCHANTS_OWN,
   ...RETRIEVAL,
   ...REFUNDING,
+  ...SETTLEMENTS,
   ...STREAM,
   ...OPEN,
 ];

@@ -4,3 +4,10 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   if (!element) throw new Error(`The page has no #${id}`);
   return element as T;
 }
+
+export function paragraph(text: string, className = ''): HTMLParagraphElement {
+  const element = document.createElement('p');
+  if (className !== '') element.className = className;
+  element.textContent = text;
+  return element;
+}

@@ -3,6 +3,8 @@ import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;
 
+const CALLS = { path: '/pay/1', query: '' };
+
 /** The browser's, as far as it is used: a test says what arrives. */
 class ScriptedEventSource {
   static readonly CLOSED = 2;
@@ -29,15 +31,15 @@ class ScriptedEventSource {
 
 beforeEach(() => {
   ScriptedEventSource.opened = [];
-  Object.assign(globalThis, { EventSource: ScriptedEventSource });
+  Object.assign(globalThis, { EventSource: ScriptedEventSource, window: new EventTarget() });
 });
-afterEach(() => Reflect.deleteProperty(globalThis, 'EventSource'));
+afterEach(() => ['EventSource', 'window'].forEach((name) => Reflect.deleteProperty(globalThis, name)));
 
 function streamed() {
   const states: SessionState[] = [];
   const breaks: boolean[] = [];
   const close = streamStates(
-    '/pay/1',
+    CALLS,
     (state) => states.push(state),
     (isOver) => breaks.push(isOver),
   );
@@ -92,7 +94,7 @@ describe('calls of the gateway', () => {
 
   it('post a payment as JSON, to no other host, and at most once', async () => {
     answer(202, '{}');
-    await postPayment('/pay/1', body);
+    await postPayment(CALLS, body);
     expect(fetched.mock.calls).toEqual([
       [
         '/pay/1/payments',
@@ -104,6 +106,17 @@ describe('calls of the gateway', () => {
         },
       ],
     ]);
+  });
+
+  it('name the language, where the address of the page names one', async () => {
+    const calls = { path: '/pay/1', query: '?lang=zu' };
+    answer(202, '{}');
+    await postPayment(calls, body);
+    answer(200, '{}');
+    await fetchState(calls, new AbortController().signal);
+    streamStates(calls, jest.fn(), jest.fn());
+    const urls = [...fetched.mock.calls.map(([url]) => url), ScriptedEventSource.opened[0]?.url];
+    expect(urls).toEqual(['/pay/1/payments?lang=zu', '/pay/1/state?lang=zu', '/pay/1/events?lang=zu']);
   });
 
   it.each<[number, string | undefined, object]>([
@@ -120,12 +133,56 @@ describe('calls of the gateway', () => {
     [502, undefined, {}],
   ])('tell of an answer %i %s what it says', async (httpStatus, text, said) => {
     answer(httpStatus, text);
-    expect(await postPayment('/pay/1', body)).toStrictEqual({ kind: 'answered', httpStatus, ...said });
+    const { told: _, ...outcome } = { told: undefined, ...(await postPayment(CALLS, body)) };
+    expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...said });
+  });
+
+  const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+  it.each<[string, object, object | undefined]>([
+    ['whole', { ...decline, field: 'cvv', more: 1 }, { ...decline, field: 'cvv' }],
+    ['without a field', decline, decline],
+    ['without its words', { ...decline, next: undefined }, undefined],
+    ['without its number', { ...decline, try: '2' }, undefined],
+  ])('tell of a declined try, %s', async (_, said, read) => {
+    const text = JSON.stringify({ state: 'declined', version: 3, decline: said });
+    const state = { state: 'declined', version: '3', ...(read === undefined ? {} : { decline: read }) };
+    answer(200, text);
+    expect(await postPayment(CALLS, body)).toMatchObject({ told: state });
+    answer(200, text);
+    expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 
   it('tell of a post without an answer that the gateway is unreachable', async () => {
     fetched.mockRejectedValue(new TypeError('refused'));
-    expect(await postPayment('/pay/1', body)).toEqual({ kind: 'unreachable' });
+    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });
+  });
+
+  it.each([
+    ['without a network', false, false, true],
+    ['with one', true, true, false],
+    ['and had lost it meanwhile', true, false, false],
+    ['and had found it meanwhile', false, true, false],
+    ['in a browser that does not say', undefined, undefined, false],
+  ])('tell whether a post that failed %s was never sent', async (_, before, after, neverSent) => {
+    const network = jest.spyOn(globalThis, 'navigator', 'get');
+    network.mockReturnValueOnce({ onLine: before } as Navigator).mockReturnValue({ onLine: after } as Navigator);
+    fetched.mockRejectedValue(new TypeError('no network'));
+    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent });
+    network.mockRestore();
+  });
+
+  it('tell that a post may have been sent when the network was there for a moment in between', async () => {
+    const network = jest.spyOn(globalThis, 'navigator', 'get').mockReturnValue({ onLine: false } as Navigator);
+    const removed = jest.spyOn(window, 'removeEventListener');
+    fetched.mockImplementationOnce(() => {
+      window.dispatchEvent(new Event('online'));
+      return Promise.reject(new TypeError('no network'));
+    });
+    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });
+    expect(removed).toHaveBeenCalledWith('online', expect.any(Function));
+    fetched.mockRejectedValueOnce(new TypeError('no network'));
+    expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: true });
+    network.mockRestore();
   });
 
   it.each<[number, string | undefined, SessionState | undefined]>([
@@ -134,11 +191,13 @@ describe('calls of the gateway', () => {
     [200, '{"state":"open","version":true}', { state: 'open', version: undefined }],
     [200, '{"version":3}', undefined],
     [200, undefined, undefined],
-    [404, '{"state":"open"}', { state: 'not-found' }],
+    [404, '{"status":"NotFound","errors":[]}', { state: 'not-found' }],
+    [404, '<h1>proxy</h1>', undefined],
+    [404, '{"state":"open"}', undefined],
     [503, '{"state":"open"}', undefined],
   ])('read the state of an answer %i %s', async (status, text, state) => {
     answer(status, text);
-    expect(await fetchState('/pay/1', new AbortController().signal)).toEqual(state);
+    expect(await fetchState(CALLS, new AbortController().signal)).toEqual(state);
     expect(fetched.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
   });
 
@@ -154,7 +213,7 @@ describe('calls of the gateway', () => {
 
     it('give up after eight seconds', async () => {
       answersWhenAborted();
-      const state = fetchState('/pay/1', new AbortController().signal);
+      const state = fetchState(CALLS, new AbortController().signal);
       await jest.advanceTimersByTimeAsync(7_999);
       expect(fetched.mock.calls[0]![1]!.signal!.aborted).toBe(false);
       await jest.advanceTimersByTimeAsync(1);
@@ -165,7 +224,7 @@ describe('calls of the gateway', () => {
       answersWhenAborted();
       const page = new AbortController();
       const removed = jest.spyOn(page.signal, 'removeEventListener');
-      const state = fetchState('/pay/1', page.signal);
+      const state = fetchState(CALLS, page.signal);
       page.abort();
       expect(await state).toBeUndefined();
       expect(jest.getTimerCount()).toBe(0);

@@ -2,21 +2,38 @@
  * The calls of the page, each bounded in time, below the path that the server named: of the session, or of the code that
  * was scanned. They report what happened and decide nothing.
  */
-import type { PostOutcome, SessionState } from './payment-flow.js';
+import type { ScreenAndClock } from './browser-data.js';
+import { type DeclinedTry, type PostOutcome, type SessionState, wasNeverSent } from './payment-flow.js';
 
 export interface PaymentBody {
   reference: string;
   try: number;
   encryptedCard: string;
+  /** Cents: what the payer of an invoice chose. */
+  amount?: number;
+  tipAmount?: number;
+  browser?: ScreenAndClock | undefined;
 }
 
 /** Longer than the 15 s within which the gateway answers: giving up earlier would only cause a second request. */
 const POST_TIMEOUT_MS = 25_000;
 const STATE_TIMEOUT_MS = 8_000;
 
-export async function postPayment(callsPath: string, body: PaymentBody): Promise<PostOutcome> {
+/** Where the calls of a page are. */
+export interface CallsAddress {
+  /** Where they begin, on this origin. */
+  readonly path: string;
+  /** What each adds to its address: the language, where the page's address names one; otherwise empty. */
+  readonly query: string;
+}
+
+export async function postPayment(calls: CallsAddress, body: PaymentBody): Promise<PostOutcome> {
+  const wasOffline = navigator.onLine === false;
+  let cameOnline = false;
+  const onOnline = () => (cameOnline = true);
+  window.addEventListener('online', onOnline);
   try {
-    const response = await fetch(`${callsPath}/payments`, {
+    const response = await fetch(`${calls.path}/payments${calls.query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify(body),
@@ -26,6 +43,7 @@ export async function postPayment(callsPath: string, body: PaymentBody): Promise
       signal: AbortSignal.timeout(POST_TIMEOUT_MS),
     });
     const answer = await readObject(response);
+    const told = stateIn(answer);
     const message = Array.isArray(answer['errors']) ? (answer['errors'] as { message?: unknown }[])[0]?.message : '';
     return {
       kind: 'answered',
@@ -33,30 +51,36 @@ export async function postPayment(callsPath: string, body: PaymentBody): Promise
       ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
       ...(typeof answer['redirectUrl'] === 'string' ? { redirectUrl: answer['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
+      ...(told === undefined ? {} : { told }),
     };
   } catch {
-    return { kind: 'unreachable' };
+    // Without a network the browser sends nothing; one that was lost or found meanwhile may have taken it.
+    const isOffline = navigator.onLine === false;
+    return { kind: 'unreachable', neverSent: wasNeverSent({ wasOffline, cameOnline, isOffline }) };
+  } finally {
+    window.removeEventListener('online', onOnline);
   }
 }
 
 /** The session's state, or undefined when nobody could say. A session that is gone is `not-found`. */
-export async function fetchState(callsPath: string, signal: AbortSignal): Promise<SessionState | undefined> {
+export async function fetchState(calls: CallsAddress, signal: AbortSignal): Promise<SessionState | undefined> {
   // AbortSignal.any would say this in one line, but phones of a few years ago do not have it.
   const bound = new AbortController();
   const abort = () => bound.abort();
   signal.addEventListener('abort', abort);
   const timer = setTimeout(abort, STATE_TIMEOUT_MS);
   try {
-    const response = await fetch(`${callsPath}/state`, {
+    const response = await fetch(`${calls.path}/state${calls.query}`, {
       headers: { accept: 'application/json' },
       cache: 'no-store',
       credentials: 'same-origin',
       redirect: 'error',
       signal: bound.signal,
     });
-    if (response.status === 404) return { state: 'not-found' };
-    if (!response.ok) return undefined;
-    return stateIn(await readObject(response));
+    const answer = await readObject(response);
+    // In the form of this service; a proxy has a 404 of its own.
+    if (response.status === 404 && answer['status'] === 'NotFound') return { state: 'not-found' };
+    return response.ok ? stateIn(answer) : undefined;
   } catch {
     return undefined;
   } finally {
@@ -65,12 +89,29 @@ export async function fetchState(callsPath: string, signal: AbortSignal): Promis
   }
 }
 
+/** Asks for more time; what the server then shows, or undefined when nobody could say. */
+export async function askForMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
+  try {
+    const response = await fetch(`${path}/more-time${query}`, {
+      method: 'POST',
+      headers: { accept: 'application/json' },
+      cache: 'no-store',
+      credentials: 'same-origin',
+      redirect: 'error',
+      signal: AbortSignal.timeout(STATE_TIMEOUT_MS),
+    });
+    return response.ok ? stateIn(await readObject(response)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Has the server tell every change until the returned function is called. Where it cannot, `onBroken` is called, now and
  * then again: whoever wants to know asks meanwhile. The browser connects again by itself, unless it is over.
  */
 export function streamStates(
-  callsPath: string,
+  calls: CallsAddress,
   onState: (state: SessionState) => void,
   onBroken: (isOver: boolean) => void,
 ): () => void {
@@ -78,7 +119,7 @@ export function streamStates(
     onBroken(true);
     return () => undefined;
   }
-  const source = new EventSource(`${callsPath}/events`);
+  const source = new EventSource(`${calls.path}/events${calls.query}`);
   source.addEventListener('state', (event: MessageEvent<string>) => {
     const state = stateIn(asObject(event.data));
     if (state) onState(state);
@@ -87,9 +128,30 @@ export function streamStates(
   return () => source.close();
 }
 
-function stateIn({ state, version }: Record<string, unknown>): SessionState | undefined {
+function stateIn({ state, version, expiresAt, decline }: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  return { state, version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined };
+  const known = declineIn(decline);
+  return {
+    state,
+    version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
+    ...(typeof expiresAt === 'string' ? { expiresAt } : {}),
+    ...(known === undefined ? {} : { decline: known }),
+  };
+}
+
+/** Undefined for what is not whole: then the page is loaded again, and says it. */
+function declineIn(value: unknown): DeclinedTry | undefined {
+  const given = (value ?? {}) as Partial<Record<keyof DeclinedTry, unknown>>;
+  const { try: coming, title, next, triesLeft, field, reference } = given;
+  const isWhole = [title, next, triesLeft].every((text) => typeof text === 'string');
+  if (typeof coming !== 'number' || !isWhole) return undefined;
+  const texts = { title: title as string, next: next as string, triesLeft: triesLeft as string };
+  return {
+    try: coming,
+    ...texts,
+    ...(typeof field === 'string' ? { field } : {}),
+    ...(typeof reference === 'string' ? { reference } : {}),
+  };
 }
 
 function asObject(json: string): Record<string, unknown> {

@@ -13,12 +13,12 @@ interface Stream {
 function watched() {
   const streams: Stream[] = [];
   const seen: string[] = [];
-  const page = { isVisible: true, asked: 0 };
+  const page = { isVisible: true, asked: 0, answer: Promise.resolve<SessionState>({ state: 'asked' }) };
   const watch = new IdleWatch({
     isVisible: () => page.isVisible,
     ask: () => {
       page.asked++;
-      return Promise.resolve({ state: 'asked' });
+      return page.answer;
     },
     stream: (tell, breakOff) => {
       const stream: Stream = { tell, breakOff, isOpen: true };
@@ -53,6 +53,25 @@ describe('IdleWatch', () => {
     watch.start();
     await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS);
     expect([streams.length, open()]).toEqual([2, 1]);
+  });
+
+  it('drops the answer to a look that began before Pay was pressed, and takes that of a later one', async () => {
+    const { watch, seen, page } = watched();
+    const before = Promise.withResolvers<SessionState>();
+    page.answer = before.promise;
+    watch.start(0);
+    const look = watch.look();
+    watch.stop();
+    watch.start(0);
+    before.resolve({ state: 'older' });
+    await look;
+    expect(seen).toEqual([]);
+    page.answer = Promise.resolve({ state: 'newer' });
+    await watch.look();
+    expect(seen).toEqual(['newer']);
+    watch.stop();
+    await watch.look();
+    expect(seen).toEqual(['newer']);
   });
 
   it('holds no stream while nobody looks, and asks at once when somebody does again', async () => {
@@ -99,7 +118,9 @@ describe('IdleWatch', () => {
     ['never later than that', LOOK_AHEAD_MS_MAX - LOOK_AFTER_EXPIRY_MS, LOOK_AHEAD_MS_MAX, 0],
   ])('looks at a session once, %s', async (_, expiresInMs, afterMs, asked) => {
     const { watch, page } = watched();
-    watch.lookAtExpiry(new Date(Date.now() + expiresInMs).toISOString());
+    // The device's clock plays no part.
+    const now = new Date('2041-01-01T00:00:00.000Z');
+    watch.lookAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
     await jest.advanceTimersByTimeAsync(afterMs);
     expect(page.asked).toBe(asked);
   });

@@ -23,6 +23,7 @@ export interface IdleWatchParts {
 
 export class IdleWatch {
   private isRunning = false;
+  private stops = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closeStream: (() => void) | undefined;
 
@@ -36,6 +37,7 @@ export class IdleWatch {
   /** Somebody else watches from now on, for example because Pay was pressed. */
   stop(): void {
     this.isRunning = false;
+    this.stops++;
     this.close();
   }
 
@@ -49,13 +51,15 @@ export class IdleWatch {
   }
 
   async look(): Promise<void> {
+    const { stops } = this;
     const state = await this.parts.ask();
-    if (state && this.isRunning) this.parts.onState(state);
+    // Stopped meanwhile, and perhaps started again: the answer is older than what the page has learnt since.
+    if (state && this.isRunning && this.stops === stops) this.parts.onState(state);
   }
 
   /** Looks once after the session has expired: its form can no longer pay. Does nothing for a time that is over. */
-  lookAtExpiry(expiresAt: string): void {
-    const untilExpiry = Date.parse(expiresAt) - Date.now() + LOOK_AFTER_EXPIRY_MS;
+  lookAtExpiry(expiresAt: string, now: Date): void {
+    const untilExpiry = Date.parse(expiresAt) - now.getTime() + LOOK_AFTER_EXPIRY_MS;
     if (untilExpiry > 0 && untilExpiry < LOOK_AHEAD_MS_MAX) setTimeout(() => void this.look(), untilExpiry);
   }
 

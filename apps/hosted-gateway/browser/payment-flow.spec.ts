@@ -2,13 +2,19 @@ import fc from 'fast-check';
 import {
   afterPoll,
   afterPost,
+  afterRefusal,
   isChanged,
+  isFirstSightOfProcessing,
   MAX_SENDS,
   PaymentReference,
   pollDelayMs,
   settlesReference,
+  waitingAfterSend,
+  wasNeverSent,
+  whileIdle,
   type KeyValueStore,
   type PostOutcome,
+  type SessionState,
   type Waiting,
 } from './payment-flow.js';
 
@@ -26,7 +32,8 @@ describe('afterPost', () => {
     [answered(200, 'succeeded'), { do: 'reload' }],
     [answered(200, 'declined'), { do: 'reload' }],
     [answered(202, 'processing'), { do: 'poll', sent: 'yes' }],
-    [answered(200), { do: 'poll', sent: 'yes' }],
+    [answered(200), { do: 'poll', sent: 'unknown' }],
+    [answered(202), { do: 'poll', sent: 'unknown' }],
     [answered(409), { do: 'poll', sent: 'elsewhere' }],
     [answered(402), { do: 'reload' }],
     [answered(404), { do: 'reload' }],
@@ -38,7 +45,21 @@ describe('afterPost', () => {
     [answered(500), { do: 'poll', sent: 'unknown' }],
     [answered(503), { do: 'poll', sent: 'unknown' }],
     [unreachable, { do: 'poll', sent: 'unknown' }],
+    [{ kind: 'unreachable', neverSent: false } as const, { do: 'poll', sent: 'unknown' }],
+    [{ kind: 'unreachable', neverSent: true } as const, { do: 'poll', sent: 'no' }],
   ])('%j leads to %j', (outcome, step) => expect(afterPost(outcome)).toEqual(step));
+
+  it('takes the next try on the same page where the answer says all that its form needs', () => {
+    const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+    const told = { state: 'declined', version: '3', decline };
+    expect(afterPost({ ...answered(200, 'declined'), told } as PostOutcome)).toEqual({ do: 'try-again', state: told });
+    for (const half of [
+      { ...told, decline: undefined },
+      { ...told, version: undefined },
+      { ...told, state: 'open' },
+    ])
+      expect(afterPost({ ...answered(200, half.state), told: half } as PostOutcome)).toEqual({ do: 'reload' });
+  });
 
   it('leaves for the bank only to an address of the web', () => {
     const to = (redirectUrl?: string) =>
@@ -71,14 +92,78 @@ describe('afterPost', () => {
   });
 
   it('settles a reference only by an answer about the payment itself', () => {
-    expect([200, 202, 400, 402].every((status) => settlesReference(answered(status)))).toBe(true);
-    expect([409, 429, 500, 503].map((status) => settlesReference(answered(status)))).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
-    expect(settlesReference({ kind: 'unreachable' })).toBe(false);
+    const settles = (outcome: PostOutcome): boolean => settlesReference(outcome, false);
+    expect([200, 202].every((status) => settles(answered(status, 'processing')))).toBe(true);
+    expect([400, 402].every((status) => settles(answered(status)))).toBe(true);
+    // Of something in between, which knows of no payment.
+    expect([200, 202].some((status) => settles(answered(status)))).toBe(false);
+    expect([409, 429, 500, 503].map((status) => settles(answered(status)))).toEqual([false, false, false, false]);
+    expect(settles({ kind: 'unreachable' })).toBe(false);
+  });
+
+  it('keeps a reference after a 400 when an earlier send may have arrived: the bank may still approve it', () => {
+    expect(settlesReference(answered(400), true)).toBe(false);
+    expect(settlesReference(answered(402), true)).toBe(true);
+    expect(settlesReference(answered(200, 'declined'), true)).toBe(true);
+  });
+});
+
+describe('afterRefusal', () => {
+  const shown = { state: 'open', version: '1' };
+  const tooMany = { do: 'correct', problem: 'tooMany' } as const;
+  const refused = { do: 'correct', problem: 'refused' } as const;
+  const wrongCard = { ...refused, message: 'Bad card' };
+  const unchanged = { state: 'open', version: '1' };
+
+  it.each([tooMany, refused, wrongCard])('gives the form back after the first send, %j', (refusal) => {
+    for (const current of [unchanged, undefined])
+      expect(afterRefusal({ refusal, current, shown, mayHaveArrived: false })).toEqual(refusal);
+  });
+
+  it('keeps checking when an earlier send may have arrived and the state is unknown', () => {
+    for (const refusal of [tooMany, refused, wrongCard])
+      expect(afterRefusal({ refusal, current: undefined, shown, mayHaveArrived: true })).toEqual({
+        do: 'poll',
+        sent: 'unknown',
+      });
+  });
+
+  it('does not say that nothing was charged when an earlier send may have arrived and the form is free', () => {
+    const step = (refusal: typeof tooMany | typeof refused) =>
+      afterRefusal({ refusal, current: unchanged, shown, mayHaveArrived: true });
+    expect(step(tooMany)).toEqual({ do: 'correct', problem: 'notSent' });
+    expect(step(refused)).toEqual({ do: 'correct', problem: 'notSent' });
+    expect(step(wrongCard)).toEqual({ do: 'correct', problem: 'notSent', message: 'Bad card' });
+  });
+
+  it.each([
+    { state: 'processing', version: '2' },
+    { state: 'declined', version: '3' },
+    { state: 'expired', version: '2' },
+  ])('lets the server render %j, whatever was refused', (current) => {
+    for (const mayHaveArrived of [false, true])
+      expect(afterRefusal({ refusal: tooMany, current, shown, mayHaveArrived })).toEqual({ do: 'reload' });
+  });
+});
+
+describe('waitingAfterSend', () => {
+  it('says that nothing was sent only while no earlier send may have arrived', () => {
+    expect(waitingAfterSend('no', false)).toBe('no');
+    expect(waitingAfterSend('no', true)).toBe('unknown');
+    for (const sent of ['yes', 'unknown', 'elsewhere'] as const)
+      expect([false, true].map((mayHaveArrived) => waitingAfterSend(sent, mayHaveArrived))).toEqual([sent, sent]);
+  });
+});
+
+describe('wasNeverSent', () => {
+  it.each([
+    [true, false, true, true],
+    [true, true, true, false],
+    [true, false, false, false],
+    [false, false, true, false],
+    [false, true, true, false],
+  ])('offline before %p, online in between %p, offline after %p: %p', (before, between, after, neverSent) => {
+    expect(wasNeverSent({ wasOffline: before, cameOnline: between, isOffline: after })).toBe(neverSent);
   });
 });
 
@@ -101,6 +186,12 @@ describe('afterPoll', () => {
     expect(poll('open', '1', 'unknown', 1, 1)).toBe('send-again');
     expect(poll('open', '1', 'unknown', 1, MAX_SENDS - 1)).toBe('send-again');
     expect(poll('open', '1', 'unknown', 1, MAX_SENDS)).toBe('give-back');
+  });
+
+  it('sends what was never sent as soon as the server can be asked, however often there was no network', () => {
+    expect(poll('open', '1', 'no', 1, 0)).toBe('send-again');
+    expect(poll('open', '1', 'no', 99, 0)).toBe('send-again');
+    expect(poll('expired', '2', 'no', 1, 0)).toBe('reload');
   });
 
   it('neither sends again nor gives back while an answer may still come, or the payment was accepted', () => {
@@ -126,6 +217,17 @@ describe('isChanged', () => {
     ['open', '1', 'open', '1', false],
     ['open', '1', 'declined', '1', false],
     ['declined', '2', 'declined', '3', true],
+    // An older answer, overtaken by a newer one.
+    ['declined', '3', 'open', '1', false],
+    ['declined', '3', 'declined', '2', false],
+    // As numbers, not as text.
+    ['declined', '9', 'declined', '10', true],
+    ['declined', '10', 'declined', '9', false],
+    // No numbers: no order.
+    ['open', 'b', 'open', 'a', true],
+    ['open', '2', 'open', 'a1', true],
+    ['open', '2a', 'open', '1', true],
+    ['open', 'a', 'open', 'a', false],
     ['open', undefined, 'open', '1', false],
     ['open', '1', 'open', undefined, false],
     ['open', undefined, 'declined', undefined, true],
@@ -137,6 +239,60 @@ describe('isChanged', () => {
     ['verification', '3', 'declined', '4', true],
   ])('%s/%s then %s/%s: %p', (state, version, polledState, polledVersion, changed) => {
     expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
+  });
+});
+
+describe('whileIdle', () => {
+  const shown = { state: 'open', version: '1' };
+  const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+  const declined = { state: 'declined', version: '3', decline };
+  const idle = (told: SessionState, mayHaveArrived = false, tryNumber = 1, isTyped = false) =>
+    whileIdle({ told, shown, tryNumber, mayHaveArrived, isTyped });
+
+  it('does not take away what is typed while somebody else pays, unless that may be this payer', () => {
+    const processing = { state: 'processing', version: '2' };
+    expect(idle(processing, false, 1, true)).toEqual({ do: 'ignore' });
+    expect(idle(processing, true, 1, true)).toEqual({ do: 'reload' });
+    expect(idle({ state: 'succeeded', version: '3' }, false, 1, true)).toEqual({ do: 'reload' });
+  });
+
+  it('says that another device has tried when this one has sent nothing', () =>
+    expect(idle(declined)).toEqual({ do: 'take-up', state: declined, say: 'elsewhere' }));
+
+  it('shows the decline as its own when a payment of this page may have arrived', () =>
+    expect(idle(declined, true)).toEqual({ do: 'take-up', state: declined, say: 'decline' }));
+
+  it('says nothing of a try that the form already offers', () => {
+    for (const mayHaveArrived of [false, true])
+      expect(idle(declined, mayHaveArrived, 2)).toEqual({ do: 'take-up', state: declined, say: 'nothing' });
+  });
+
+  it('loads the page again for what the form cannot show', () => {
+    for (const told of [
+      { state: 'processing', version: '2' },
+      { state: 'succeeded', version: '3' },
+      { state: 'declined', version: '3' },
+    ])
+      expect(idle(told)).toEqual({ do: 'reload' });
+  });
+
+  it('ignores what is shown already, and what is older', () => {
+    expect(idle({ state: 'open', version: '1' })).toEqual({ do: 'ignore' });
+    expect(idle({ ...declined, version: '0' }, true)).toEqual({ do: 'ignore' });
+  });
+});
+
+describe('isFirstSightOfProcessing', () => {
+  it.each<[Waiting, boolean]>([
+    ['answer', true],
+    ['no', true],
+    ['yes', false],
+    ['unknown', false],
+    ['elsewhere', false],
+    ['interrupted', false],
+  ])('while waiting %s: %p', (waiting, isFirst) => {
+    expect(isFirstSightOfProcessing({ state: 'processing' }, waiting)).toBe(isFirst);
+    expect(isFirstSightOfProcessing({ state: 'open' }, waiting)).toBe(false);
   });
 });
 
@@ -187,6 +343,22 @@ describe('PaymentReference', () => {
     expect(new PaymentReference(store, 's-1', 2, uuids()).isUnanswered()).toBe(false);
     pressed.settle();
     expect(inDocument().isUnanswered()).toBe(false);
+  });
+
+  it('may have arrived once a send was not answered, until it is settled; a document loaded later knows it too', () => {
+    for (const store of [memory(), undefined]) {
+      const reference = new PaymentReference(store, 's-1', 1, uuids());
+      reference.get();
+      // Not sent yet, or refused at once.
+      expect(reference.mayHaveArrived).toBe(false);
+      reference.markUnanswered();
+      expect(reference.mayHaveArrived).toBe(true);
+      expect(new PaymentReference(store, 's-1', 1, uuids()).mayHaveArrived).toBe(store !== undefined);
+      expect(new PaymentReference(store, 's-1', 2, uuids()).mayHaveArrived).toBe(false);
+      reference.settle();
+      expect(reference.mayHaveArrived).toBe(false);
+      expect(new PaymentReference(store, 's-1', 1, uuids()).mayHaveArrived).toBe(false);
+    }
   });
 
   it('is another for another try and another session', () => {

@@ -9,29 +9,71 @@ export interface SessionState {
   state: string;
   /** As text, whatever its type on the wire. */
   version?: string | undefined;
+  /** Until when the form can be used; ISO 8601 UTC. */
+  expiresAt?: string;
+  /** After a try that failed: what the form says now. */
+  decline?: DeclinedTry | undefined;
 }
 
+/** As the server words it. */
+export interface DeclinedTry {
+  /** Number of the coming try. */
+  try: number;
+  title: string;
+  next: string;
+  triesLeft: string;
+  /** The payment's reference, in words. */
+  reference?: string;
+  /** The field that the bank did not accept, where it said. */
+  field?: string;
+}
+
+/** A state from which the form goes on without being loaded again. */
+export type DeclinedState = SessionState & { decline: DeclinedTry };
+
 export type PostOutcome =
-  | { kind: 'answered'; httpStatus: number; state?: string; message?: string; redirectUrl?: string }
-  | { kind: 'unreachable' };
+  | {
+      kind: 'answered';
+      httpStatus: number;
+      state?: string;
+      message?: string;
+      redirectUrl?: string;
+      told?: SessionState;
+    }
+  /** `neverSent`: the browser had no network and gave up at once. Otherwise it may have arrived. */
+  | { kind: 'unreachable'; neverSent?: boolean };
+
+/** Whether the server is known to have the payment, or that of another payer. */
+export type Sent = 'yes' | 'unknown' | 'no' | 'elsewhere';
 
 export type NextStep =
   /** The server renders the truth. */
   | { do: 'reload' }
+  /** The same form for the next try, with what was typed but for the CVV. */
+  | { do: 'try-again'; state: DeclinedState }
   /** To the bank's own page, which leads back. */
   | { do: 'leave'; to: string }
-  /** Keep asking. `sent`: whether the server is known to have the payment, or somebody else's. */
-  | { do: 'poll'; sent: 'yes' | 'unknown' | 'elsewhere' }
-  /** The form again, with the server's words or with our own. */
-  | { do: 'correct'; message?: string; problem: 'refused' | 'tooMany' };
+  /** Keep asking. */
+  | { do: 'poll'; sent: Sent }
+  | Correction;
+
+/** The form again, with the server's words or with our own. */
+export interface Correction {
+  do: 'correct';
+  message?: string;
+  problem: 'refused' | 'tooMany' | 'notSent';
+}
 
 /** After `POST …/payments`. */
 export function afterPost(outcome: PostOutcome): NextStep {
-  if (outcome.kind === 'unreachable') return { do: 'poll', sent: 'unknown' };
-  const { httpStatus, state, message, redirectUrl } = outcome;
+  if (outcome.kind === 'unreachable') return { do: 'poll', sent: outcome.neverSent === true ? 'no' : 'unknown' };
+  const { httpStatus, state, message, redirectUrl, told } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
+    if (told && hasDecline(told)) return { do: 'try-again', state: told };
     if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'leave', to: redirectUrl };
-    return state === undefined || state === 'processing' ? { do: 'poll', sent: 'yes' } : { do: 'reload' };
+    // Something in between has answered in our place: nobody knows whether the payment has passed it.
+    if (state === undefined) return { do: 'poll', sent: 'unknown' };
+    return state === 'processing' ? { do: 'poll', sent: 'yes' } : { do: 'reload' };
   }
   // Somebody pays this session at this moment, perhaps this payer in another tab.
   if (httpStatus === 409) return { do: 'poll', sent: 'elsewhere' };
@@ -43,22 +85,67 @@ export function afterPost(outcome: PostOutcome): NextStep {
   return { do: 'poll', sent: 'unknown' };
 }
 
+/**
+ * After `correct`, with the state that the server was then asked for. The page may be out of date: then the payer needs the
+ * new one. And a refusal is about one send only: where an earlier send may have arrived, neither the refusal nor a session
+ * that is still open proves that nothing is charged, so the message does not say it.
+ *
+ * @param current undefined when the server did not answer
+ */
+export function afterRefusal(input: {
+  refusal: Correction;
+  current: SessionState | undefined;
+  shown: SessionState;
+  mayHaveArrived: boolean;
+}): NextStep {
+  const { refusal, current, shown, mayHaveArrived } = input;
+  if (current && isChanged(current, shown)) return { do: 'reload' };
+  if (!mayHaveArrived) return refusal;
+  return current ? { ...refusal, problem: 'notSent' } : { do: 'poll', sent: 'unknown' };
+}
+
 /** An address of another kind would be run, not opened. */
 function isWebAddress(address: string | undefined): address is string {
   return address !== undefined && /^https?:\/\//i.test(address);
 }
 
-/** Whether this answer settles a reference: a later press of Pay is then another payment. */
-export function settlesReference(outcome: PostOutcome): boolean {
-  if (outcome.kind === 'unreachable') return false;
-  return (outcome.httpStatus >= 200 && outcome.httpStatus < 300) || [400, 402].includes(outcome.httpStatus);
+/** Whether the form that is shown can go on with the next try. */
+export function hasDecline(state: SessionState): state is DeclinedState {
+  return state.state === 'declined' && state.decline !== undefined && state.version !== undefined;
 }
 
 /**
- * What the page waits for while it polls; `answer`: the POST is still under way; `interrupted`: it was sent by the
- * document before this one, which was left before the answer came.
+ * Whether this answer settles a reference: a later press of Pay is then another payment.
+ *
+ * @param mayHaveArrived an earlier send of the reference may have arrived: a 400 does not say that the bank will not approve it
  */
-export type Waiting = 'answer' | 'yes' | 'unknown' | 'elsewhere' | 'interrupted';
+export function settlesReference(outcome: PostOutcome, mayHaveArrived: boolean): boolean {
+  if (outcome.kind === 'unreachable') return false;
+  const { httpStatus, state } = outcome;
+  if (httpStatus === 400) return !mayHaveArrived;
+  return (httpStatus >= 200 && httpStatus < 300 && state !== undefined) || httpStatus === 402;
+}
+
+/** Whether a POST without an answer was never sent: the browser had no network when it began, when it failed, nor in between. */
+export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean; isOffline: boolean }): boolean {
+  return network.wasOffline && !network.cameOnline && network.isOffline;
+}
+
+/**
+ * What the page waits for while it polls; `answer`: the POST is still under way; `no`: for a network, nothing was sent yet;
+ * `interrupted`: it was sent by the document before this one, which was left before the answer came.
+ */
+export type Waiting = 'answer' | 'yes' | 'unknown' | 'no' | 'elsewhere' | 'interrupted';
+
+/** What the page waits for after a send. A payment that may have arrived is never again one that was not sent. */
+export function waitingAfterSend(sent: Sent, mayHaveArrived: boolean): Sent {
+  return sent === 'no' && mayHaveArrived ? 'unknown' : sent;
+}
+
+/** Whether the page now has to say that a bank has a payment: until then it said that it sends, or that it is offline. */
+export function isFirstSightOfProcessing(polled: SessionState, waiting: Waiting): boolean {
+  return polled.state === 'processing' && (waiting === 'answer' || waiting === 'no');
+}
 
 export type PollStep = 'wait' | 'reload' | 'send-again' | 'give-back';
 
@@ -88,20 +175,56 @@ export function afterPoll(input: {
   if (isChanged(polled, shown)) return 'reload';
   if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'give-back' : 'wait';
   if (waiting === 'elsewhere') return input.unchangedPolls >= ELSEWHERE_POLLS ? 'reload' : 'wait';
+  // The server has answered, so there is a network again; a try without one does not count.
+  if (waiting === 'no') return 'send-again';
   if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'give-back';
   return 'wait';
 }
 
+export type IdleStep =
+  | { do: 'ignore' }
+  | { do: 'reload' }
+  /** The same form for the next try. `say`: whose try has failed, or nothing when the form already offers this try. */
+  | { do: 'take-up'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' };
+
+/**
+ * After the server told a state while the form waited for its payer.
+ *
+ * @param tryNumber the try that the form offers
+ * @param mayHaveArrived a payment of this form was given up without an answer: the try that failed is taken for that one
+ * @param isTyped something stands in the form: while somebody else pays it is not taken away, he may not succeed
+ */
+export function whileIdle(input: {
+  told: SessionState;
+  shown: SessionState;
+  tryNumber: number;
+  mayHaveArrived: boolean;
+  isTyped: boolean;
+}): IdleStep {
+  const { told, shown, tryNumber, mayHaveArrived, isTyped } = input;
+  if (!isChanged(told, shown)) return { do: 'ignore' };
+  if (told.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
+  if (!hasDecline(told)) return { do: 'reload' };
+  if (told.decline.try === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
+  return { do: 'take-up', state: told, say: mayHaveArrived ? 'decline' : 'elsewhere' };
+}
+
 /**
  * Whether the server would now render something else. `open` and `declined` are both the form, and a payer who is to be
- * verified may have asked for it, too: between these the version decides, where it is known.
+ * verified may have asked for it, too: between these the version decides, where it is known. An older version is an
+ * answer that a newer one has overtaken.
  */
 export function isChanged(polled: SessionState, shown: SessionState): boolean {
   const bothFree = isFree(polled.state) && isFree(shown.state);
   if (bothFree && polled.version !== undefined && shown.version !== undefined) {
-    return polled.version !== shown.version;
+    return isNewer(polled.version, shown.version);
   }
   return polled.state !== shown.state;
+}
+
+function isNewer(version: string, known: string): boolean {
+  const areNumbers = [version, known].every((one) => /^\d+$/.test(one));
+  return areNumbers ? Number(version) > Number(known) : version !== known;
 }
 
 function isFree(state: string): boolean {
@@ -132,6 +255,7 @@ export interface KeyValueStore {
 export class PaymentReference {
   private readonly key: string;
   private value: string | undefined;
+  private isSentUnanswered: boolean;
 
   constructor(
     private readonly store: KeyValueStore | undefined,
@@ -140,6 +264,7 @@ export class PaymentReference {
     private readonly randomUuid: () => string,
   ) {
     this.key = `svc-pay/${sessionId}/${tryNumber}`;
+    this.isSentUnanswered = this.isUnanswered();
   }
 
   get(): string {
@@ -154,8 +279,22 @@ export class PaymentReference {
     return typeof this.attempt((store) => store.getItem(this.key)) === 'string';
   }
 
+  /**
+   * Whether a payment with this reference may have arrived at the server: one that this document sent without an answer, or
+   * that an earlier document may have sent. A press whose only answer is a refusal does not count.
+   */
+  get mayHaveArrived(): boolean {
+    return this.isSentUnanswered;
+  }
+
+  /** A send had no answer that says what became of it. */
+  markUnanswered(): void {
+    this.isSentUnanswered = true;
+  }
+
   settle(): void {
     this.value = undefined;
+    this.isSentUnanswered = false;
     this.attempt((store) => store.removeItem(this.key));
   }
 

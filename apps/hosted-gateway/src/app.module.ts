@@ -9,17 +9,22 @@ import {
 } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
+import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
 import { AskForNews } from './pay/ask-for-news.js';
 import { CardKey } from './pay/card-key.js';
+import { CspReportsController, REPORTS_PER_MINUTE } from './pay/csp-reports.controller.js';
+import { ExtendSession } from './pay/extend-session.js';
 import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { PressesUnderWay } from './pay/presses-under-way.js';
 import { ShowPage } from './pay/show-page.js';
+import { ShownPayables } from './pay/shown-payables.js';
 import { WatchStates } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
+import { ReadSessionController } from './payments/read-session.controller.js';
 import { CancelSession } from './sessions/cancel-session.js';
 import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
@@ -29,6 +34,7 @@ import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
 import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { SlidingWindow } from './sliding-window.js';
 import { KnownTillCodes } from './till-codes/known-till-codes.js';
+import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
 @Module({
@@ -40,6 +46,12 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
         throttlers: [
           { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
           { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
+          {
+            name: 'reports',
+            ttl: 60_000,
+            limit: REPORTS_PER_MINUTE,
+            skipIf: (context) => context.getClass() !== CspReportsController,
+          },
         ],
         storage: new SlidingWindow(clock),
       }),
@@ -48,12 +60,15 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
   controllers: [
     SessionsController,
     PaymentsController,
+    ReadSessionController,
     NotificationFeedController,
     PayController,
+    CspReportsController,
     SessionsConsumer,
     TillCodesConsumer,
     CredentialsConsumer,
     SigningKeysConsumer,
+    BooksConsumer,
     deadLettersOf('hosted-gateway'),
   ],
   providers: [
@@ -61,13 +76,16 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     CancelSession,
     CardKey,
     CreateSession,
+    ExtendSession,
     FindMissingKeys,
     KnownTillCodes,
     PayOnPage,
     PressesUnderWay,
     SessionRepository,
     ShowPage,
+    ShownPayables,
     SiteCredentials,
+    TillInvoiceRepository,
     WatchStates,
     { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
     { provide: ReadinessCheck, useExisting: CardKey },

@@ -1,8 +1,12 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody } from './gateway-error-body.js';
+import { PageAssetFiles } from './pay/page-assets.js';
 
-const bodyOf = (error: DomainError): unknown => gatewayErrorBody(error, {} as never).body;
+const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
+  ({ method, url, headers: { accept } }) as FastifyRequest;
+const bodyOf = (error: DomainError): unknown => gatewayErrorBody(error, aRequest('/api/v3.1/sessions')).body;
 
 test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s has the status of row H1', (code) => {
   const { httpStatus, message } = ERROR_CATALOGUE[code];
@@ -21,5 +25,43 @@ test('every offending field has a message of its own, and nothing else of it is 
   expect(bodyOf(new DomainError('request.invalid', { fields, cause: new Error('inside') }))).toEqual({
     status: 'BadRequest',
     errors: [{ message: 'amount is missing' }, { message: 'origin is missing' }],
+  });
+});
+
+describe('a payer whose browser asked for the page', () => {
+  const asset = { file: 'a.js', integrity: 'sha384-x' };
+  beforeAll(() => {
+    jest.spyOn(PageAssetFiles, 'built').mockReturnValue({
+      manifest: { scripts: { en: asset, zu: asset }, style: { content: '', integrity: '' } },
+    } as PageAssetFiles);
+  });
+  afterAll(() => jest.restoreAllMocks());
+
+  const unavailable = new DomainError('service.not-ready');
+
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets one', (url) => {
+    const { contentType, body, headers } = gatewayErrorBody(unavailable, aRequest(url));
+    expect(contentType).toBe('text/html; charset=utf-8');
+    expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
+    expect(body).toContain('This page is not available at the moment');
+    expect(body).toContain('<meta http-equiv="refresh" content="5"/>');
+    expect(gatewayErrorBody(new DomainError('internal'), aRequest(url)).body).toBe(body);
+    const missing = gatewayErrorBody(new DomainError('resource.not-found'), aRequest(url)).body;
+    expect(missing).toContain('This payment page does not exist');
+    expect(missing).not.toContain('http-equiv="refresh"');
+  });
+
+  test.each<[string, FastifyRequest]>([
+    ['a call of its script', aRequest('/pay/1/state')],
+    ['a file', aRequest('/pay/assets/pay.js')],
+    ['a program', aRequest('/pay', { accept: 'application/json' })],
+    ['what is sent', aRequest('/pay', { method: 'POST' })],
+    ['the API', aRequest('/api/v3.1/sessions')],
+  ])('and %s gets JSON', (_, request) => {
+    expect(gatewayErrorBody(unavailable, request).contentType).toBe('application/json');
+  });
+
+  test('what was wrong with the request itself is no page', () => {
+    expect(gatewayErrorBody(new DomainError('request.invalid'), aRequest('/pay')).contentType).toBe('application/json');
   });
 });

@@ -12,6 +12,10 @@ import { KnownWebhookSecrets1763500003060 } from './migrations/1763500003060-kno
 import { SessionBoundsHold1763500003051 } from './migrations/1763500003051-session-bounds-hold.js';
 import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
+import { PaymentsByDate1763500003120 } from './migrations/1763500003120-payments-by-date.js';
+import { SessionLocale1763500003140 } from './migrations/1763500003140-session-locale.js';
+import { TillInvoices1763500003150 } from './migrations/1763500003150-till-invoices.js';
+import { SessionExtended1763500003160 } from './migrations/1763500003160-session-extended.js';
 import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
 
 /** Hosted sessions, what merchants read about their payments, and the payer's page. */
@@ -36,6 +40,10 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
     SessionBoundsHold1763500003051,
     KnownWebhookSecrets1763500003060,
     RoomForUpdates1763500003070,
+    PaymentsByDate1763500003120,
+    SessionLocale1763500003140,
+    TillInvoices1763500003150,
+    SessionExtended1763500003160,
   ],
   errorBody: gatewayErrorBody,
 };

@@ -5,7 +5,10 @@ import {
   CardKeyPublishedV1,
   type ChargeCard,
   ChargeCardV1,
+  type HostedSessionSource,
+  type PayableSource,
   CheckPaymentsV1,
+  type CommandType,
   type PayableDescriptor,
   type PaymentSnapshot,
   paymentError,
@@ -39,6 +42,11 @@ export interface Gateway extends TestService {
   payableOf(sessionId: string): Promise<PayableDescriptor>;
   /** Stands in for payment-processor: answers charges with what `answer` makes of them. */
   charges(answer: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
+  /** Stands in for whoever answers this command. */
+  responds<Request>(
+    command: CommandType<Request, unknown>,
+    answer: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
+  ): Promise<void>;
   /** The same for those who ask for news of a payable. */
   checks(answer: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
 }
@@ -105,6 +113,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
       if (!event) throw new Error('session.created was not published.');
       return event.payload.payable;
     },
+    responds: ({ name }, answer) => respond(name, answer as (request: unknown) => ReplyEnvelope),
     charges: (answer) => respond(ChargeCardV1.name, (command) => answer(command as ChargeCard)),
     checks: (answer) => respond(CheckPaymentsV1.name, (command) => answer(command as { payableId: string })),
   };
@@ -126,11 +135,11 @@ export function aSessionRequest(over: Record<string, unknown> = {}): Record<stri
   };
 }
 
-/** A payment of a session as payment-processor would report it; `version` is the payable's. */
-export function aPayment(
-  payable: PayableDescriptor,
-  over: Partial<PaymentSnapshot> & { version: number; tries?: number },
-): PaymentSnapshot {
+/** A payment of a session, or of an invoice, as payment-processor would report it; `version` is the payable's. */
+export function aPayment<Source extends PayableSource = HostedSessionSource>(
+  payable: PayableDescriptor<Source>,
+  over: Partial<PaymentSnapshot<Source>> & { version: number; tries?: number },
+): PaymentSnapshot<Source> {
   const { version, tries = 1, ...rest } = over;
   const state = rest.state ?? 'success';
   return {

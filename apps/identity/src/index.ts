@@ -3,9 +3,11 @@ import { ApiKeyRow } from './api-keys/api-key.row.js';
 import { IdentityModule } from './app.module.js';
 import { IdentityConfig } from './config.js';
 import { MerchantRow } from './merchants/merchant.row.js';
+import { AppendOnlyAuditLog1763500000160 } from './migrations/1763500000160-append-only-audit-log.js';
 import { Identity1763500000100 } from './migrations/1763500000100-identity.js';
 import { Partners1763500000110 } from './migrations/1763500000110-partners.js';
 import { LoginSuccesses1763500000131 } from './migrations/1763500000131-login-successes.js';
+import { MerchantFees1763500000142 } from './migrations/1763500000142-merchant-fees.js';
 import { MinimumAmount1763500000132 } from './migrations/1763500000132-minimum-amount.js';
 import { TellCustomers1763500000140 } from './migrations/1763500000140-tell-customers.js';
 import { NoWebhookUrl1763500000120 } from './migrations/1763500000120-no-webhook-url.js';
@@ -34,5 +36,7 @@ export const identityService: ServiceDefinition<IdentityConfig> = {
     MinimumAmount1763500000132,
     TellCustomers1763500000140,
     SiteWebhooks1763500000141,
+    MerchantFees1763500000142,
+    AppendOnlyAuditLog1763500000160,
   ],
 };

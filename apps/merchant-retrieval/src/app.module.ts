@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, deadLettersOf, rebuildOf } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';
 import { PaymentPartitions } from './payments/payment-partitions.js';
@@ -21,6 +22,7 @@ import { StreamController } from './stream/stream.controller.js';
     StreamController,
     PaymentsConsumer,
     RefundsConsumer,
+    BooksConsumer,
     CredentialsConsumer,
     rebuildOf('retrieval'),
     deadLettersOf('merchant-retrieval'),

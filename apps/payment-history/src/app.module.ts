@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, deadLettersOf, PartnerAuthModule, rebuildOf } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { BooksConsumer } from './books/books.consumer.js';
 import { PaymentHistoryConfig } from './config.js';
 import { PaymentPages } from './payments/payment-pages.js';
 import { PaymentRepository } from './payments/payment.repository.js';
@@ -10,7 +11,13 @@ import { READ_MODEL } from './payments/read-model.js';
 
 @Module({
   imports: [PartnerAuthModule],
-  controllers: [PaymentsController, PaymentsConsumer, rebuildOf('history'), deadLettersOf('payment-history')],
+  controllers: [
+    PaymentsController,
+    PaymentsConsumer,
+    BooksConsumer,
+    rebuildOf('history'),
+    deadLettersOf('payment-history'),
+  ],
   providers: [PaymentPages, PaymentRepository, ...rebuildableReadModel(READ_MODEL), adminKeyFrom(PaymentHistoryConfig)],
 })
 export class PaymentHistoryModule {}

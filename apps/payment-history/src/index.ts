@@ -8,6 +8,7 @@ import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-
 import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
 import { PaymentBoundsHold1763500007021 } from './migrations/1763500007021-payment-bounds-hold.js';
 import { CustomerIdAsSent1763500007030 } from './migrations/1763500007030-customer-id-as-sent.js';
+import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
 import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-customer-id-as-sent-holds.js';
 
 /** What partners and their customers have paid: one payment, or all of them in pages. */
@@ -29,5 +30,6 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
     CustomerIdAsSent1763500007030,
     CustomerIdAsSentHolds1763500007031,
     RoomForUpdates1763500007040,
+    MerchantOfPayment1763500007050,
   ],
 };

@@ -3,7 +3,7 @@ import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import type { RunningService, ServiceDefinition } from '@svc/service';
 import { anEvent, DistributedServices, isReady, standInFor, tell, waitUntil } from '@svc/testing';
-import { DataSource } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';
 import { paymentHistoryService } from './index.js';
@@ -24,7 +24,21 @@ class AddedConsumer {
 @Module({ imports: [paymentHistoryService.module], controllers: [AddedConsumer] })
 class NewerModule {}
 
-const newerRelease: ServiceDefinition<PaymentHistoryConfig> = { ...paymentHistoryService, module: NewerModule };
+class Added1763500007999 implements MigrationInterface {
+  readonly name = 'Added1763500007999';
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`CREATE TABLE added (nr int NOT NULL)`);
+  }
+  down(): Promise<void> {
+    return Promise.reject(new Error('Forward only.'));
+  }
+}
+
+const newerRelease: ServiceDefinition<PaymentHistoryConfig> = {
+  ...paymentHistoryService,
+  module: NewerModule,
+  migrations: [...paymentHistoryService.migrations, Added1763500007999],
+};
 const processor = standInFor('payment-processor');
 let services: DistributedServices;
 let env: Readonly<Record<string, string>>;
@@ -33,9 +47,8 @@ let older: RunningService;
 
 beforeAll(async () => {
   services = await DistributedServices.start();
-  env = await services.environment(paymentHistoryService, { SVC_ADMIN_KEY: ADMIN_KEY });
+  env = await services.environment(newerRelease, { SVC_ADMIN_KEY: ADMIN_KEY });
   older = await services.start(paymentHistoryService, env);
-  await older.app.get(DataSource).query(`CREATE TABLE added (nr int NOT NULL)`);
   paying = await services.start(processor, await services.environment(processor));
 });
 afterAll(() => services.close());

@@ -14,10 +14,17 @@ import { DeleteCard } from './cards/delete-card.js';
 import { StoreCard } from './cards/store-card.js';
 import { PaymentProcessorConfig } from './config.js';
 import { ChargeCard } from './hosted-payments/charge-card.js';
+import { ChargeInvoice } from './hosted-payments/charge-invoice.js';
 import { HostedPaymentsConsumer } from './hosted-payments/hosted-payments.consumer.js';
 import { CheckPayments } from './jobs/check-payments.js';
 import { CleanupJob } from './jobs/cleanup-job.js';
 import { RecoverAttempts } from './jobs/recover-attempts.js';
+import { LedgerMetrics } from './ledger/ledger-metrics.js';
+import { LedgerController } from './ledger/ledger.controller.js';
+import { SealLedger } from './ledger/seal-ledger.js';
+import { SealRepository } from './ledger/seal.repository.js';
+import { VerifyLedger } from './ledger/verify-ledger.js';
+import { MerchantTerms } from './merchants/merchant-terms.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
@@ -35,6 +42,15 @@ import { AttemptRepository } from './payments/attempt.repository.js';
 import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
+import { Books } from './reconciliation/books.js';
+import { DayTotals } from './reconciliation/day-totals.js';
+import { ReconcileDay } from './reconciliation/reconcile-day.js';
+import { ReconciliationJob } from './reconciliation/reconciliation-job.js';
+import { ReconciliationMetrics } from './reconciliation/reconciliation-metrics.js';
+import { ReconciliationRepository } from './reconciliation/reconciliation.repository.js';
+import { ReconciliationsController } from './reconciliation/reconciliations.controller.js';
+import { ReversalNotices } from './reconciliation/reversal-notices.js';
+import { StatementRepository } from './reconciliation/statement.repository.js';
 import { AdminRefunds } from './refunds/admin-refunds.js';
 import { AdminRefundsController } from './refunds/admin-refunds.controller.js';
 import { CreateRefund } from './refunds/create-refund.js';
@@ -44,6 +60,10 @@ import { RefundsController } from './refunds/refunds.controller.js';
 import { SendRefund } from './refunds/send-refund.js';
 import { SettleRefund } from './refunds/settle-refund.js';
 import { ReversalRepository } from './reversals/reversal.repository.js';
+import { AdminSettlementsController } from './settlements/admin-settlements.controller.js';
+import { SettlementRepository } from './settlements/settlement.repository.js';
+import { SettlementStatements } from './settlements/settlement-statements.js';
+import { SettlementsController } from './settlements/settlements.controller.js';
 import { FinishVerification } from './verifications/finish-verification.js';
 import { VerificationRepository } from './verifications/verification.repository.js';
 
@@ -56,6 +76,10 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantAccountsController,
     RefundsController,
     AdminRefundsController,
+    SettlementsController,
+    AdminSettlementsController,
+    ReconciliationsController,
+    LedgerController,
     ReturnedPayersController,
     PayablesConsumer,
     HostedPaymentsConsumer,
@@ -68,18 +92,23 @@ import { VerificationRepository } from './verifications/verification.repository.
     Acquirers,
     AdminRefunds,
     AttemptRepository,
+    Books,
     CardKeys,
     CardRepository,
     ChargeAttempt,
     ChargeCard,
+    ChargeInvoice,
     CheckPayments,
     CleanupJob,
     ClosePayable,
     CreateRefund,
+    DayTotals,
     DeleteCard,
     FinishVerification,
+    LedgerMetrics,
     MakePayment,
     MerchantAccountRepository,
+    MerchantTerms,
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
@@ -87,16 +116,27 @@ import { VerificationRepository } from './verifications/verification.repository.
     PaymentMethods,
     ResolveCode,
     PaymentRepository,
+    ReconcileDay,
+    ReconciliationJob,
+    ReconciliationMetrics,
+    ReconciliationRepository,
     RecoverAttempts,
     RecoverRefunds,
     RefundRepository,
+    ReversalNotices,
     ReversalRepository,
     RotateCardKey,
+    SealLedger,
+    SealRepository,
     SendRefund,
     SettleAttempt,
     SettleRefund,
+    SettlementRepository,
+    SettlementStatements,
+    StatementRepository,
     StoreCard,
     VerificationRepository,
+    VerifyLedger,
     {
       provide: Acquirer,
       inject: [PaymentProcessorConfig],

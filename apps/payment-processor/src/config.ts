@@ -39,4 +39,14 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @Min(1)
   @Max(1_000)
   SVC_ACQUIRER_CONCURRENCY: number = 100;
+
+  /**
+   * A reconciliation leaves out what became final less than this ago, in milliseconds: its event may be on its way to another
+   * service.
+   */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(3_600_000)
+  SVC_RECONCILIATION_GRACE_MS: number = 60_000;
 }

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CardKeyPublishedV1,
+  type AnyPaymentSnapshot,
   type ChargeCard,
   ChargeCardV1,
+  type ChargeInvoice,
+  ChargeInvoiceV1,
   CheckPaymentsV1,
   ERROR_CATALOGUE,
   FindPayableV1,
@@ -15,6 +18,7 @@ import {
   type OpenedPayable,
   type OpenPayable,
   OpenPayableV1,
+  type InvoiceSource,
   type PayableDescriptor,
   type PayableSnapshot,
   type PayableSource,
@@ -28,7 +32,9 @@ import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
+import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
+import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
 
 import { encryptedCard } from './encrypted-card.js';
@@ -39,16 +45,21 @@ export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
-  /** Asks that nobody may pay it any more. */
+  /** The same on the page of an invoice; its amount without a tip, unless told otherwise. */
+  payInvoice(
+    payable: PayableDescriptor<InvoiceSource>,
+    options?: Omit<PayOptions, 'command'> & { readonly command?: Partial<ChargeInvoice> },
+  ): Promise<AnyPaymentSnapshot>;
   /** As code-decoder asks for it. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
+  /** Asks that nobody may pay it any more. */
   close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Asks that it can be paid from now on. */
   open(command: OpenPayable): Promise<OpenedPayable>;
   /** Somebody looks at it. */
-  check(payable: PayableDescriptor): Promise<PaymentSnapshot[]>;
+  check(payable: PayableDescriptor<PayableSource>): Promise<PaymentSnapshot[]>;
   /** The payer answers on the bank's page. */
-  answerChallenge(payment: PaymentSnapshot, answer: 'confirm' | 'refuse'): Promise<void>;
+  answerChallenge(payment: Pick<AnyPaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
   /** What the acquirer's own books say it charged and did not give back, by payment reference. */
   charged(): string[];
   /** The file in which the bank writes what it did. */
@@ -60,6 +71,8 @@ export interface Processor extends TestService {
   recover(): Promise<number>;
   recoverRefunds(): Promise<number>;
   clearUp(): Promise<number>;
+  /** Seals once, at most this many transfers, and closes the days that are due. */
+  seal(transfersMax?: number): Promise<number>;
 }
 
 export interface PayOptions {
@@ -111,34 +124,48 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
   });
   // Tests step the jobs; one that ran by itself as well would take the work away from them.
-  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob])
+  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob, SealLedger, ReconciliationJob])
     await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
+  const pressed = async (
+    { payableId }: PayableDescriptor<PayableSource>,
+    { card, try: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command'>,
+  ): Promise<Omit<ChargeCard, 'payable'>> => ({
+    reference,
+    try: nth,
+    encryptedCard: await encryptedCard(
+      cardKey!.payload.publicJwk,
+      { sessionId: payableId, try: nth },
+      card ? { cardNumber: card } : {},
+    ),
+    payerReturnUrl: `https://pay.example/pay?sessionId=${payableId}`,
+    deadline: test.clock.later(15_000).toISOString(),
+  });
   return {
     ...test,
     cardKey: cardKey!.payload.publicJwk,
     shown,
     tillInvoices,
     books: store,
-    pay: async (payable, { card, try: nth = 1, reference = randomUUID(), command = {} } = {}) =>
+    pay: async (payable, { command = {}, ...options } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
-        reference,
-        try: nth,
-        encryptedCard: await encryptedCard(
-          cardKey!.payload.publicJwk,
-          { sessionId: payable.payableId, try: nth },
-          card ? { cardNumber: card } : {},
-        ),
-        payerReturnUrl: `https://pay.example/pay?sessionId=${payable.payableId}`,
-        deadline: test.clock.later(15_000).toISOString(),
+        ...(await pressed(payable, options)),
+        ...command,
+      }),
+    payInvoice: async (payable, { command = {}, ...options } = {}) =>
+      commands.request(ChargeInvoiceV1, {
+        payable,
+        amount: payable.amount,
+        tipAmount: 0,
+        ...(await pressed(payable, options)),
         ...command,
       }),
     findPayable: (payableId) => commands.request(FindPayableV1, { payableId }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
     open: (command) => commands.request(OpenPayableV1, command),
-    check: ({ payableId }) => commands.request(CheckPaymentsV1, { payableId }),
+    check: async ({ payableId }) => (await commands.request(CheckPaymentsV1, { payableId })) as PaymentSnapshot[],
     answerChallenge: async ({ verificationUrl = '' }, answer) => {
       const { status } = await fetch(verificationUrl, {
         method: 'POST',
@@ -158,6 +185,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     recover: () => test.service.app.get(RecoverAttempts).runOnce(),
     recoverRefunds: () => test.service.app.get(RecoverRefunds).runOnce(),
     clearUp: () => test.service.app.get(CleanupJob).runOnce(),
+    seal: (transfersMax) => test.service.app.get(SealLedger).runOnce(transfersMax),
     stop: async () => {
       await test.stop();
       await acquirer.close();

@@ -21,6 +21,8 @@ export interface ChargeRecord {
   readonly reversedAmount?: number;
   /** What the card does when it is refunded; absent: it takes the refund at once. */
   readonly refundBehaviour?: RefundBehaviour;
+  /** Which parts of the payer's context came with it, such as `browser.userAgent`; what they said is kept nowhere. */
+  readonly payerContext?: readonly string[];
   /** ISO 8601 UTC. Absent from lines of earlier releases, which stand on no statement. */
   readonly at?: string;
   /** The card's owner has to be verified first; with `challenged`, and after its reversal. */

@@ -55,6 +55,33 @@ test.each([
   });
 });
 
+test('keeps which parts of the payer’s context came with a charge, and nothing of what they say', async () => {
+  const browser = { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, javaScriptEnabled: true };
+  const charge = { ...aCharge(), payer: { address: '203.0.113.7', email: 'payer@karoo.example', browser } };
+  const record = (await (await post('/charges', charge)).json()) as { payerContext: string[] };
+  expect(record.payerContext).toEqual([
+    'address',
+    'browser.javaScriptEnabled',
+    'browser.language',
+    'browser.screenWidth',
+    'browser.userAgent',
+    'email',
+  ]);
+  expect(linesOf(charge.key).join()).toContain('browser.userAgent');
+  expect(readFileSync(store, 'utf8')).not.toMatch(/Karoobrowser|af-x-karoo|1441|203\.0\.113|karoo\.example/);
+  expect(await (await post('/charges', aCharge())).json()).not.toHaveProperty('payerContext');
+});
+
+test.each([
+  { address: 'not an address' },
+  { email: 'none' },
+  { browser: { userAgent: 'x'.repeat(2049) } },
+  { browser: { screenWidth: -1 } },
+  { browser: 'x' },
+])('refuses the payer’s context %j, which the platform must not send', async (payer) => {
+  expect((await post('/charges', { ...aCharge(), payer })).status).toBe(400);
+});
+
 test('charges at once and answers late: asked meanwhile, it says what happened', async () => {
   const charge = aCharge('4000000000006009');
   const answer = post('/charges', charge).catch(() => 'closed before it was answered');

@@ -19,6 +19,35 @@ export interface RunningAcquirer {
   close(): Promise<void>;
 }
 
+/** What 3-D Secure 2 calls browser data, with its bounds. */
+const PAYER = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    address: {
+      anyOf: [
+        { type: 'string', format: 'ipv4' },
+        { type: 'string', format: 'ipv6' },
+      ],
+    },
+    email: { type: 'string', format: 'email', maxLength: 254 },
+    browser: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        acceptHeader: { type: 'string', minLength: 1, maxLength: 2048 },
+        userAgent: { type: 'string', minLength: 1, maxLength: 2048 },
+        language: { type: 'string', minLength: 1, maxLength: 35 },
+        screenWidth: { type: 'integer', minimum: 0, maximum: 999_999 },
+        screenHeight: { type: 'integer', minimum: 0, maximum: 999_999 },
+        colorDepth: { type: 'integer', minimum: 1, maximum: 48 },
+        timeZoneOffsetMinutes: { type: 'integer', minimum: -840, maximum: 840 },
+        javaScriptEnabled: { type: 'boolean' },
+      },
+    },
+  },
+} as const;
+
 const CHARGE_BODY = {
   type: 'object',
   required: ['key', 'paymentReference', 'amount', 'currency'],
@@ -32,6 +61,7 @@ const CHARGE_BODY = {
     vaultToken: { type: 'string', minLength: 1, maxLength: 100 },
     challengeReference: { type: 'string', minLength: 1, maxLength: 100 },
     returnUrl: { type: 'string', pattern: '^https?://', maxLength: 2048 },
+    payer: PAYER,
   },
 } as const;
 

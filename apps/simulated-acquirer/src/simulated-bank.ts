@@ -77,6 +77,8 @@ export interface ChargeRequest extends BankAccount {
   readonly challengeReference?: string;
   /** Where the payer goes on after a challenge; without it the bank asks for none. */
   readonly returnUrl?: string;
+  /** The payer's address, e-mail and browser, as far as they are known. */
+  readonly payer?: { readonly browser?: object };
 }
 
 export interface RefundRequest extends BankAccount {
@@ -224,6 +226,7 @@ export class SimulatedBank {
       acquirerReference: randomUUID(),
       charged: !reason && !isChallenged,
       ...(REFUND_BEHAVIOURS.has(behaviour) ? { refundBehaviour: behaviour as RefundBehaviour } : {}),
+      ...(request.payer ? { payerContext: partsOf(request.payer) } : {}),
       at: this.now().toISOString(),
       ...(isChallenged ? { challenge: { reference: randomUUID(), state: 'pending', returnUrl } } : {}),
     });
@@ -260,6 +263,11 @@ export class SimulatedBank {
     const record = this.store.findChallenged(challengeReference);
     return record?.outcome === 'challenged' && record.challenge.state === 'passed' ? undefined : 'not-verified';
   }
+}
+
+/** The names of what is there, never what it says. */
+function partsOf({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): string[] {
+  return [...Object.keys(rest), ...Object.keys(browser ?? {}).map((name) => `browser.${name}`)].sort();
 }
 
 /** Lines of earlier releases name no account: they belong to whoever asks. */

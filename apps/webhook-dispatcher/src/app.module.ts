@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
+import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
@@ -23,6 +24,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     NotificationsConsumer,
     NotificationsController,
     ReplaysController,
+    BooksConsumer,
     deadLettersOf('webhook-dispatcher'),
   ],
   providers: [

@@ -5,6 +5,7 @@ import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
 import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
 import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
+import { NotifiedSince1763500000550 } from './migrations/1763500000550-notified-since.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
 import { RecordByLookUps1763500000509 } from './migrations/1763500000509-record-by-look-ups.js';
 import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
@@ -27,5 +28,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     UnsignedNotifications1763500000507,
     SiteWebhooks1763500000508,
     RecordByLookUps1763500000509,
+    NotifiedSince1763500000550,
   ],
 };

@@ -1,4 +1,4 @@
-import { hashApiKey, isApiKeyShaped, newApiKey } from './api-key.js';
+import { hashApiKey, isApiKeyShaped, keyProblem, newApiKey } from './api-key.js';
 
 describe('API keys', () => {
   it.each([
@@ -40,5 +40,24 @@ describe('API keys', () => {
     `svc_test_site_${random.slice(1)}+`,
   ])('do not look like %j', (text) => {
     expect(isApiKeyShaped(text)).toBe(false);
+  });
+
+  it.each([
+    [undefined, 'The header x-api-key is missing.'],
+    ['', 'The header x-api-key is missing.'],
+    [['a', 'b'], 'The header x-api-key was sent more than once.'],
+    [`whsec_${random}`, 'x-api-key has a webhook secret: send the API key.'],
+    [`svc_live_partner_${random}`, 'x-api-key has the key of a partner: send one of a site or a merchant.'],
+    [
+      `svc_admin_${random}`,
+      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
+    ],
+    [
+      `svc_test_site_${random.slice(1)}`,
+      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
+    ],
+    [`svc_test_merchant_${random}`, 'x-api-key has a key that is not known, was revoked, or is of somebody else.'],
+  ])('%j is refused with what it shows: %s', (text, says) => {
+    expect(keyProblem(text, ['site', 'merchant'])).toBe(says);
   });
 });

@@ -20,3 +20,22 @@ export function hashApiKey(apiKey: string): string {
 export function isApiKeyShaped(text: unknown): text is string {
   return typeof text === 'string' && SHAPE.test(text);
 }
+
+/**
+ * Why a key was refused, in words for whoever sent it. It says nothing but what the text itself shows: whether a key of that
+ * form exists, and whose it is, stays here.
+ *
+ * @param kinds whose keys are taken
+ */
+export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
+  if (apiKey === undefined || apiKey === '') return 'The header x-api-key is missing.';
+  if (typeof apiKey !== 'string') return 'The header x-api-key was sent more than once.';
+  if (apiKey.startsWith('whsec_')) return 'x-api-key has a webhook secret: send the API key.';
+  const wanted = kinds.map((kind) => `a ${kind}`).join(' or ');
+  const kind = /^svc_(?:test|live)_([a-z]+)_/.exec(apiKey)?.[1];
+  if (kind !== undefined && !kinds.some((each) => each === kind))
+    return `x-api-key has the key of a ${kind}: send one of ${wanted}.`;
+  if (!isApiKeyShaped(apiKey))
+    return `x-api-key has no key: one of ${wanted} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
+  return 'x-api-key has a key that is not known, was revoked, or is of somebody else.';
+}

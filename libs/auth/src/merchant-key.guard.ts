@@ -2,7 +2,7 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import type { Mode } from '@svc/contracts';
 import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped } from './api-key.js';
+import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 
 /** What a key of a merchant or site may see and change on the path it was sent to. */
 export interface AuthenticatedMerchant {
@@ -46,8 +46,10 @@ export class MerchantKeyGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<MerchantRequest>();
     const { merchantId, siteId } = request.params;
     const isOfSite = 'siteId' in request.params;
-    const key = await this.find(apiKeyOf(request), siteId);
-    if (!key) throw new DomainError('credentials.invalid');
+    const apiKey = apiKeyOf(request);
+    const key = await this.find(apiKey, siteId);
+    // The answer has no body (C5); the log says why.
+    if (!key) throw new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isOfSite ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
       .map(([field]) => ({ field, message: `${field} must be a number` }));

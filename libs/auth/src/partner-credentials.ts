@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped } from './api-key.js';
+import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 import { publicKeyOf } from './token-key.js';
 
 /** The organisation a partner key speaks for. */
@@ -30,7 +30,9 @@ export class PartnerCredentials {
 
   /** Throws `credentials.invalid` for a key that is unknown, revoked, or a merchant's. */
   async getPartnerKey(apiKey: unknown): Promise<PartnerKey> {
-    if (!isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
+    const refused = (): DomainError =>
+      new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['partner']) });
+    if (!isApiKeyShaped(apiKey)) throw refused();
     const hash = hashApiKey(apiKey);
     const found = await this.partnerKeys.find(hash, async () => {
       const [row] = await this.dataSource.query<PartnerKey[]>(
@@ -40,7 +42,7 @@ export class PartnerCredentials {
       );
       return row;
     });
-    if (!found) throw new DomainError('credentials.invalid');
+    if (!found) throw refused();
     return found;
   }
 

@@ -312,9 +312,9 @@ describe('PartnerGuard', () => {
 
   it('does not call a token wrong when its own tables cannot be asked', async () => {
     const authorization = await bearer();
-    await test.dataSource.query(`ALTER TABLE known_token_keys RENAME TO away`);
+    await test.superuser.query(`ALTER TABLE known_token_keys RENAME TO away`);
     const answer = await call(authorization);
     expect(answer.status).toBe(500);
-    await test.dataSource.query(`ALTER TABLE away RENAME TO known_token_keys`);
+    await test.superuser.query(`ALTER TABLE away RENAME TO known_token_keys`);
   });
 });

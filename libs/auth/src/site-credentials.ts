@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped } from './api-key.js';
+import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 
 /** The site that a hosted gateway call speaks for, and how it showed that it may. */
 export interface AuthenticatedSite {
@@ -42,17 +42,22 @@ export class SiteCredentials {
     this.kept = new KeptForASecond(clock);
   }
 
-  /** Throws `credentials.invalid` whatever is wrong, so that nobody learns which merchants and sites exist. */
-  async authenticate({ merchantId, merchantSiteId, apiKey }: SiteClaim): Promise<AuthenticatedSite> {
-    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw new DomainError('credentials.invalid');
+  /**
+   * Throws `credentials.invalid` whatever is wrong. Its message says only what the claim itself shows, so that nobody learns which
+   * merchants and sites exist.
+   */
+  async authenticate(claim: SiteClaim): Promise<AuthenticatedSite> {
+    const { merchantId, merchantSiteId, apiKey } = claim;
+    const refused = (): DomainError => new DomainError('credentials.invalid', { message: claimProblem(claim) });
+    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw refused();
     // A wrong key is always 401, also where none is needed (A8).
-    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw new DomainError('credentials.invalid');
+    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw refused();
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
 
     const site = await this.kept.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
       this.lookUp(Number(merchantId), Number(merchantSiteId), hash),
     );
-    if (!site) throw new DomainError('credentials.invalid');
+    if (!site) throw refused();
     return site;
   }
 
@@ -76,4 +81,14 @@ export class SiteCredentials {
       allowedHosts: row.allowed_hosts,
     };
   }
+}
+
+function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteClaim): string {
+  for (const [header, value] of Object.entries({ merchantId, merchantSiteId })) {
+    if (value === undefined || value === '') return `The header ${header} is missing.`;
+    if (!isNumericId(value)) return `The header ${header} must be a number, as in 1001.`;
+  }
+  return apiKey === undefined
+    ? 'There is no such site, or it needs its key in the header x-api-key.'
+    : keyProblem(apiKey, ['site', 'merchant']);
 }

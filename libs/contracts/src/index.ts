@@ -1,5 +1,7 @@
+export * from './commands/books.js';
 export * from './commands/charge.js';
 export * from './commands/payables.js';
+export * from './commands/payer-context.js';
 export * from './commands/show-payment.js';
 export * from './errors.js';
 export * from './events/credentials.js';
@@ -21,6 +23,7 @@ export * from './http/payment-notice.js';
 export * from './http/payment-notification.js';
 export * from './http/payments.js';
 export * from './http/refunds.js';
+export * from './http/settlements.js';
 export * from './payment-status.js';
 export * from './routes.js';
 export * from './validation.js';

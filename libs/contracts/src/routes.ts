@@ -40,6 +40,7 @@ export const ROUTES: readonly Route[] = [
     .flatMap((owner) => [`${owner}/invoices/*/payments`, `${owner}/payments`, `${owner}/payments/*`])
     .map((path) => ({ host: 'api' as const, path, app: 'merchant-retrieval' })),
   { host: 'api', path: `${MERCHANT}/refunds`, app: 'payment-processor' },
+  { host: 'api', path: `${MERCHANT}/settlements/*`, app: 'payment-processor' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/c', app: 'hosted-gateway' },
@@ -53,6 +54,9 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/merchant-accounts', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/refunds', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/settlements', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/reconciliations', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/ledger', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },

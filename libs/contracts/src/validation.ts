@@ -6,6 +6,8 @@ export const MAX_AMOUNT_CENTS = 100_000_000_000;
 export const MAX_IDENTIFIER_LENGTH = 100;
 /** Longest URL (C6). */
 export const MAX_URL_LENGTH = 2048;
+/** Longest language tag. */
+export const MAX_LOCALE_LENGTH = 35;
 export const MAX_CUSTOM_FIELDS = 20;
 export const MAX_CUSTOM_FIELD_KEY_LENGTH = 64;
 export const MAX_CUSTOM_FIELD_VALUE_LENGTH = 512;
@@ -37,6 +39,27 @@ export function isText(value: unknown, maxLength: number): value is string {
     value.isWellFormed() &&
     !/[\u0000-\u001f\u007f-\u009f]/.test(value)
   );
+}
+
+/** A language tag of BCP 47 such as `zu-ZA`, at most {@link MAX_LOCALE_LENGTH} characters. Which languages there are is another question. */
+export function IsLocale(options?: ValidationOptions): PropertyDecorator {
+  return (target, propertyKey) =>
+    registerDecorator({
+      name: 'isLocale',
+      target: target.constructor,
+      propertyName: propertyKey as string,
+      options: { message: '$property must be a BCP 47 language tag such as zu-ZA', ...options },
+      validator: { validate: isLocale },
+    });
+}
+
+export function isLocale(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > MAX_LOCALE_LENGTH) return false;
+  try {
+    return Intl.getCanonicalLocales(value).length === 1;
+  } catch {
+    return false;
+  }
 }
 
 /** A whole number of cents between 1 and {@link MAX_AMOUNT_CENTS}; a number, never text (C1: no coercion). */

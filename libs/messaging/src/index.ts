@@ -1,3 +1,4 @@
+export * from './book-reader.js';
 export * from './broker.js';
 export * from './commands.js';
 export * from './consumer.js';

@@ -4,7 +4,7 @@ import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription 
 import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
 import type { MessagingLog } from './log.js';
-import { hasType, isBehind, type LogBounds, readLog } from './log-reader.js';
+import { hasType, isBehind, lagBehind, type LogBounds, readLog } from './log-reader.js';
 import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
 import { ensureMonthPartitions } from './month-partitions.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
@@ -99,6 +99,15 @@ export class Relay {
     await Promise.all(this.loops.values());
     // Without a database the lease cannot be given back and runs out by itself.
     await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not given back'));
+  }
+
+  /** When the oldest event was written that has not been handed over to every target; undefined where there is none. */
+  async findOldestWaiting(): Promise<Date | undefined> {
+    const lags = await Promise.all(
+      this.broker.targets().map(({ name, types }) => lagBehind(this.dataSource, name, types)),
+    );
+    const times = lags.flatMap(({ since }) => (since ? [since.getTime()] : []));
+    return times.length === 0 ? undefined : new Date(Math.min(...times));
   }
 
   /** Hands over everything that can be read now, to every target. For tests and for catching up. */

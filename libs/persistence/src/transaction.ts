@@ -1,4 +1,4 @@
-import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 
 declare const inTransactionOnly: unique symbol;
 
@@ -43,8 +43,7 @@ function isPartitionViolation(error: unknown): boolean {
 
 /** SQLSTATE of an error of PostgreSQL, e.g. `23505`. */
 export function sqlState(error: unknown): string | undefined {
-  const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  const code = (driverError as { code?: unknown } | null)?.code;
+  const { code } = driverErrorOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
@@ -54,8 +53,15 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 function constraintOf(error: unknown): string | undefined {
-  const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  return (driverError as { constraint?: string }).constraint;
+  return driverErrorOf(error).constraint;
+}
+
+/**
+ * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: a program without a database
+ * uses these functions as well, and would load TypeORM for them.
+ */
+function driverErrorOf(error: unknown): { readonly code?: unknown; readonly constraint?: string } {
+  return (error as { driverError?: object } | null | undefined)?.driverError ?? error ?? {};
 }
 
 /**

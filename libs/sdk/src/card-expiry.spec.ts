@@ -15,6 +15,11 @@ describe('parseExpiry', () => {
     '052027',
     '2027-05',
     '05.27',
+    '2027/05',
+    '2027 / 05',
+    '202705',
+    '2027-5',
+    '527',
     '０５/２７',
   ])('reads %p as May 2027', (text) =>
     expect(parseExpiry(text, now)).toEqual({ ok: true, expiryMonth: 5, expiryYear: 2027 }),
@@ -31,7 +36,11 @@ describe('parseExpiry', () => {
     ['x12 / 27', 'incomplete'],
     ['12 / 27x', 'incomplete'],
     ['x2027-05', 'incomplete'],
-    ['2027-055', 'past'],
+    ['2027', 'incomplete'],
+    ['20270', 'incomplete'],
+    ['2027-1', 'incomplete'],
+    ['20 / 27', 'month'],
+    ['2027-13', 'month'],
     ['5', 'incomplete'],
     ['13 / 27', 'month'],
     ['00 / 27', 'month'],
@@ -63,6 +72,21 @@ describe('formatExpiry', () => {
     ['2027-12', '12 / 27'],
     ['12 / 202', '12 / 202'],
     ['abc', ''],
+    // A 1 or a 2 may go on as a month or, the 2, as a year.
+    ['2', '2'],
+    ['2/', '02'],
+    ['23', '02 / 3'],
+    ['230', '02 / 30'],
+    ['130', '01 / 30'],
+    ['13', '01 / 3'],
+    ['13 / 0', '13 / 0'],
+    ['20', '20'],
+    ['2030', '2030'],
+    ['2030-', '2030'],
+    ['20301', '20301'],
+    ['203012', '12 / 30'],
+    ['2030-12', '12 / 30'],
+    ['2030/12', '12 / 30'],
   ])('%p becomes %p', (typed, shown) => expect(formatExpiry(typed)).toBe(shown));
 
   it('shows every month of the coming years as what parses back to it, and is stable', () => {
@@ -76,16 +100,18 @@ describe('formatExpiry', () => {
     );
   });
 
-  it('never throws and never ends in a separator, which a backspace could not pass', () => {
+  it('never throws, means what was typed, is stable, and never ends in a separator, which a backspace could not pass', () => {
     const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
     const shown = { nothing: 0, month: 0, both: 0 };
     fc.assert(
       fc.property(fc.oneof(fc.string(), typed), (text) => {
         const expiry = formatExpiry(text);
-        expect(expiry).toMatch(/^(\d{1,2}( \/ \d{1,4})?)?$/);
+        expect(expiry).toMatch(/^(20\d{1,3}|\d{1,2}( \/ \d{1,4})?)?$/);
+        expect([text, parseExpiry(expiry, now)]).toEqual([text, parseExpiry(text, now)]);
+        expect([text, formatExpiry(expiry)]).toEqual([text, expiry]);
         shown[expiry === '' ? 'nothing' : expiry.includes('/') ? 'both' : 'month']++;
       }),
-      { numRuns: 500 },
+      { numRuns: 3_000 },
     );
     for (const [what, times] of Object.entries(shown)) expect([what, times > 0]).toEqual([what, true]);
   });

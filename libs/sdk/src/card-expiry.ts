@@ -9,8 +9,8 @@ export type ParsedExpiry =
 const MAX_YEARS_AHEAD = 20;
 
 /**
- * Reads "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", "YYYY-MM" as browsers fill it in). Two digits of a year mean
- * 20YY. A card is good to the last day of its month; which day that is depends on where the payer stands, so the
+ * Reads "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", and year first: "YYYY-MM", "YYYY/MM", "YYYYMM"). Two digits of a year
+ * mean 20YY. A card is good to the last day of its month; which day that is depends on where the payer stands, so the
  * month is taken as over only when it is over everywhere on Earth (UTC-12): refusing a good card is the worse error.
  *
  * @param now the present time, from a clock the caller controls
@@ -30,8 +30,9 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
 }
 
 /**
- * "MM / YY" while somebody types. A first digit above 1 can only be a whole month ("5" becomes "05"). There is no
- * separator at the end, or the backspace key would never get past it.
+ * "MM / YY" while somebody types at the end of the text. A first digit above 2 can only be a whole month ("5" becomes "05"), and
+ * so can a 1 before 3 to 9; after a 2 the next digit tells February from a year. There is no separator at the end, or the
+ * backspace key would never get past it. {@link parseExpiry} reads the same from the text before and after.
  */
 export function formatExpiry(text: string): string {
   const parts = expiryParts(text);
@@ -40,12 +41,25 @@ export function formatExpiry(text: string): string {
   return year === '' ? parts.month : `${parts.month} / ${year}`;
 }
 
+/** A half-typed date has no year; its month is then all that was typed. */
 function expiryParts(text: string): { month: string; year: string } | undefined {
-  const plain = text.normalize('NFKC').trim();
-  const isoMonth = /^(\d{4})-(\d{2})$/.exec(plain);
-  if (isoMonth) return { month: isoMonth[2]!, year: isoMonth[1]! };
-  if (!/^[\d\s/.\p{Dash_Punctuation}]*$/u.test(plain)) return undefined;
-  const digits = (/^\d\D/.test(plain) ? `0${plain}` : plain).replace(/\D/g, '');
-  const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
+  const typed = text.normalize('NFKC').trim();
+  if (!/^[\d\s/.\p{Dash_Punctuation}]*$/u.test(typed)) return undefined;
+  const plain = typed.replace(/^\D+/, '');
+  const [first = '', second = ''] = plain.split(/\D+/);
+  const digits = plain.replace(/\D/g, '');
+  if (first.length > 2 && first.startsWith('20')) return yearFirst(digits, first.length === 4 ? second : '');
+  const isWholeMonth = second === '' ? first.length === 1 && first !== plain : first.length <= 2;
+  if (first === '20' && !isWholeMonth) return { month: digits, year: '' };
+  const isOneDigit = isWholeMonth ? first.length === 1 : /^([3-9]|1[3-9]|2[1-9])/.test(digits);
+  const padded = isOneDigit ? `0${digits}` : digits;
   return { month: padded.slice(0, 2), year: padded.slice(2, 6) };
+}
+
+/** @param month what stands behind a separator: one digit is a whole month there */
+function yearFirst(digits: string, month: string): { month: string; year: string } {
+  if (month.length === 1 && digits.length === 5 && month !== '0' && month !== '1')
+    return { month: `0${month}`, year: digits.slice(0, 4) };
+  if (digits.length < 6) return { month: digits, year: '' };
+  return { month: digits.slice(4, 6), year: digits.slice(0, 4) };
 }

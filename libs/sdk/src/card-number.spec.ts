@@ -68,7 +68,7 @@ describe('cardBrand', () => {
     ['4', 'visa'],
     ['4242424242424242', 'visa'],
     ['5', 'unknown'],
-    ['50', 'unknown'],
+    ['50', 'maestro'],
     ['51', 'mastercard'],
     ['5555 5555 5555 4444', 'mastercard'],
     ['2220', 'unknown'],
@@ -84,8 +84,20 @@ describe('cardBrand', () => {
     ['3095', 'diners'],
     ['36', 'diners'],
     ['6011', 'discover'],
-    ['622126', 'discover'],
-    ['622125', 'unknown'],
+    ['62', 'unionpay'],
+    ['622126', 'unionpay'],
+    ['81', 'unionpay'],
+    ['3527', 'unknown'],
+    ['3528', 'jcb'],
+    ['3589', 'jcb'],
+    ['3590', 'unknown'],
+    ['55', 'mastercard'],
+    ['56', 'maestro'],
+    ['58', 'maestro'],
+    ['59', 'unknown'],
+    ['63', 'maestro'],
+    ['67', 'maestro'],
+    ['66', 'unknown'],
     ['643', 'unknown'],
     ['644', 'discover'],
     ['65', 'discover'],
@@ -94,7 +106,23 @@ describe('cardBrand', () => {
   ])('%s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
 
   it('once known, stays the same however the number goes on', () => {
-    const starts = fc.constantFrom('4', '51', '2221', '2720', '34', '37', '300', '3095', '36', '6011', '622126', '65');
+    const starts = fc.constantFrom(
+      '4',
+      '51',
+      '2221',
+      '2720',
+      '34',
+      '37',
+      '300',
+      '3095',
+      '36',
+      '6011',
+      '62',
+      '65',
+      '3528',
+      '50',
+      '67',
+    );
     fc.assert(
       fc.property(starts, digits(0, 16), digits(0, 3), (start, typed, rest) => {
         const before = cardBrand(start);

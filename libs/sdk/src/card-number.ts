@@ -4,11 +4,12 @@
  * only the issuer knows that. A brand missing here still pays, as `unknown`.
  */
 
-export type CardBrandName = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
+export type CardBrandName =
+  'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'jcb' | 'maestro' | 'unionpay' | 'unknown';
 
 export interface CardBrand {
   readonly name: CardBrandName;
-  /** As people write it; empty for `unknown`. */
+  /** As people write it, in at most ten letters: it stands beside the number on a narrow phone. Empty for `unknown`. */
   readonly label: string;
   /** How the digits are grouped on the card; digits beyond the last group join it. */
   readonly groups: readonly number[];
@@ -44,7 +45,7 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
     ],
   },
   {
-    brand: { name: 'amex', label: 'American Express', groups: [4, 6, 5], lengths: [15], cvvLengths: [4] },
+    brand: { name: 'amex', label: 'Amex', groups: [4, 6, 5], lengths: [15], cvvLengths: [4] },
     ranges: [
       ['34', '34'],
       ['37', '37'],
@@ -53,7 +54,7 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
   {
     brand: {
       name: 'diners',
-      label: 'Diners Club',
+      label: 'Diners',
       groups: [4, 6, 4],
       lengths: [14, 15, 16, 17, 18, 19],
       cvvLengths: [3],
@@ -69,9 +70,35 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
     brand: { name: 'discover', label: 'Discover', groups: [4, 4, 4, 4, 3], lengths: [16, 17, 18, 19], cvvLengths: [3] },
     ranges: [
       ['6011', '6011'],
-      ['622126', '622925'],
       ['644', '649'],
       ['65', '65'],
+    ],
+  },
+  {
+    brand: { name: 'jcb', label: 'JCB', groups: [4, 4, 4, 4, 3], lengths: [16, 17, 18, 19], cvvLengths: [3] },
+    ranges: [['3528', '3589']],
+  },
+  {
+    // Some of them are Discover's, too; they say UnionPay.
+    brand: { name: 'unionpay', label: 'UnionPay', groups: [4, 4, 4, 4, 3], lengths: [16, 17, 18, 19], cvvLengths: [3] },
+    ranges: [
+      ['62', '62'],
+      ['81', '81'],
+    ],
+  },
+  {
+    brand: {
+      name: 'maestro',
+      label: 'Maestro',
+      groups: [4, 4, 4, 4, 3],
+      lengths: [12, 13, 14, 15, 16, 17, 18, 19],
+      cvvLengths: [3],
+    },
+    ranges: [
+      ['50', '50'],
+      ['56', '58'],
+      ['63', '63'],
+      ['67', '67'],
     ],
   },
 ];

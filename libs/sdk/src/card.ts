@@ -55,7 +55,16 @@ export interface CardPlaintext {
 }
 
 /** The processor's public encryption key: EC, P-256, with a `kid`. */
-export type CardEncryptionKey = JWK & { kid: string };
+export interface CardEncryptionKey {
+  kid: string;
+  kty?: string;
+  crv?: string;
+  /** base64url, as y. */
+  x?: string;
+  y?: string;
+  /** What else a key may say, such as `use` and `alg`. */
+  [other: string]: unknown;
+}
 
 export const CARD_KEY_MANAGEMENT = 'ECDH-ES';
 export const CARD_CONTENT_ENCRYPTION = 'A256GCM';

@@ -101,6 +101,7 @@ describe('HostedGatewayClient', () => {
       sessionId: 's-1',
       redirectUrl: 'https://pay.example/pay?sessionId=s-1',
       replayed: false,
+      state: 'open',
     });
     expect(requests).toMatchObject([
       {
@@ -125,11 +126,6 @@ describe('HostedGatewayClient', () => {
     const fetch = jest.fn(() => Promise.resolve(Response.json(payment)));
     await new HostedGatewayClient({ gatewayUrl, merchantId: 1, siteId: 2, fetch }).getPayment('P');
     expect(fetch).toHaveBeenCalledWith(url, expect.anything());
-  });
-
-  it('takes an http(s) address alone', () => {
-    const other = { gatewayUrl: 'ftp://pay.example', merchantId: 1, siteId: 2 };
-    expect(() => new HostedGatewayClient(other)).toThrow('gatewayUrl must be an http(s) address');
   });
 
   it.each([
@@ -287,6 +283,31 @@ describe('HostedGatewayClient', () => {
     ];
     for (let i = 0; i < 2; i++)
       expect(await failureOf(client().listNotifications())).toMatchObject({ retryable: false });
+  });
+
+  it('says of a repeated requestId what became of its session, and reads a session', async () => {
+    const now = {
+      sessionId: 's-1',
+      redirectUrl: 'https://pay.example/pay?sessionId=s-1',
+      sessionState: 'cancelled',
+      requestId: 'r-1',
+      merchantOrderId: 'o-1',
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      createdUTCDate: '2026-11-20T18:00:00.000Z',
+      expiresUTCDate: '2026-11-20T18:30:00.000Z',
+    };
+    replies = [
+      { status: 201, headers: { 'idempotency-replayed': 'true' }, body: now },
+      { body: now },
+      { body: { ...now, sessionState: 'gone' } },
+    ];
+    expect(await client().createSession(session)).toMatchObject({ replayed: true, state: 'cancelled' });
+    const { sessionState, ...rest } = now;
+    expect(await client().getSession('s-1')).toEqual({ ...rest, state: sessionState });
+    expect(requests[1]).toMatchObject({ method: 'GET', url: '/edge/api/v3.1/sessions/s-1' });
+    await expect(client().getSession('s-1')).rejects.toThrow('sessionState is missing or malformed');
+    await expect(client().getSession('..')).rejects.toThrow(TypeError);
   });
 
   it('cancels once, and never addresses another resource by a strange id', async () => {

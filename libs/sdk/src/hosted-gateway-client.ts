@@ -3,12 +3,15 @@
  * within bounds: creating a session (idempotent by `requestId`, C7) and reading. Money is never moved by this client;
  * the payer does that on the page.
  */
+import { baseAddress, requiredDigits, requiredText } from './client-options.js';
 import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from './http-exchange.js';
 import {
   MalformedPaymentError,
+  MAX_AMOUNT_CENTS,
   readHostedPayment,
   readObject,
   readText,
+  readWhole,
   type HostedPayment,
 } from './hosted-payment.js';
 
@@ -44,6 +47,11 @@ export interface CreateSessionRequest {
   siteName?: string;
   /** Shown to the payer as what is bought: at most 20, key ≤ 64, value ≤ 512 characters. */
   customFields?: readonly { key: string; value: string }[];
+  /**
+   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). With another one, or without,
+   * the payer's browser decides; the payer can change it on the page. Not part of what a repeat of `requestId` is compared by.
+   */
+  locale?: string;
 }
 
 /** A page of the feed of notifications, oldest first. */
@@ -62,24 +70,48 @@ export interface CreatedSession {
   redirectUrl: string;
   /** True when this `requestId` had already made the session. */
   replayed: boolean;
+  /**
+   * Look at it where a customer comes back to pay: the same `requestId` gives the same session, also one that has ended.
+   * `refused`, `expired` and `cancelled` take no payment any more: ask for another session under a new `requestId`.
+   */
+  state: SessionState;
 }
+
+/** `open`: can be paid. `processing`: the bank has not answered yet. The others are final. */
+export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
+
+/** A session as it is now. */
+export interface HostedSession {
+  sessionId: string;
+  redirectUrl: string;
+  state: SessionState;
+  requestId: string;
+  merchantOrderId: string;
+  /** Integer cents. */
+  amount: number;
+  currencyISOCode: string;
+  /** ISO 8601 UTC, as the next: 30 minutes later. */
+  createdUTCDate: string;
+  expiresUTCDate: string;
+}
+
+const SESSION_STATES: readonly SessionState[] = ['open', 'processing', 'completed', 'refused', 'expired', 'cancelled'];
 
 export class HostedGatewayClient {
   private readonly http: HttpExchange;
   private readonly base: string;
   private readonly headers: Readonly<Record<string, string>>;
 
+  /** @throws TypeError that names the option which is missing or malformed */
   constructor(options: HostedGatewayClientOptions) {
-    const gateway = new URL(options.gatewayUrl);
-    if (gateway.protocol !== 'https:' && gateway.protocol !== 'http:') {
-      throw new TypeError('gatewayUrl must be an http(s) address');
-    }
-    this.base = `${gateway.origin}${gateway.pathname.replace(/\/+$/, '')}/api/${options.version ?? 'v3.1'}`;
+    const version: string = options.version ?? 'v3.1';
+    if (version !== 'v3.1' && version !== 'v3') throw new TypeError('version must be v3.1 or v3');
+    this.base = `${baseAddress(options.gatewayUrl, 'gatewayUrl')}/api/${version}`;
     this.headers = {
       accept: 'application/json',
-      merchantId: String(options.merchantId),
-      merchantSiteId: String(options.siteId),
-      ...(options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey }),
+      merchantId: requiredDigits(options.merchantId, 'merchantId'),
+      merchantSiteId: requiredDigits(options.siteId, 'siteId'),
+      ...(options.apiKey === undefined ? {} : { 'x-api-key': requiredText(options.apiKey, 'apiKey') }),
     };
     this.http = new HttpExchange(options);
   }
@@ -101,6 +133,25 @@ export class HostedGatewayClient {
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
       replayed: answer.headers.get('idempotency-replayed') === 'true',
+      // A session that was just made is open.
+      state: body['sessionState'] === undefined ? 'open' : readState(body),
+    }));
+  }
+
+  /** A session as it is now. @throws SvcApiError 404 when there is none for this merchant and site */
+  async getSession(sessionId: string): Promise<HostedSession> {
+    const url = `${this.base}/sessions/${pathSegment(sessionId, 'sessionId')}`;
+    const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
+    return readAnswer(answer, (body) => ({
+      sessionId: readText(body, 'sessionId'),
+      redirectUrl: readText(body, 'redirectUrl'),
+      state: readState(body),
+      requestId: readText(body, 'requestId'),
+      merchantOrderId: readText(body, 'merchantOrderId'),
+      amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+      currencyISOCode: readText(body, 'currencyISOCode'),
+      createdUTCDate: readText(body, 'createdUTCDate'),
+      expiresUTCDate: readText(body, 'expiresUTCDate'),
     }));
   }
 
@@ -135,12 +186,12 @@ export class HostedGatewayClient {
 
   /**
    * What your endpoint was or should have been told, oldest first, at most 100: after an outage of yours, go on from the
-   * last `after` you have kept. Without one, from the beginning.
+   * last `after` you have kept. Without one, or with an empty one, from the beginning.
    *
    * @throws SvcApiError 400 for an `after` that is none
    */
   async listNotifications(after?: string): Promise<NotificationPage> {
-    const url = `${this.base}/notifications${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
+    const url = `${this.base}/notifications${after ? `?after=${encodeURIComponent(after)}` : ''}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
     return readAnswer(answer, (body) => {
       const { notifications, hasMore } = body;
@@ -156,6 +207,12 @@ export class HostedGatewayClient {
       };
     });
   }
+}
+
+function readState(body: Record<string, unknown>): SessionState {
+  const state = SESSION_STATES.find((each) => each === body['sessionState']);
+  if (state === undefined) throw new MalformedPaymentError('sessionState');
+  return state;
 }
 
 /** `..` or an empty text would silently be another resource. */

@@ -110,13 +110,23 @@ describe('one call', () => {
     });
     await expect(exchange([{ body }]).once(GET)).rejects.toMatchObject({
       httpStatus: 0,
-      errors: [{ message: 'The answer is larger than 1 MiB' }],
+      errors: [{ message: expect.stringMatching(/^https?:\/\/[\w.:]+: The answer is larger than 1 MiB$/) as string }],
     });
     expect(cancel).toHaveBeenCalled();
   });
 
   it.each([
     [new TypeError('fetch failed'), 'fetch failed'],
+    [
+      new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND a.example') }),
+      'getaddrinfo ENOTFOUND a.example',
+    ],
+    [
+      new TypeError('fetch failed', {
+        cause: new AggregateError([new Error('connect ::1'), new Error('connect 127.0.0.1')]),
+      }),
+      'connect ::1; connect 127.0.0.1',
+    ],
     ['refused', 'refused'],
   ])('without an answer is an error that may pass: %p', async (failure, message) => {
     const error: unknown = await exchange([{ failure }])
@@ -126,7 +136,7 @@ describe('one call', () => {
     const expected = {
       httpStatus: 0,
       status: 'InternalServer',
-      errors: [{ message }],
+      errors: [{ message: `${new URL(GET.url).origin}: ${message}` }],
       retryable: true,
       cause: failure,
     };

@@ -72,7 +72,7 @@ export class HttpExchange {
       const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
       return await answerOf(response);
     } catch (cause) {
-      throw noAnswer(cause);
+      throw noAnswer(request.url, cause);
     }
   }
 
@@ -90,7 +90,7 @@ export class HttpExchange {
       if (response.ok && response.body) return response.body;
       answer = await answerOf(response);
     } catch (cause) {
-      throw noAnswer(cause);
+      throw noAnswer(request.url, cause);
     } finally {
       clearTimeout(timer);
     }
@@ -113,15 +113,18 @@ export class HttpExchange {
     });
   }
 
-  /** The call, and again after a failure that may pass; the last answer, or the last error when none came. */
-  async repeatably(request: ApiRequest): Promise<ApiAnswer> {
+  /**
+   * The call, and again after a failure that may pass; the last answer, or the last error when none came. An answer of which
+   * `isFinal` holds is not worth a repeat here, although the same call may succeed later.
+   */
+  async repeatably(request: ApiRequest, isFinal: (answer: ApiAnswer) => boolean = () => false): Promise<ApiAnswer> {
     const deadline = this.now() + this.timeoutMs * BUDGET_IN_TIMEOUTS;
     for (let tries = 1; ; tries++) {
       let answer: ApiAnswer | undefined;
       let failure: unknown;
       try {
         answer = await this.once(request, Math.min(this.timeoutMs, deadline - this.now()));
-        if (!isRetryable(answer)) return answer;
+        if (!isRetryable(answer) || isFinal(answer)) return answer;
       } catch (error) {
         failure = error;
       }
@@ -146,14 +149,24 @@ async function answerOf(response: Response): Promise<ApiAnswer> {
   return { httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
 }
 
-function noAnswer(cause: unknown): SvcApiError {
+/** Names the address without its path: a path may hold what is nobody's business. */
+function noAnswer(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
     status: 'InternalServer',
-    errors: [{ message: cause instanceof Error ? cause.message : String(cause) }],
+    errors: [{ message: `${new URL(url).origin}: ${reasonOf(cause)}` }],
     retryable: true,
     cause,
   });
+}
+
+/** `fetch` says "fetch failed", and why in the cause of its error: "connect ECONNREFUSED 127.0.0.1:443". */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause !== undefined) return reasonOf(error.cause);
+  // Of two addresses of a name (IPv6, IPv4) that both refuse, the error itself says nothing.
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
+  return error.message || error.name;
 }
 
 /** The error an answer other than 2xx stands for. */

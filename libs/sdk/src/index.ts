@@ -7,7 +7,9 @@ export {
   type CreatedSession,
   type CreateSessionRequest,
   type HostedGatewayClientOptions,
+  type HostedSession,
   type NotificationPage,
+  type SessionState,
 } from './hosted-gateway-client.js';
 export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant-client.js';
 export type {
@@ -17,10 +19,11 @@ export type {
   PaymentNotice,
   RefundOfPayment,
 } from './merchant-payment.js';
+export type { Settlement, SettlementItem, SettlementTotals } from './settlement.js';
 export type { CreateInvoiceRequest, MerchantSite } from './merchant-site.js';
 export type { StreamOptions } from './payment-stream.js';
 export { PartnerClient, type PartnerClientOptions } from './partner-client.js';
-export { type HistoryQuery, type PartnerSession, type PayRequest } from './partner-session.js';
+export { type HistoryQuery, type PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
 export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner-payment.js';
 export { SvcApiError } from './svc-api-error.js';
 export {
@@ -33,6 +36,7 @@ export {
   type VerifyWebhookInput,
   type WebhookErrorCode,
 } from './verify-webhook.js';
+export { signTestWebhook, type SignedWebhook } from './signed-webhook.js';
 export {
   legacySignature,
   legacySignatureText,

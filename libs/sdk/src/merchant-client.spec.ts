@@ -138,12 +138,6 @@ describe('the six look-ups', () => {
   });
 });
 
-it.each([
-  [{ merchantId: '1/2' }, 'merchantId must be digits'],
-  [{ merchantId: '' }, 'merchantId must be digits'],
-  [{ apiUrl: 'ftp://api.example' }, 'apiUrl must be an http(s) address'],
-])('refuses %j', (options, message) => expect(() => client(options)).toThrow(message));
-
 it('refuses a site that is no number', () => expect(() => client().site('..')).toThrow('siteId must be digits'));
 
 describe('invoices and tills', () => {
@@ -192,6 +186,11 @@ describe('invoices and tills', () => {
     ]);
     await expect(site().tillQrCode('T')).rejects.toMatchObject({ httpStatus: 404 });
     await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 404 });
+  });
+
+  it('takes an invoice for closed only when the service says so, and not the page of a proxy', async () => {
+    answers = [json(200, { page: 'Sign in to the network' })];
+    await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
   });
 
   it('reads an invoice that was closed, and does not take a state that it does not know', async () => {

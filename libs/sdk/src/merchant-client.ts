@@ -1,9 +1,11 @@
 /** The main API as a merchant's server, back office or till calls it: its payments, and the invoices of its sites. */
+import { baseAddress, requiredDigits, requiredText } from './client-options.js';
 import { HttpExchange, type HttpExchangeOptions, readAnswer } from './http-exchange.js';
 import { MalformedPaymentError } from './hosted-payment.js';
 import { readRefundOfPayment, type RefundOfPayment } from './merchant-payment.js';
 import { MerchantSite } from './merchant-site.js';
 import { PaymentLookUps } from './payment-look-ups.js';
+import { readSettlement, type Settlement } from './settlement.js';
 
 export interface MerchantClientOptions extends HttpExchangeOptions {
   /** `{base_url}`, for example `https://api.example.com`; a path before `/business` is kept. */
@@ -25,12 +27,12 @@ export interface RefundRequest {
 
 /** All sites of a merchant. */
 export class MerchantClient extends PaymentLookUps {
-  /** @throws TypeError for an apiUrl that is no http(s) address, or a merchantId that is not digits */
+  /** @throws TypeError that names the option which is missing or malformed */
   constructor(options: MerchantClientOptions) {
-    const api = new URL(options.apiUrl);
-    if (api.protocol !== 'https:' && api.protocol !== 'http:') throw new TypeError('apiUrl must be an http(s) address');
-    const merchant = `${api.origin}${api.pathname.replace(/\/+$/, '')}/business/api/v1/merchants/${digits(options.merchantId, 'merchantId')}`;
-    super(new HttpExchange(options), merchant, { accept: 'application/json', 'x-api-key': options.apiKey });
+    const api = baseAddress(options.apiUrl, 'apiUrl');
+    const merchant = `${api}/business/api/v1/merchants/${requiredDigits(options.merchantId, 'merchantId')}`;
+    const headers = { accept: 'application/json', 'x-api-key': requiredText(options.apiKey, 'apiKey') };
+    super(new HttpExchange(options), merchant, headers);
   }
 
   /**
@@ -62,18 +64,23 @@ export class MerchantClient extends PaymentLookUps {
     });
   }
 
+  /**
+   * What you are owed for a day, from the service's ledger; with a site's key, of that site. `day` is a date in UTC, as in
+   * 2026-11-20; while it is not `closed` more may come. Each movement by itself is there as CSV: see the README.
+   *
+   * @throws SvcApiError 400 for what is no date, or a day that has not begun
+   */
+  async settlement(day: string): Promise<Settlement> {
+    const url = `${this.base}/settlements/${encodeURIComponent(day)}`;
+    return readAnswer(await this.http.repeatably({ method: 'GET', url, headers: this.headers }), readSettlement);
+  }
+
   private refundsUrl(paymentReference: string): string {
     return `${this.base}/refunds?svcId=${encodeURIComponent(paymentReference)}`;
   }
 
   /** One of its sites: its payments, their stream, its invoices and its tills' codes. @throws TypeError for what is not digits */
   site(siteId: string | number): MerchantSite {
-    return new MerchantSite(this.http, `${this.base}/sites/${digits(siteId, 'siteId')}`, this.headers);
+    return new MerchantSite(this.http, `${this.base}/sites/${requiredDigits(siteId, 'siteId')}`, this.headers);
   }
-}
-
-/** `..` or an empty text would silently be another resource. */
-function digits(value: string | number, name: string): string {
-  if (!/^\d{1,16}$/.test(String(value))) throw new TypeError(`${name} must be digits`);
-  return String(value);
 }

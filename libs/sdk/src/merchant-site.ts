@@ -38,14 +38,17 @@ export interface CreateInvoiceRequest {
 export class MerchantSite extends PaymentLookUps {
   /**
    * Makes an invoice, or replaces the open one with the same `externalReference`. Repeated after a lost connection, 429,
-   * 502, 503 and 504 only where it has one: without, each that arrives is another invoice.
+   * 502, 503 and 504 only where it has one: without, each that arrives is another invoice. Not repeated while a customer pays
+   * the one to be replaced: that takes longer than a till should wait.
    *
-   * @throws SvcApiError 400 names every bad field; 409 while the one to be replaced is being paid
+   * @throws SvcApiError 400 names every bad field; 409 `payment.in-progress` while the one to be replaced is being paid
    */
   async createInvoice(invoice: CreateInvoiceRequest): Promise<MerchantInvoice> {
     const request = this.request('POST', '/invoices', invoice);
     const answer =
-      invoice.externalReference === undefined ? await this.http.once(request) : await this.http.repeatably(request);
+      invoice.externalReference === undefined
+        ? await this.http.once(request)
+        : await this.http.repeatably(request, isPaymentInProgress);
     return readAnswer(answer, readMerchantInvoice);
   }
 
@@ -67,7 +70,8 @@ export class MerchantSite extends PaymentLookUps {
   async closeInvoice(externalReference: string): Promise<void> {
     const path = `/invoices?externalReference=${encodeURIComponent(externalReference)}`;
     const answer = await this.http.once(this.request('DELETE', path));
-    if (!answer.ok) throw describeFailure(answer);
+    // The page of a proxy is no proof that the invoice is closed.
+    if (answer.httpStatus !== 204) throw describeFailure(answer);
   }
 
   /**
@@ -109,6 +113,9 @@ export class MerchantSite extends PaymentLookUps {
     };
   }
 }
+
+const isPaymentInProgress = ({ body }: ApiAnswer): boolean =>
+  (body as { code?: unknown } | null | undefined)?.code === 'payment.in-progress';
 
 const tillPath = (siteReference: string): string => `/tills/${encodeURIComponent(siteReference)}/code`;
 

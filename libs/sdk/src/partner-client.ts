@@ -1,7 +1,8 @@
 /** The main API as a partner's server calls it: logins for itself and for its customers, and what they may do then. */
+import { baseAddress, requiredText } from './client-options.js';
 import { describeFailure, HttpExchange, type HttpExchangeOptions } from './http-exchange.js';
 import { MalformedPaymentError, readObject, readText } from './hosted-payment.js';
-import { type Login, PartnerSession } from './partner-session.js';
+import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
 
 export interface PartnerClientOptions extends HttpExchangeOptions {
   /** `{base_url}`, for example `https://api.example.com`; a path before `/v1` is kept. */
@@ -19,15 +20,15 @@ const TIMEOUT_MS = 30_000;
 
 export class PartnerClient {
   /** What the partner's server does by itself. Logged in when it is first used. */
-  readonly service: PartnerSession;
+  readonly service: PartnerSession<ServicePayRequest>;
   private readonly http: HttpExchange;
   private readonly base: string;
   private readonly now: () => number;
 
+  /** @throws TypeError that names the option which is missing or malformed */
   constructor(private readonly options: PartnerClientOptions) {
-    const api = new URL(options.apiUrl);
-    if (api.protocol !== 'https:' && api.protocol !== 'http:') throw new TypeError('apiUrl must be an http(s) address');
-    this.base = `${api.origin}${api.pathname.replace(/\/+$/, '')}`;
+    this.base = baseAddress(options.apiUrl, 'apiUrl');
+    for (const name of ['apiKey', 'organisationId', 'apiToken'] as const) requiredText(options[name], name);
     this.http = new HttpExchange({ timeoutMs: TIMEOUT_MS, ...options });
     this.now = options.now ?? Date.now;
     this.service = this.session(() => this.logInService());
@@ -54,7 +55,7 @@ export class PartnerClient {
     return { ...readLogin(body), owner: organisationId.toLowerCase() };
   }
 
-  private session(logIn: () => Promise<Login>): PartnerSession {
+  private session<Request extends PayRequest>(logIn: () => Promise<Login>): PartnerSession<Request> {
     return new PartnerSession(this.http, this.base, this.options.apiKey, logIn, this.now);
   }
 

@@ -1,6 +1,6 @@
 import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
 import { HttpExchange } from './http-exchange.js';
-import { type Login, PartnerSession, type PayRequest } from './partner-session.js';
+import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
 
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 const START = Date.parse('2026-11-20T18:00:00.000Z');
@@ -68,7 +68,7 @@ const opened = async (jwe: unknown): Promise<unknown> =>
   JSON.parse(new TextDecoder().decode((await compactDecrypt(jwe as string, privateKey)).plaintext));
 
 describe('pay', () => {
-  it.each<[string, PayRequest, object]>([
+  it.each<[string, PayRequest & Partial<ServicePayRequest>, object]>([
     ['a stored card', { amount: 1, cardToken: 't' }, { paymentMethod: { card: { token: 't' } } }],
     [
       'a stored card rather than a card',

@@ -8,6 +8,7 @@ import { MalformedPaymentError, readObject, readText } from './hosted-payment.js
 import { type ApiAnswer, type ApiRequest, describeFailure, type HttpExchange, readAnswer } from './http-exchange.js';
 import { type PartnerCard, type PartnerPayment, readPartnerCard, readPartnerPayment } from './partner-payment.js';
 
+/** What a customer pays with; whose token it is says who pays. */
 export interface PayRequest {
   /** UUID; made where it is left out. Keep it for a repeat: the same one is the same payment, charged once (C7). */
   reference?: string;
@@ -22,16 +23,21 @@ export interface PayRequest {
   /** Cents. */
   tipAmount?: number;
   orderReference?: string;
-  /** Who pays, `id` of 1 to 100 characters as you call the customer; required unless a customer is logged in. */
-  customer?: { id: string; firstName?: string; lastName?: string };
   /** In clear: it is encrypted before it is sent. Or `cardToken`, of a stored one. */
   card?: CardData;
   cardToken?: string;
-  /** Claims that need a grant of the merchant; not with a customer's token. */
-  vouchers?: readonly { merchantLiable: boolean; amount: number }[];
-  external?: { type: string; status: 'success' | 'failed'; reference: string };
   /** Where the bank leads the payer back to. */
   returnUrl?: string;
+}
+
+/** What the partner itself pays with, for one of its customers. */
+export interface ServicePayRequest extends PayRequest {
+  /** Who pays, `id` of 1 to 100 characters as you call the customer. */
+  customer: { id: string; firstName?: string; lastName?: string };
+  /** Claims that need a grant of the merchant. */
+  vouchers?: readonly { merchantLiable: boolean; amount: number }[];
+  /** Paid elsewhere; needs a grant of the merchant. */
+  external?: { type: string; status: 'success' | 'failed'; reference: string };
 }
 
 export interface HistoryQuery {
@@ -56,7 +62,7 @@ const RENEW_BEFORE_MS = 60_000;
 const CARD_LIFETIME_MS = 600_000;
 const KEY_KEPT_MS = 60_000;
 
-export class PartnerSession {
+export class PartnerSession<Request extends PayRequest = PayRequest> {
   private login: { readonly until: number; readonly running: Promise<Login> } | undefined;
   private key: { readonly until: number; readonly value: CardEncryptionKey } | undefined;
 
@@ -75,8 +81,9 @@ export class PartnerSession {
    *
    * @throws SvcApiError when it was refused before anything was charged; `errors[].errorReference` says why
    */
-  async pay(request: PayRequest): Promise<PartnerPayment> {
-    const { card, cardToken, external, code, reference = randomUUID(), ...rest } = request;
+  async pay(request: Request): Promise<PartnerPayment> {
+    const given: PayRequest & Partial<ServicePayRequest> = request;
+    const { card, cardToken, external, code, reference = randomUUID(), ...rest } = given;
     const method = await this.methodOf({ card, cardToken }, reference);
     const body = {
       ...rest,

@@ -22,7 +22,7 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ["a customer's login", true, 'POST /v1/auth/customers/login', () => customer().deleteCard('c')],
   ['the encryption key', true, 'GET /v1/cards/encryption-key', () => partner().service.storeCard(CARD)],
   // Charged once, however often it comes: the reference is its idempotency key (C7).
-  ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c' })],
+  ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c', customer: { id: 'c' } })],
   ['decode', true, 'GET /v1/codes/eA', () => partner().service.decode('x')],
   ['history', true, 'GET /v1/payments', () => partner().service.history().next()],
   // Each one that arrives stores another card.
@@ -102,6 +102,19 @@ test('a call that was refused for its token is sent once more with another, whet
     expect(sent(route)).toHaveLength(2);
     expect(sent('POST /v1/auth/service/login')).toHaveLength(2);
   }
+});
+
+test('an invoice that would replace one that is being paid is asked for once', async () => {
+  const answer = { status: 409, headers: { 'retry-after': '2' } };
+  let tries = 0;
+  const fetch = async (): Promise<Response> => (tries++, Response.json({ code: 'payment.in-progress' }, answer));
+  const client = new MerchantClient({ ...options, fetch, apiUrl: 'https://api.example', merchantId: 1, apiKey: 'k' });
+  await expect(client.site(2).createInvoice({ ...INVOICE, externalReference: 'x' })).rejects.toMatchObject({
+    code: 'payment.in-progress',
+    retryable: true,
+    retryAfterSeconds: 2,
+  });
+  expect(tries).toBe(1);
 });
 
 test('gateway and business API are asked once when they refuse the key', async () => {

@@ -75,6 +75,29 @@ describe('svc-webhook verify', () => {
     expect(lines[0]).toContain(says);
   });
 
+  it.each([
+    [
+      'the file got a line break at its end',
+      Buffer.concat([request, Buffer.from('\n')]),
+      'without the end of line after the body',
+    ],
+    ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and written again'],
+    ['a byte order mark came before it', changed('\n\n{', '\n\n\uFEFF{'), 'without the byte order mark'],
+    ['something else was changed', changed('12345', '12346'), 'Either the secret'],
+  ])('says why the signature does not match: %s', (_, input, says) => {
+    expect(webhookCommand(['verify', '--secret', secret], input).lines[0]).toContain(says);
+  });
+
+  it('says that it is the secret, where the older signature is right', () => {
+    const { lines } = webhookCommand(['verify', '--secret', WRONG, '--api-key', apiKey], request);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        "The older signature in the body is right, so the body is ours: the secret is not this site's",
+      ),
+      'signature in the body: right',
+    ]);
+  });
+
   it('takes several secrets and keys, as during a change', () => {
     const args = ['verify', '--secret', WRONG, '--secret', secret, '--api-key', 'svc_test_site_B', '--api-key', apiKey];
     expect(webhookCommand([...args, '--received-at', '2026-03-01T10:04:00Z'], request).exitCode).toBe(0);

@@ -4,7 +4,13 @@
  */
 import { parseArgs } from 'node:util';
 import { verifyLegacySignature, type LegacySignedFields } from './legacy-signature.js';
-import { verifyWebhook, WebhookVerificationError } from './verify-webhook.js';
+import { parseJson } from './http-exchange.js';
+import {
+  type SignedRequest,
+  verifyWebhook,
+  type WebhookErrorCode,
+  WebhookVerificationError,
+} from './verify-webhook.js';
 
 export interface CommandResult {
   /** 0: every scheme that was asked for is right. 1: one is not. 2: the call or the input cannot be read. */
@@ -18,6 +24,8 @@ export const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [
   --api-key      key of the site (v3.1) or merchant (v3); checks the older signature in the body
   --received-at  when it was received (2026-03-01T10:00:00Z); without it the age is not judged
   request        headers, an empty line, the body, byte for byte as received
+
+Other commands: svc-webhook listen, svc-webhook trigger
 `;
 
 export function webhookCommand(args: readonly string[], request: Uint8Array): CommandResult {
@@ -31,7 +39,7 @@ export function webhookCommand(args: readonly string[], request: Uint8Array): Co
   if (!received) return { exitCode: 2, lines: ['The input has no empty line between headers and body'] };
 
   const verdicts = [
-    ...(asked.secrets.length > 0 ? [verifyHeaders(received, asked.secrets, asked.receivedAt)] : []),
+    ...(asked.secrets.length > 0 ? [verifyHeaders(received, asked)] : []),
     ...(asked.apiKeys.length > 0 ? [verifyBody(received, asked.apiKeys)] : []),
   ];
   return { exitCode: verdicts.every(({ isRight }) => isRight) ? 0 : 1, lines: verdicts.map(({ line }) => line) };
@@ -47,7 +55,13 @@ interface ReceivedRequest {
   body: Uint8Array;
 }
 
-function read(args: readonly string[]): { secrets: string[]; apiKeys: string[]; receivedAt: Date | undefined } {
+interface Asked {
+  secrets: string[];
+  apiKeys: string[];
+  receivedAt: Date | undefined;
+}
+
+function read(args: readonly string[]): Asked {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -57,7 +71,8 @@ function read(args: readonly string[]): { secrets: string[]; apiKeys: string[]; 
       'received-at': { type: 'string' },
     },
   });
-  if (positionals.length !== 1 || positionals[0] !== 'verify') throw new Error('The only command is "verify"');
+  if (positionals.length !== 1 || positionals[0] !== 'verify')
+    throw new Error('The commands are verify, listen and trigger');
   const { secret: secrets = [], 'api-key': apiKeys = [], 'received-at': time } = values;
   if (secrets.length + apiKeys.length === 0) throw new Error('Give --secret, --api-key or both');
   const receivedAt = time === undefined ? undefined : new Date(time);
@@ -83,7 +98,9 @@ function parseRequest(request: Uint8Array): ReceivedRequest | undefined {
   return { headers, body: bytes.subarray(end.at + end.length) };
 }
 
-function verifyHeaders({ headers, body }: ReceivedRequest, secrets: string[], receivedAt: Date | undefined): Verdict {
+function verifyHeaders(received: ReceivedRequest, asked: Asked): Verdict {
+  const { headers, body } = received;
+  const { secrets, receivedAt } = asked;
   const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000);
   try {
     const payment = verifyWebhook({ headers, rawBody: body, secrets, now: receivedAt ?? signedAt });
@@ -92,7 +109,43 @@ function verifyHeaders({ headers, body }: ReceivedRequest, secrets: string[], re
     return { isRight: true, line: `webhook-signature: right, signed ${signedAt.toISOString()}: ${about}` };
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    return { isRight: false, line: `webhook-signature: ${error.code}. ${error.message}` };
+    const why = error.code === 'bad-signature' ? `. ${whyNot(received, asked)}` : '';
+    return { isRight: false, line: `webhook-signature: ${error.code}. ${error.message}${why}` };
+  }
+}
+
+/** What happens to a body between the wire and a receiver, or between a terminal and a file. */
+const CHANGES: readonly { name: string; undo: (body: string) => string | undefined }[] = [
+  { name: 'without the end of line after the body', undo: (body) => body.replace(/\r?\n$/, '') },
+  { name: 'without the byte order mark before the body', undo: (body) => body.replace(/^\uFEFF/, '') },
+  {
+    name: 'without the spaces and line breaks between its fields (it was parsed and written again)',
+    undo: (body) => (parseJson(body) === undefined ? undefined : JSON.stringify(parseJson(body))),
+  },
+];
+
+/** Why no signature matches: tries what usually went wrong. */
+function whyNot(received: ReceivedRequest, { secrets, apiKeys }: Asked): string {
+  const body = Buffer.from(received.body).toString('utf8');
+  const signedAt = new Date(Number(received.headers['webhook-timestamp']) * 1000);
+  const found = CHANGES.find(({ undo }) => {
+    const undone = undo(body);
+    if (undone === undefined || undone === body) return false;
+    const changed = { headers: received.headers, rawBody: undone, secrets, now: signedAt };
+    return !isRefusedFor('bad-signature', changed);
+  });
+  if (found) return `It matches ${found.name}: verify the bytes exactly as they were received`;
+  if (apiKeys.length > 0 && verifyBody(received, apiKeys).isRight)
+    return "The older signature in the body is right, so the body is ours: the secret is not this site's, or is its older one";
+  return "Either the secret is not this site's, or the body is not the one that was sent";
+}
+
+function isRefusedFor(code: WebhookErrorCode, input: SignedRequest): boolean {
+  try {
+    verifyWebhook(input);
+    return false;
+  } catch (error) {
+    return error instanceof WebhookVerificationError && error.code === code;
   }
 }
 

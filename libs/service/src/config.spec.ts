@@ -1,5 +1,6 @@
 import { IsBoolean, IsNumber, IsOptional, Matches } from 'class-validator';
-import { ConfigError, loadConfig, ServiceConfig } from './config.js';
+import { loadConfig, ServiceConfig } from './config.js';
+import { ConfigError } from './config-error.js';
 
 class TillConfig extends ServiceConfig {
   /** A secret: no default. */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { EVENTS_PER_MESSAGE_MAX } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import { ConfigError } from './config-error.js';
 
 const OURS = 'SVC_';
 
@@ -72,10 +73,6 @@ export class ServiceConfig extends DatabaseConfig {
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
-}
-
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
 }
 
 /** Reads a configuration class from environment variables, or says everything that is wrong with them at once. */

@@ -1,13 +1,29 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { mayWorkLater } from '@svc/persistence';
+import { mayWorkLater } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { ServiceLog } from './logging.js';
 
-/** Shapes an error's answer for the callers of one service. */
-export type ErrorBody = (error: DomainError, request: FastifyRequest) => { contentType: string; body: unknown };
+/** Shapes an error's answer for the callers of one service. Text is sent as it is, anything else as JSON. */
+export type ErrorBody = (
+  error: DomainError,
+  request: FastifyRequest,
+) => { contentType: string; body: unknown; headers?: Readonly<Record<string, string>> };
+
+const refusals = new WeakMap<object, DomainError>();
+
+/**
+ * What the log says of a request that was refused: the catalogue's key, and for credentials why. Messages of other errors stay
+ * out: they may repeat what a person sent.
+ */
+export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
+  const error = refusals.get(request);
+  if (!error) return {};
+  const isOfCredentials = [401, 403].includes(error.entry.httpStatus);
+  return { code: error.code, ...(isOfCredentials ? { why: error.message } : {}) };
+}
 
 /**
  * The one place where an error becomes an answer. DomainErrors say what they mean; whatever else arrives here is
@@ -50,10 +66,12 @@ export function answerError(
   error: DomainError,
   errorBody: ErrorBody,
 ): FastifyReply {
-  const { contentType, body } = errorBody(error, request);
+  refusals.set(request, error);
+  const { contentType, body, headers } = errorBody(error, request);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  reply.status(error.entry.httpStatus);
-  return body === undefined ? reply.send() : reply.type(contentType).send(JSON.stringify(body));
+  reply.status(error.entry.httpStatus).headers(headers ?? {});
+  if (body === undefined) return reply.send();
+  return reply.type(contentType).send(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 export function asDomainError(exception: unknown): DomainError {

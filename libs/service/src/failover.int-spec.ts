@@ -4,8 +4,8 @@ import { commandType } from '@svc/contracts';
 import { Commands, MessagePattern } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { startTestService, type TestService } from '@svc/testing';
-import pg from 'pg';
-import { DataSource } from 'typeorm';
+import type pg from 'pg';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { ServiceConfig, type ServiceDefinition } from './index.js';
 
 const WriteV1 = commandType<object, string>('write.v1');
@@ -44,23 +44,36 @@ class WritesController {
 @Module({ controllers: [WritesController] })
 class WritesModule {}
 
-const writes: ServiceDefinition = { name: 'writes', config: ServiceConfig, module: WritesModule, migrations: [] };
+class Written1763500000020 implements MigrationInterface {
+  readonly name = 'Written1763500000020';
+  async up(db: QueryRunner): Promise<void> {
+    await db.query('CREATE TABLE written (at timestamptz NOT NULL)');
+  }
+  down(): Promise<void> {
+    return Promise.reject(new Error('Forward only.'));
+  }
+}
+
+const writes: ServiceDefinition = {
+  name: 'writes',
+  config: ServiceConfig,
+  module: WritesModule,
+  migrations: [Written1763500000020],
+};
 
 let running: TestService;
 /** Outside of the service's pool, as a database administrator. */
-let administrator: pg.Client;
+let administrator: pg.PoolClient;
 let database: string;
 
 beforeAll(async () => {
   running = await startTestService(writes, { env: { SVC_DATABASE_POOL_MAX: '3' } });
-  await running.dataSource.query('CREATE TABLE written (at timestamptz NOT NULL)');
   const [row] = await running.dataSource.query<[{ name: string }]>('SELECT current_database() AS name');
   database = row.name;
-  administrator = new pg.Client({ connectionString: (running.dataSource.options as { url: string }).url });
-  await administrator.connect();
+  administrator = await running.superuser.connect();
 });
 afterAll(async () => {
-  await administrator.end();
+  administrator.release();
   await running.stop();
 });
 afterEach(() => setReadOnly('off'));

@@ -1,14 +1,8 @@
 import { Controller, Get, Inject, Optional } from '@nestjs/common';
-import { DomainError } from '@svc/kernel';
 import { Relay, Transport } from '@svc/messaging';
 import { isReadOnly } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-
-/** More that a service needs before it may be given work, e.g. a key that has to arrive. */
-export abstract class ReadinessCheck {
-  /** What is missing, in words, or undefined when nothing is. */
-  abstract missing(): Promise<string | undefined>;
-}
+import { notReady, ReadinessCheck } from './readiness.js';
 
 /**
  * `/health/live`: the process answers. `/health/ready`: it may be given work, so its database answers and can be written. A
@@ -47,8 +41,4 @@ export class HealthController {
       ...(this.relay.isHeldBack ? { relay: 'held back' } : {}),
     };
   }
-}
-
-function notReady(missing: string): DomainError {
-  return new DomainError('service.not-ready', { message: `Not ready: ${missing}.`, retryAfterSeconds: 1 });
 }

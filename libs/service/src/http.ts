@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
-import { answerError, asDomainError, type ErrorBody, problemBody } from './error-filter.js';
+import { answerError, asDomainError, type ErrorBody, problemBody, refusalOf } from './error-filter.js';
 import type { ServiceLog } from './logging.js';
 import { readJsonBodies } from './request-validation.js';
 
@@ -66,6 +66,7 @@ export const acceptRequests = {
           route: request.routeOptions.url ?? 'unknown',
           statusCode: reply.statusCode,
           ms: Math.round(reply.elapsedTime),
+          ...refusalOf(request),
         },
         'request',
       );

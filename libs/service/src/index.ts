@@ -1,11 +1,17 @@
+export * from './accepted-form.js';
 export * from './config.js';
+export * from './config-error.js';
 export * from './error-filter.js';
 export * from './event-stream.js';
 export * from './proxy-errors.js';
 export * from './health.controller.js';
 export * from './logging.js';
+export * from './nest-app.js';
+export * from './readiness.js';
 export * from './request-validation.js';
 export * from './run.js';
+export { runUntilStopped } from './run-until-stopped.js';
 export * from './service.js';
 export * from './setting-rules.js';
+export * from './standalone.js';
 export * from './tls-listener.js';

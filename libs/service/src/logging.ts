@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { trace } from '@opentelemetry/api';
 import { type Logger, pino } from 'pino';
 import { DomainError } from '@svc/kernel';
-import { loggableMessage, sqlState } from '@svc/persistence';
+import { loggableMessage, sqlState } from '@svc/persistence/transaction';
 
 export type ServiceLog = Logger;
 /** Injection token of the service's own logger. */

@@ -1,4 +1,4 @@
-import { appForAddress, NOT_FOUND, type ProxyError, writeProxyError } from './proxy-errors.js';
+import { appForAddress, NOT_FOUND, PAGE_WORDS, type ProxyError, writeProxyError } from './proxy-errors.js';
 
 test.each([
   '//admin/v1/merchants',
@@ -61,10 +61,31 @@ it.each([
   expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
 });
 
-it.each(['gateway', 'shop'] as const)('is a sentence for a browser at the %s', (host) => {
-  for (const answer of [NOT_FOUND, UNAVAILABLE]) {
-    const { status, headers, body } = writeProxyError(host, 'text/html,*/*', answer);
-    expect([status, body]).toEqual([answer.status, answer.message]);
-    expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/plain; charset=utf-8' });
-  }
+describe('for a browser', () => {
+  const pageAt = (host: 'gateway' | 'shop', answer: ProxyError) => writeProxyError(host, 'text/html,*/*', answer);
+
+  it.each(['gateway', 'shop'] as const)('is a page without script and style at the %s', (host) => {
+    for (const answer of [NOT_FOUND, UNAVAILABLE]) {
+      const { status, headers, body } = pageAt(host, answer);
+      expect(status).toBe(answer.status);
+      expect(headers).toMatchObject({ ...COMMON, 'content-type': 'text/html; charset=utf-8' });
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(body).toMatch(/^<!doctype html><html lang="en">.*<title>[^<]+<\/title>.*<h1>[^<]+<\/h1>/);
+      expect(body).not.toMatch(/<script|<style|<link/);
+    }
+  });
+
+  it('speaks to a payer at the gateway, and asks again where its service is away', () => {
+    const [away, unknown] = [UNAVAILABLE, NOT_FOUND].map((answer) => pageAt('gateway', answer).body);
+    for (const words of PAGE_WORDS.unavailable) expect(away).toContain(words);
+    for (const words of PAGE_WORDS.notFound) expect(unknown).toContain(words);
+    expect(away).toContain('http-equiv="refresh"');
+    expect(unknown).not.toContain('http-equiv="refresh"');
+  });
+
+  it('says elsewhere, and of a request that is too large, what has happened', () => {
+    expect(pageAt('shop', UNAVAILABLE).body).toContain('<h1>Try again in a moment.</h1>');
+    expect(pageAt('shop', UNAVAILABLE).body).not.toContain('http-equiv="refresh"');
+    expect(pageAt('gateway', { ...UNAVAILABLE, status: 413 }).body).toContain('<h1>Try again in a moment.</h1>');
+  });
 });

@@ -43,12 +43,42 @@ export interface ProxyAnswer {
   readonly body: string;
 }
 
-/** In the form that callers of this host know: C5 and H1, or a sentence for a person's browser. */
-export function writeProxyError(
-  host: Host,
-  accept: string | undefined,
-  { status, code, message, retryAfterSeconds }: ProxyError,
-): ProxyAnswer {
+/**
+ * What a payer's browser is told, in the words of the payment page (languages/en.ts of the hosted gateway, which a test compares):
+ * its own page cannot be made while its process is away.
+ */
+export const PAGE_WORDS = {
+  notFound: [
+    'This payment page does not exist',
+    'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
+  ],
+  unavailable: [
+    'This page is not available at the moment',
+    'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
+    'This page tries again by itself every few seconds. You can also close it and come back later.',
+  ],
+} as const;
+
+/** Seconds after which a payment page that cannot be shown is asked for again. */
+const TRY_AGAIN_SECONDS = 5;
+
+/** A page in words, without a style or a script. */
+function pageOf(host: Host, { status, message }: ProxyError): string {
+  const ofPayer = status === 404 ? PAGE_WORDS.notFound : PAGE_WORDS.unavailable;
+  const [heading, ...notes] = host === 'gateway' && status !== 413 ? ofPayer : [message];
+  const triesAgain = host === 'gateway' && status >= 500;
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    `<title>${heading}</title><meta name="viewport" content="width=device-width, initial-scale=1">`,
+    '<meta name="color-scheme" content="light dark">',
+    triesAgain ? `<meta http-equiv="refresh" content="${TRY_AGAIN_SECONDS}">` : '',
+    `</head><body><main><h1>${heading}</h1>${notes.map((note) => `<p>${note}</p>`).join('')}</main></body></html>`,
+  ].join('');
+}
+
+/** In the form that callers of this host know: C5 and H1, or a page for a person's browser. */
+export function writeProxyError(host: Host, accept: string | undefined, error: ProxyError): ProxyAnswer {
+  const { status, code, message, retryAfterSeconds } = error;
   const requestId = randomUUID();
   const written = (contentType: string, body: string): ProxyAnswer => ({
     status,
@@ -60,7 +90,11 @@ export function writeProxyError(
     },
     body,
   });
-  if (accept?.includes('text/html')) return written('text/plain; charset=utf-8', message);
+  if (accept?.includes('text/html')) {
+    const page = written('text/html; charset=utf-8', pageOf(host, error));
+    const policy = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'" };
+    return { ...page, headers: { ...page.headers, ...policy } };
+  }
   if (host === 'gateway')
     return written(
       'application/json; charset=utf-8',

@@ -1,6 +1,18 @@
 import 'reflect-metadata';
-import { IsIn, IsString } from 'class-validator';
-import { rulesFor } from '@svc/kernel';
+import { IsAmountInCents, IsText } from '@svc/contracts';
+import { type DomainError, rulesFor } from '@svc/kernel';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import {
   BODY_DEPTH_MAX,
   BODY_MEMBERS_MAX,
@@ -34,7 +46,7 @@ describe('RequestValidation', () => {
   it('names the field that no body at all lacks', async () => {
     await expect(bodyOf(Body, undefined)).rejects.toMatchObject({
       code: 'request.invalid',
-      fields: [{ field: 'name', message: 'name must be a string' }],
+      fields: [{ field: 'name', message: 'name is required' }],
     });
   });
 
@@ -99,7 +111,7 @@ describe('a body that is read with rules', () => {
   it('is refused for every field that is malformed, then for those of the rules', async () => {
     expect(await fieldsOf({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
     expect(await fieldsOf({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
-    expect(await fieldsOf({ mode: 'live' })).toEqual(['name must be a string', 'not live']);
+    expect(await fieldsOf({ mode: 'live' })).toEqual(['name is required', 'not live']);
     expect(await fieldsOf({ name: 'bob', mode: 'x' })).toEqual([
       'mode must be one of the following values: test, live',
       'not bob',
@@ -109,6 +121,49 @@ describe('a body that is read with rules', () => {
 
   it('is refused as a whole where it is no object', async () => {
     await expect(readBody(Body, [], [noBob])).rejects.toThrow('The body must be a JSON object.');
-    expect(await fieldsOf(undefined)).toEqual(['name must be a string']);
+    expect(await fieldsOf(undefined)).toEqual(['name is required']);
+  });
+});
+
+describe('one message for each field says what to do', () => {
+  class Item {
+    @IsText(10)
+    key: string;
+  }
+  class Sale {
+    @IsAmountInCents()
+    amount: number;
+
+    @IsOptional()
+    @IsInt()
+    @Min(1)
+    tries?: number;
+
+    @IsOptional()
+    @IsArray()
+    @ArrayMaxSize(2)
+    @IsObject({ each: true })
+    @ValidateNested({ each: true })
+    @Type(() => Item)
+    items?: Item[];
+  }
+
+  test.each([
+    [{}, ['amount is required']],
+    [{ amount: null }, ['amount is required']],
+    [{ amount: '100' }, ['amount must be a whole number of cents from 1 to 100000000000: send a number, not text']],
+    [{ amount: 1.5 }, ['amount must be a whole number of cents from 1 to 100000000000']],
+    [{ amount: 1, tries: '2' }, ['tries must be an integer number: send a number, not text']],
+    [{ amount: 1, items: 'text' }, ['items must be an array']],
+    [{ amount: 1, items: { key: 'k' } }, ['items must be an array']],
+    [{ amount: 1, items: ['text'] }, ['each value in items must be an object']],
+    [{ amount: 1, items: [{ key: 'k' }, {}] }, ['items[1].key is required']],
+    [
+      { amount: 1, items: [{ key: 7 }] },
+      ['items[0].key must be text of 1 to 10 characters without control characters'],
+    ],
+  ])('%j: %j', async (body, messages) => {
+    const refused = await readBody(Sale, body).catch((error: unknown) => error);
+    expect((refused as DomainError).fields.map(({ message }) => message)).toEqual(messages);
   });
 });

@@ -61,7 +61,6 @@ class MalformedFields extends Error {
 const FORM = new ValidationPipe({
   transform: true,
   whitelist: true,
-  stopAtFirstError: true,
   validationError: { target: true, value: false },
   exceptionFactory: (errors) => new MalformedFields(errors),
 });
@@ -123,9 +122,26 @@ function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
     : parent
       ? `${parent}.${error.property}`
       : error.property;
-  const own = Object.values(error.constraints ?? {}).map((message) => ({
-    field,
-    message: message.replace(error.property, field),
-  }));
-  return [...own, ...(error.children ?? []).flatMap((child) => fieldProblems(child, field))];
+  const own = error.constraints ? [{ field, message: messageOf(error, field) }] : [];
+  // Nothing inside what should be a list is looked at; that an element is no object is said of the list already.
+  const children = (error.constraints?.['isArray'] === undefined ? (error.children ?? []) : []).filter(
+    ({ constraints }) => own.length === 0 || constraints?.['nestedValidation'] === undefined,
+  );
+  return [...own, ...children.flatMap((child) => fieldProblems(child, field))];
+}
+
+/** Rules of a field by what is said first: no list or number is looked into before it is one. */
+const SAID_FIRST = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
+const OF_NUMBERS: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
+
+/** One sentence that says what to do: what is missing, or of another type, is not told the rule for its content. */
+function messageOf({ property, constraints = {}, target }: ValidationError, field: string): string {
+  const value = (target as Readonly<Record<string, unknown>> | undefined)?.[property];
+  if (value === undefined || value === null) return `${field} is required`;
+  const rules = Object.keys(constraints);
+  const rule = SAID_FIRST.find((name) => rules.includes(name)) ?? rules[0]!;
+  const message = constraints[rule]!.replace(property, field);
+  return typeof value === 'string' && rules.some((name) => OF_NUMBERS.has(name))
+    ? `${message}: send a number, not text`
+    : message;
 }

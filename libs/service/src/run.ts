@@ -1,7 +1,7 @@
-import { isDatabaseUnavailable } from '@svc/persistence';
-import { ConfigError, type ServiceConfig } from './config.js';
+import type { ServiceConfig } from './config.js';
+import { ConfigError } from './config-error.js';
+import { fail, runUntilStopped } from './run-until-stopped.js';
 import { migrateService, startService, type ServiceDefinition } from './service.js';
-import { stopTelemetry } from './telemetry.js';
 
 /**
  * What an app's main.ts is: `node dist/main.js` runs the service until it is told to stop, `node dist/main.js migrate`
@@ -30,36 +30,4 @@ async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinit
   } catch (error) {
     fail(error);
   }
-}
-
-/** Starts, then stops on SIGTERM or SIGINT. A start that fails is one clear line and a non-zero exit. */
-export async function runUntilStopped(start: () => Promise<() => Promise<void>>): Promise<void> {
-  try {
-    const stop = await start();
-    let stopping = false;
-    const onSignal = (): void => {
-      if (stopping) return;
-      stopping = true;
-      stop()
-        .then(stopTelemetry)
-        .then(
-          () => process.exit(0),
-          (error: unknown) => fail(error),
-        );
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  } catch (error) {
-    fail(error);
-  }
-}
-
-function fail(error: unknown): void {
-  const expected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
-  console.error(expected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
-  process.exit(1);
-}
-
-function isAddressInUse(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
 }

@@ -228,6 +228,11 @@ describe('one log line a request', () => {
     expect(JSON.stringify(await lineOf('/nothing/4242424242424242'))).not.toContain('4242');
   });
 
+  it('has the code of a refusal, and why for credentials alone', async () => {
+    expect(await lineOf('/nothing/4242424242424242')).toMatchObject({ statusCode: 404, code: 'resource.not-found' });
+    expect(await lineOf('/nothing/4242424242424242')).not.toHaveProperty('why');
+  });
+
   it('has the trace of the caller, if it is one', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(await lineOf('/health/live', { traceparent })).toMatchObject({ traceparent });

@@ -1,7 +1,5 @@
 import 'reflect-metadata';
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Clock, SystemClock } from '@svc/kernel';
 import {
   type Broker,
@@ -20,25 +18,16 @@ import {
 import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { DatabaseConfig, loadConfig, type ServiceConfig } from './config.js';
-import { type ErrorBody, ErrorFilter, problemBody } from './error-filter.js';
 import { HealthController } from './health.controller.js';
-import { acceptRequests } from './http.js';
-import { nestLog, newLog, SERVICE_LOG, type ServiceLog } from './logging.js';
-import { RequestValidation } from './request-validation.js';
+import { newLog, type ServiceLog } from './logging.js';
+import { type AppDefinition, closeApp, createApp } from './nest-app.js';
 
 /** What makes an app a service: everything else about starting, answering and stopping is the same for all. */
-export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> {
-  /** Name of the app's folder. */
-  readonly name: string;
+export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> extends AppDefinition {
   readonly config: new () => C;
-  readonly module: Type<unknown>;
   readonly entities?: readonly EntityClass[];
   /** The service's own migrations; those of libs/messaging come first by themselves. */
   readonly migrations: readonly MigrationClass[];
-  /** Form of error answers; RFC 9457 unless told otherwise. */
-  readonly errorBody?: ErrorBody;
-  /** Longest path parameter a route of this service accepts, in characters. */
-  readonly paramLengthMax?: number;
   /** How long an event may wait for others to be handled with it, in milliseconds; what nobody waits for can. */
   readonly gatherMs?: number;
 }
@@ -61,9 +50,6 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** Longest that a shutdown waits for requests under way. */
-const CLOSE_MS_MAX = 10_000;
-
 /** Creates a service, ready to answer requests (through `app.inject`, a listener, or a front), not yet listening. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
@@ -83,10 +69,13 @@ export async function startService<C extends ServiceConfig>(
   events.onCommitted = (types) => relay.nudge(types);
   events.publishDirectly = (envelopes) => direct.publish(envelopes);
 
-  const app = await NestFactory.create<NestFastifyApplication>(
-    serviceModule(definition, [
+  const app = await createApp(definition, {
+    log,
+    environment: config.SVC_ENVIRONMENT,
+    trustedProxies: config.SVC_TRUSTED_PROXIES,
+    controllers: [HealthController],
+    providers: [
       { provide: definition.config, useValue: config },
-      { provide: SERVICE_LOG, useValue: log },
       { provide: MESSAGING_LOG, useValue: log },
       { provide: Clock, useValue: clock },
       { provide: DataSource, useValue: dataSource },
@@ -99,13 +88,8 @@ export async function startService<C extends ServiceConfig>(
         provide: DeadLetters,
         useValue: new DeadLetters(dataSource, transport.eventHandlers, distributed?.deadLetters),
       },
-      { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
-      { provide: APP_PIPE, useClass: RequestValidation },
-    ]),
-    new FastifyAdapter(acceptRequests.options(definition, log, config.SVC_TRUSTED_PROXIES)),
-    { logger: nestLog(log), abortOnError: false, bodyParser: false },
-  );
-  acceptRequests.configure(app.getHttpAdapter().getInstance(), log, config.SVC_ENVIRONMENT);
+    ],
+  });
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
   await app.init();
   // After the modules' own start: the first message may need what they load there (keys).
@@ -120,9 +104,7 @@ export async function startService<C extends ServiceConfig>(
     stopRelaying: () => relay.stop(),
     close: async () => {
       await relay.stop();
-      // Idle connections are closed and requests under way completed; a client that does not read holds up no shutdown.
-      const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
-      await app.close().finally(() => clearTimeout(lastCall));
+      await closeApp(app);
       await direct.close();
       await dataSource.destroy();
       await distributed?.close();
@@ -164,24 +146,4 @@ function dataSourceOf<C extends ServiceConfig>(
     poolMax: config.SVC_DATABASE_POOL_MAX,
     planner,
   });
-}
-
-@Module({})
-class ServiceModule {}
-
-function serviceModule(
-  definition: { readonly module: Type<unknown> },
-  providers: NonNullable<DynamicModule['providers']>,
-): DynamicModule {
-  const injectable = providers.flatMap((provider) =>
-    'provide' in provider && provider.provide !== APP_FILTER && provider.provide !== APP_PIPE ? [provider.provide] : [],
-  );
-  return {
-    module: ServiceModule,
-    global: true,
-    imports: [definition.module],
-    providers,
-    exports: injectable,
-    controllers: [HealthController],
-  };
 }

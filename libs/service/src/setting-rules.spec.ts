@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig } from './config.js';
+import { loadConfig } from './config.js';
+import { ConfigError } from './config-error.js';
 import { IsAdminKey, IsBaseUrl } from './setting-rules.js';
 
 class Settings {

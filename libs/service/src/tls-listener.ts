@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@svc/contracts';
 import { IsIP, IsOptional, IsString, MaxLength, MinLength, ValidateIf } from 'class-validator';
-import { ConfigError } from './config.js';
+import { ConfigError } from './config-error.js';
 
 /**
  * A program that also listens with TLS, on an address of its own and with the port numbers it has on loopback: for phones

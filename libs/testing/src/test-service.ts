@@ -1,6 +1,7 @@
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import { EmbeddedBroker, Relay } from '@svc/messaging';
 import { type RunningService, type ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { ManualClock } from './manual-clock.js';
 import { newMigratedDatabase } from './test-database.js';
@@ -9,7 +10,10 @@ export interface TestService {
   readonly service: RunningService;
   readonly clock: ManualClock;
   readonly broker: EmbeddedBroker;
+  /** The service's own: its role may read and write rows, and owns nothing. */
   readonly dataSource: DataSource;
+  /** For what its role may not do: TRUNCATE, ALTER TABLE, VACUUM, rows of append-only tables. Connects when it is first used. */
+  readonly superuser: pg.Pool;
   /** Everything the service has said happened, in the order of its log. */
   published<T>(type: EventType<T>): Promise<EventEnvelope<T>[]>;
   /** Delivers events to the service's consumers, as a relay of another service would. */
@@ -35,11 +39,15 @@ export async function startTestService<C extends ServiceConfig>(
   const fullEnv = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: database.url, ...env };
   const service = await startService(definition, { env: fullEnv, broker: broker, clock });
   const dataSource = service.app.get(DataSource);
+  const superuser = new pg.Pool({ connectionString: database.superuserUrl, max: 2 });
+  // A connection that is cut on purpose fails the query that runs; without a listener it ends the process.
+  superuser.on('error', () => undefined);
   return {
     service,
     clock,
     broker,
     dataSource,
+    superuser,
     published: (type) =>
       dataSource.query(
         `SELECT id, type, aggregate_id AS "aggregateId", aggregate_version AS "aggregateVersion",
@@ -56,6 +64,7 @@ export async function startTestService<C extends ServiceConfig>(
     },
     stop: async () => {
       await service.close();
+      await superuser.end();
       await database.drop();
     },
   };

@@ -14,12 +14,15 @@ async function asked(line: string, answers: Record<string, unknown> = {}): Promi
       calls.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
       return answers[`${method} ${path}`] ?? {};
     },
+    text: (path, accept) => Promise.resolve((calls.push(`GET ${path} as ${accept}`), 'type,amount\r\n')),
   };
   const args = line.split(' ');
   const command = findCommand(args);
   await command.run(administration, readInput(command, args.slice(2)));
   return calls;
 }
+
+const NO_TEXT: Pick<Administration, 'text'> = { text: (path) => Promise.reject(new Error(`Nobody asks for ${path}.`)) };
 
 describe('./svc admin', () => {
   it.each([
@@ -49,6 +52,8 @@ describe('./svc admin', () => {
     ['refunds list', 'GET /refunds'],
     ['refunds list --pending', 'GET /refunds?state=pending'],
     ['refunds list --payment ABC', 'GET /refunds?svcId=ABC'],
+    ['settlements show 1001 2026-11-20 --csv', 'GET /settlements/2026-11-20?merchantId=1001&mode=test as text/csv'],
+    ['ledger roots', 'GET /ledger/days'],
     ['token-keys rotate', 'POST /token-keys'],
     ['card-keys rotate', 'POST /card-keys'],
     ['card-keys list', 'GET /card-keys'],
@@ -78,6 +83,60 @@ describe('./svc admin', () => {
     });
   });
 
+  it('sets the fees of one mode, and leaves the other as it is', async () => {
+    const fees = { test: { basisPoints: 100, fixedAmount: 0 } };
+    const answers = { 'GET /merchants/1001': { fees } };
+    expect((await asked('merchants fee 1001 290 150 --live', answers))[1]).toBe(
+      'PATCH /merchants/1001 {"fees":{"test":{"basisPoints":100,"fixedAmount":0},"live":{"basisPoints":290,"fixedAmount":150}}}',
+    );
+  });
+
+  describe('verifies the ledger', () => {
+    const page = (over: object): object => ({ seals: 2, transfers: 10, more: false, finding: null, ...over });
+    const first = 'GET /ledger/verification?after=0';
+    const ofDay = { root: 'ab', afterSeal: 4, sealNumber: 9 };
+    const verify = async (line: string, answers: Record<string, unknown>): Promise<unknown> => {
+      const args = `ledger verify${line}`.split(' ');
+      const command = findCommand(args);
+      const call: Administration['call'] = (method, path) => Promise.resolve(answers[`${method} ${path}`]);
+      return command.run({ ...NO_TEXT, call }, readInput(command, args.slice(2)));
+    };
+
+    it('page after page, and adds up', async () => {
+      const progress = jest.spyOn(console, 'error').mockReturnValue();
+      const answers = {
+        [first]: page({ sealNumber: 2, more: true }),
+        'GET /ledger/verification?after=2': page({ sealNumber: 4 }),
+      };
+      expect(await verify('', answers)).toEqual({ seals: 4, transfers: 20, lastSeal: 4 });
+      expect(progress.mock.calls).toEqual([['10 transfers in 2 seals are as they were sealed']]);
+      progress.mockRestore();
+    });
+
+    it('of one day, with the root that was published', async () => {
+      const answers = {
+        'GET /ledger/days/2026-03-01': ofDay,
+        'GET /ledger/verification?after=4&until=9': page({ sealNumber: 9 }),
+      };
+      const verified = { seals: 2, transfers: 10, lastSeal: 9, root: 'ab' };
+      expect(await verify(' --day 2026-03-01 --root AB', answers)).toEqual(verified);
+      await expect(verify(' --day 2026-03-01 --root cd', answers)).rejects.toThrow(
+        'the root of 2026-03-01 is ab, not the one that was published',
+      );
+    });
+
+    it.each([
+      [{ kind: 'changed', sealNumber: 3, transferId: 't' }, 'transfer t of seal 3 was changed'],
+      [{ kind: 'inserted', sealNumber: 3, transferId: 't' }, 'transfer t of seal 3 was inserted'],
+      [{ kind: 'seal removed', sealNumber: 3 }, 'seal 3 was removed'],
+      [{ kind: 'seal changed', sealNumber: 3 }, 'seal 3 was changed'],
+      [{ kind: 'root changed', sealNumber: 3, day: '2026-03-01' }, 'the root of 2026-03-01 is not the hash of seal 3'],
+    ])('and fails with what is wrong: %j', async (finding, message) => {
+      const failed = verify('', { [first]: page({ sealNumber: 4, more: true, finding }) });
+      await expect(failed).rejects.toMatchObject({ message, exitCode: 1 });
+    });
+  });
+
   it('lists what each service gave up on', async () => {
     const apps = ROUTES.flatMap(({ path }) => /^\/admin\/v1\/dead-letters\/(.+)$/.exec(path)?.[1] ?? []);
     expect(apps.length).toBeGreaterThan(1);
@@ -97,6 +156,7 @@ describe('./svc admin', () => {
       { replayed: 0, refused: 2 },
     ];
     const administration: Administration = {
+      ...NO_TEXT,
       call: async (method, path) => (calls.push(`${method} ${path}`), answers.shift()),
     };
     const run = async (name: string): Promise<unknown> => {
@@ -123,6 +183,7 @@ describe('./svc admin', () => {
       { replayed: 7, failed: 0, after: null },
     ];
     const api: Administration = {
+      ...NO_TEXT,
       call: (method, path) => Promise.resolve((calls.push(`${method} ${path}`), answers.shift())),
     };
     const run = (line: string): Promise<unknown> => {
@@ -142,6 +203,34 @@ describe('./svc admin', () => {
     ]);
   });
 
+  it('shows what a merchant is owed, a line for each currency, with the signs of what is added up', async () => {
+    const path = 'GET /settlements/2026-11-20?merchantId=1001&mode=live';
+    const item = (count: number, amount: number) => ({ count, amount });
+    const statement = {
+      ...{ merchantId: 1001, mode: 'live', day: '2026-11-20', closed: true, ledgerRoot: 'ab' },
+      totals: [
+        {
+          currencyISOCode: 'ZAR',
+          ...{ payments: item(2, 1000), vouchers: item(1, 30), externalPayments: item(0, 0), refunds: item(1, 400) },
+          ...{ fees: item(2, 25), net: 605 },
+        },
+      ],
+    };
+    const command = findCommand(['settlements', 'show']);
+    const api: Administration = {
+      ...NO_TEXT,
+      call: (method, asked) => Promise.resolve(`${method} ${asked}` === path ? statement : undefined),
+    };
+    const show = (...more: string[]) => command.run(api, readInput(command, ['1001', '2026-11-20', '--live', ...more]));
+    expect(await show()).toEqual([
+      {
+        ...{ day: '2026-11-20', mode: 'live', books: 'closed', currency: 'ZAR', payments: '1000 (2)' },
+        ...{ vouchers: '30 (1)', external: '0 (0)', refunds: '-400 (1)', fees: '-25 (2)', net: 605 },
+      },
+    ]);
+    expect(await show('--json')).toEqual(statement);
+  });
+
   it('lists notifications, filtered, and the endpoints that fail', async () => {
     const list = 'GET /notifications?state=gone&merchantId=7';
     expect(await asked('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([list]);
@@ -155,7 +244,10 @@ describe('./svc admin', () => {
       { replayed: 5, skipped: 0, after: null },
     ];
     const bodies: unknown[] = [];
-    const api: Administration = { call: (_method, _path, body) => Promise.resolve((bodies.push(body), pages.shift())) };
+    const api: Administration = {
+      ...NO_TEXT,
+      call: (_method, _path, body) => Promise.resolve((bodies.push(body), pages.shift())),
+    };
     const args = 'webhooks replay-all --merchant 7 --endpoint shop.example:443 --since 2026-03-01T10:00:00Z'.split(' ');
     const command = findCommand(args);
     expect(await command.run(api, readInput(command, args.slice(2)))).toEqual({ replayed: 1003, skipped: 2 });
@@ -171,6 +263,8 @@ describe('./svc admin', () => {
     ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],
     ['merchants create Karoo Roastery', /usage: \.\/svc admin merchants create <name>/],
     ['merchants minimum 1001 R5', /"R5" is no whole number of cents/],
+    ['merchants fee 1001 2.9 150', /"2.9" is no whole number of basis points or cents/],
+    ['ledger verify --root abc', /--root needs the --day/],
     ['merchant-accounts set shop MID-7', /"shop" is no merchantId/],
     ['keys create nobody', /"nobody" is no owner of keys/],
     ['sites rename 1001 Shop', /"1001" is no site/],
@@ -189,7 +283,7 @@ describe('./svc admin', () => {
     const names = ADMIN_COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
-      expect(name).toMatch(/^[a-z-]+ [a-z-]+$/);
+      expect(name).toMatch(/^[a-z-]+( [a-z-]+)?$/);
       expect(adminHelp()).toContain(`  ${name}`);
     }
   });

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Settings } from '../settings.ts';
 import { SvcError } from '../svc-error.ts';
 import { findAdministration } from './administration.ts';
-import { type AdminCommand, type Input, wrongInput } from './command.ts';
+import { type AdminCommand, Findings, type Input, wrongInput } from './command.ts';
 import { ADMIN_COMMANDS } from './commands.ts';
 import { printable } from './print.ts';
 
@@ -17,8 +17,12 @@ export async function admin(settings: Settings, args: readonly string[], env: No
     return;
   }
   const command = findCommand(args);
-  const input = readInput(command, args.slice(2));
+  const input = readInput(command, args.slice(command.name.split(' ').length));
   const answer = await command.run(findAdministration(settings, env), input);
+  if (answer instanceof Findings) {
+    console.log(asAsked(input.options['json'] === true ? answer.answer.json : answer.answer.table, input));
+    throw answer.failure;
+  }
   console.log(asAsked(answer, input));
   const shownOnce = SECRETS.find((name) => typeof answer === 'object' && answer !== null && name in answer);
   if (shownOnce !== undefined)
@@ -26,7 +30,7 @@ export async function admin(settings: Settings, args: readonly string[], env: No
 }
 
 export function findCommand([first = '', second = '']: readonly string[]): AdminCommand {
-  const found = ADMIN_COMMANDS.find(({ name }) => name === `${first} ${second}`);
+  const found = ADMIN_COMMANDS.find(({ name }) => name === `${first} ${second}` || name === first);
   if (found !== undefined) return found;
   const siblings = ADMIN_COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   if (siblings.length > 0) throw wrongInput(`there is "${siblings.join('", "')}"`);
@@ -59,6 +63,7 @@ function parse(args: readonly string[], options: Readonly<Record<string, 'text' 
 
 /** As JSON, one member alone, or for a person. */
 function asAsked(answer: unknown, { options }: Input): string {
+  if (typeof answer === 'string') return answer.trimEnd();
   const { json, print } = options;
   if (json === true) return JSON.stringify(answer ?? null, null, 2);
   if (typeof print !== 'string') return printable(answer);

@@ -9,9 +9,13 @@ import { SvcError } from '../svc-error.ts';
 export interface Administration {
   /** Path below `/admin/v1`. The parsed answer, undefined when it is empty. Throws SvcError for what is refused. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown>;
+  /** GET of what is no JSON, as it is. Throws as {@link call}. */
+  text(path: string, accept: string): Promise<string>;
 }
 
 const REQUEST_MILLISECONDS = 10_000;
+/** Of an answer that is as long as a day's movements. */
+const TEXT_MILLISECONDS = 600_000;
 
 /**
  * The platform that SVC_ADMIN_URL and SVC_ADMIN_KEY name, for example a deployed one; without them the one of this folder,
@@ -35,23 +39,24 @@ export function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): 
 
 /** @param hint what to do where it does not answer */
 export function createAdministration(url: string, adminKey: string, hint: string): Administration {
+  async function send(path: string, init: RequestInit, milliseconds = REQUEST_MILLISECONDS): Promise<string> {
+    const away = (cause: unknown): never => {
+      throw new SvcError(`the administration API at ${url} does not answer`, { hint, cause });
+    };
+    const signal = AbortSignal.timeout(milliseconds);
+    const headers = { 'x-admin-key': adminKey, ...init.headers };
+    const response = await fetch(`${url}/admin/v1${path}`, { ...init, headers, signal }).catch(away);
+    const text = await response.text().catch(away);
+    if (!response.ok) throw refusal(response, text);
+    return text;
+  }
   return {
     call: async (method, path, body) => {
-      const response = await fetch(`${url}/admin/v1${path}`, {
-        method,
-        headers: { 'x-admin-key': adminKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
-      }).catch((cause: unknown) => {
-        throw new SvcError(`the administration API at ${url} does not answer`, {
-          hint,
-          cause,
-        });
-      });
-      const text = await response.text();
-      if (!response.ok) throw refusal(response, text);
+      const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      const text = await send(path, { method, ...json });
       return text === '' ? undefined : parsed(text, url, hint);
     },
+    text: (path, accept) => send(path, { headers: { accept } }, TEXT_MILLISECONDS),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Administration } from './administration.ts';
 
 /** One subcommand of `./svc admin`: a row of the table in commands.ts. */
 export interface AdminCommand {
-  /** Two words, as they are typed: `keys create`. */
+  /** One or two words, as they are typed: `keys create`. */
   readonly name: string;
   /** Names of what follows, each required; the last may end in `…` for one or more. */
   readonly parameters: readonly string[];
@@ -11,8 +11,19 @@ export interface AdminCommand {
   readonly options?: Readonly<Record<string, 'text' | 'flag'>>;
   /** For the help: what it does, in a few words. */
   readonly summary: string;
-  /** Returns what is printed: an object, a list of objects, or nothing. */
+  /** Returns what is printed: an object, a list of objects, nothing, or {@link Findings}. */
   readonly run: (administration: Administration, input: Input) => Promise<unknown>;
+}
+
+/** An answer that is printed although the command fails: a table, and as JSON all there is to know. */
+export class Findings {
+  readonly answer: { readonly table: unknown; readonly json: unknown };
+  readonly failure: SvcError;
+
+  constructor(answer: { readonly table: unknown; readonly json: unknown }, failure: SvcError) {
+    this.answer = answer;
+    this.failure = failure;
+  }
 }
 
 export interface Input {

@@ -9,6 +9,7 @@ interface Grant {
 }
 
 interface Merchant {
+  readonly fees: Record<string, unknown>;
   readonly features: Record<string, Record<string, unknown>>;
   readonly grants: readonly Grant[];
 }
@@ -50,6 +51,20 @@ export const merchantCommands: readonly AdminCommand[] = [
       const cents = parameter(input, 1);
       if (!/^\d{1,12}$/.test(cents)) throw wrongInput(`"${cents}" is no whole number of cents`);
       return api.call('PATCH', merchantPath(parameter(input, 0)), { minimumAmount: Number(cents) });
+    },
+  },
+  {
+    name: 'merchants fee',
+    parameters: ['merchantId', 'basisPoints', 'cents'],
+    options: { live: 'flag' },
+    summary: 'what the service charges for each card payment from now on: 290 150 is 2.9 % and R 1.50; 0 0 is nothing',
+    run: async (api, input) => {
+      const [basisPoints, cents] = [parameter(input, 1), parameter(input, 2)];
+      const wrong = [basisPoints, cents].find((text) => !/^\d{1,6}$/.test(text));
+      if (wrong !== undefined) throw wrongInput(`"${wrong}" is no whole number of basis points or cents`);
+      const { fees } = await getMerchant(api, input);
+      const terms = { basisPoints: Number(basisPoints), fixedAmount: Number(cents) };
+      return api.call('PATCH', merchantPath(parameter(input, 0)), { fees: { ...fees, [modeOf(input)]: terms } });
     },
   },
   {

@@ -121,16 +121,17 @@ export class InvoiceRepository {
   }
 
   /**
-   * The newest open invoice at the till that this static code belongs to (D5). Not a join: planned while the tables are
-   * empty, one would read every open invoice there is and pick the till's.
+   * The newest open invoice at the till that this static code belongs to (D5); of whichever mode the till is, where none is said.
+   * Not a join: planned while the tables are empty, one would read every open invoice there is and pick the till's.
    */
-  async findByTillCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
+  async findByTillCode(mode: Mode | undefined, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
       `SELECT ${COLUMNS} FROM invoices i
-        WHERE (i.site_id, i.site_reference) = (SELECT site_id, site_reference FROM till_codes WHERE code = $1 AND mode = $2)
-          AND i.mode = $2 AND i.closed_at IS NULL AND i.expires_at > $3
+        WHERE (i.site_id, i.mode, i.site_reference)
+              = (SELECT site_id, mode, site_reference FROM till_codes WHERE code = $1 AND mode = coalesce($2, mode))
+          AND i.closed_at IS NULL AND i.expires_at > $3
         ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
-      [code, mode, this.clock.now()],
+      [code, mode ?? null, this.clock.now()],
     );
     return row;
   }

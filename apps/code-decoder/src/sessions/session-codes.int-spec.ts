@@ -8,6 +8,7 @@ import {
   type PaymentSnapshot,
   PaymentSucceededV1,
   SessionCreatedV1,
+  SessionExtendedV1,
 } from '@svc/contracts';
 import { newOwnCode, newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
@@ -245,4 +246,19 @@ test.each([
   await decoder.deliver(created);
   const { status, headers } = await decode(code);
   expect([status, headers['retry-after']]).toEqual([503, '1']);
+});
+
+it('an extended session can be paid until the later time, in whatever order the events arrive', async () => {
+  for (const isFirst of [false, true]) {
+    const { code, payable, created } = aSession();
+    const longer = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
+    const extended = anEvent(SessionExtendedV1, payable.payableId, 2, { payable: longer });
+    for (const event of isFirst ? [extended, created, extended] : [created, extended]) await decoder.deliver(event);
+    const {
+      rows: [row],
+    } = await decoder.superuser.query<{ expires_at: Date }>(`SELECT expires_at FROM session_codes WHERE code = $1`, [
+      code,
+    ]);
+    expect(row?.expires_at.toISOString()).toBe(longer.expiresAt);
+  }
 });

@@ -70,6 +70,17 @@ export class SessionCodes {
     );
   }
 
+  /** Sessions that can be paid for longer. The latest time stays; one that is not known yet is kept as it was made. */
+  async keepExtended(sessions: readonly MadeSession[]): Promise<void> {
+    await this.keepMade(sessions);
+    await this.dataSource.query(
+      `UPDATE session_codes kept SET expires_at = longer.expires_at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS longer(session_id, expires_at)
+        WHERE kept.session_id = longer.session_id AND kept.expires_at < longer.expires_at`,
+      [sessions.map(({ payable }) => payable.payableId), sessions.map(({ payable }) => payable.expiresAt)],
+    );
+  }
+
   /** Whoever was told first stays: a payable that is over stays over. */
   async keepClosed(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
     const first = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));

@@ -1,5 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
+import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { SessionCodes } from './session-codes.js';
 
@@ -12,5 +12,11 @@ export class SessionsConsumer {
   @EventPattern(SessionCreatedV1, { repeatable: true })
   onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.keepMade(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
+  }
+
+  /** Replay: the latest time stays. */
+  @EventPattern(SessionExtendedV1, { repeatable: true })
+  onExtended(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
+    return this.sessionCodes.keepExtended(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 }

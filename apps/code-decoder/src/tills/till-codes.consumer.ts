@@ -9,7 +9,7 @@ export class TillCodesConsumer {
   constructor(@Inject(InvoiceRepository) private readonly invoices: InvoiceRepository) {}
 
   @MessagePattern(FindTillInvoiceV1)
-  async find({ mode, code }: { mode: Mode; code: string }): Promise<{ invoiceReference?: string }> {
+  async find({ mode, code }: { mode?: Mode; code: string }): Promise<{ invoiceReference?: string }> {
     const invoice = await this.invoices.findByTillCode(mode, code);
     return invoice ? { invoiceReference: invoice.invoiceId } : {};
   }

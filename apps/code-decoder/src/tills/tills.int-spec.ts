@@ -81,3 +81,18 @@ test('payment-processor is answered with the newest open invoice of the till, in
   await decoder.tell(decoder.payables.set(newer.reference, 'paid'));
   expect(await invoiceAt()).toBe(older.reference);
 });
+
+test('a payer’s camera says no mode: the one of the till counts, and no invoice of the other', async () => {
+  const live = await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId, siteId: merchant.siteId });
+  const codes = new Map<Merchant, string>();
+  for (const each of [merchant, live]) {
+    const answer = await decoder.call('PUT', `${each.path}/tills/TILL-9/code`, { headers: each.headers });
+    codes.set(each, (answer.body.code as string).slice(-20));
+  }
+  const invoiceAt = async (owner: Merchant) =>
+    (await decoder.service.app.get(Commands).request(FindTillInvoiceV1, { code: codes.get(owner)! })).invoiceReference;
+  const invoice = await decoder.createInvoice(merchant, { siteReference: 'TILL-9' });
+  expect([await invoiceAt(merchant), await invoiceAt(live)]).toEqual([invoice.reference, undefined]);
+  const liveInvoice = await decoder.createInvoice(live, { siteReference: 'TILL-9' });
+  expect([await invoiceAt(merchant), await invoiceAt(live)]).toEqual([invoice.reference, liveInvoice.reference]);
+});

@@ -32,11 +32,19 @@ export class OrdersController {
   }
 
   @Get('orders/:orderId')
-  async show(@Param('orderId') orderId: string, @Res() reply: FastifyReply): Promise<void> {
+  async show(
+    @Param('orderId') orderId: string,
+    @Query('left') left: unknown,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const order = await this.getOrder(orderId);
     const failedTries = await this.orders.failedTriesOf(order.orderId);
     const refresh = refreshSeconds(order, this.clock.now());
-    await this.page.send(reply, HttpStatus.OK, orderPage(order, failedTries, refresh));
+    await this.page.send(
+      reply,
+      HttpStatus.OK,
+      orderPage(order, failedTries, { refresh, hasLeftPayment: left === 'payment' }),
+    );
   }
 
   /** The payer comes from a successful payment; the order says so only when the webhook has come as well. */
@@ -47,7 +55,7 @@ export class OrdersController {
 
   @Get('cancelled')
   async cancelled(@Query('orderId') orderId: unknown, @Res() reply: FastifyReply): Promise<void> {
-    await this.toOrder(await this.getOrder(orderId), reply);
+    await this.toOrder(await this.getOrder(orderId), reply, '?left=payment');
   }
 
   private async goAndPay(order: Order, reply: FastifyReply): Promise<void> {
@@ -56,8 +64,8 @@ export class OrdersController {
     await reply.header('cache-control', 'no-store').redirect(paymentPage, HttpStatus.SEE_OTHER);
   }
 
-  private async toOrder(order: Order, reply: FastifyReply): Promise<void> {
-    await reply.header('cache-control', 'no-store').redirect(`/orders/${order.orderId}`, HttpStatus.SEE_OTHER);
+  private async toOrder(order: Order, reply: FastifyReply, query = ''): Promise<void> {
+    await reply.header('cache-control', 'no-store').redirect(`/orders/${order.orderId}${query}`, HttpStatus.SEE_OTHER);
   }
 
   private async getOrder(orderId: unknown): Promise<Order> {

@@ -3,8 +3,8 @@ import { renderToString } from 'preact-render-to-string';
 
 export interface PageSettings {
   readonly title: string;
-  /** Asks for the page again after so many seconds; the browser does it without a script. */
-  readonly refreshSeconds?: number | undefined;
+  /** A file of the shop's assets. */
+  readonly script?: string | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -13,7 +13,7 @@ export function document(settings: PageSettings): string {
   return `<!doctype html>${renderToString(<Document {...settings} />)}`;
 }
 
-function Document({ title, refreshSeconds, children }: PageSettings) {
+function Document({ title, script, children }: PageSettings) {
   return (
     <html lang="en">
       <head>
@@ -21,9 +21,9 @@ function Document({ title, refreshSeconds, children }: PageSettings) {
         <title>{`${title} · Karoo Roastery`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {refreshSeconds === undefined ? null : <meta http-equiv="refresh" content={String(refreshSeconds)} />}
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/shop.css" />
+        {script === undefined ? null : <script src={`/assets/${script}`} defer />}
       </head>
       <body>
         <header class="masthead">

@@ -18,19 +18,26 @@ export function refreshSeconds(order: Order, now: Date): number | undefined {
 }
 
 /** What the shop knows of an order, which is what verified notifications have said. */
-export function orderPage(order: Order, failedTries: readonly FailedTry[], refresh: number | undefined): string {
+export function orderPage(
+  order: Order,
+  failedTries: readonly FailedTry[],
+  /** How soon the page looks again; how the customer came to it. */
+  { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
+): string {
   const name = merchantOrderIdOf(order);
   return document({
     title: order.state === 'paid' ? `${name} is paid` : name,
-    refreshSeconds: refresh,
+    script: refresh === undefined ? undefined : 'order.js',
     children: (
-      <section class="card order">
+      <section class="card order" data-refresh-seconds={refresh}>
         <h1>{name}</h1>
-        {order.state === 'paid' ? (
-          <Paid order={order} />
-        ) : (
-          <AwaitingPayment order={order} failedTries={failedTries} renewsItself={refresh !== undefined} />
-        )}
+        <div id="order-progress" aria-live="polite">
+          {order.state === 'paid' ? (
+            <Paid order={order} />
+          ) : (
+            <NotPaid order={order} failedTries={failedTries} hasLeftPayment={hasLeftPayment} />
+          )}
+        </div>
         <Lines order={order} />
         <p>
           <a href="/">Back to the shop</a>
@@ -42,7 +49,7 @@ export function orderPage(order: Order, failedTries: readonly FailedTry[], refre
 
 function Paid({ order }: { order: Order }) {
   return (
-    <div class="state paid" id="order-state" data-state={order.state} role="status">
+    <div class="state paid" id="order-state" data-state={order.state}>
       <p>
         <strong>Paid.</strong> Thank you! We are roasting.
       </p>
@@ -53,17 +60,21 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function AwaitingPayment(props: { order: Order; failedTries: readonly FailedTry[]; renewsItself: boolean }) {
-  const { order, failedTries, renewsItself } = props;
+function NotPaid(props: { order: Order; failedTries: readonly FailedTry[]; hasLeftPayment: boolean }) {
+  const { order, failedTries, hasLeftPayment } = props;
   return (
     <>
-      <div class="state awaiting" id="order-state" data-state={order.state} role="status">
-        <p>
-          <strong>Awaiting payment.</strong>{' '}
-          {renewsItself
-            ? 'This page changes by itself as soon as the payment is confirmed.'
-            : 'Load this page again to see what became of it.'}
-        </p>
+      <div class="state awaiting" id="order-state" data-state={order.state}>
+        {hasLeftPayment ? (
+          <p>
+            <strong>Not paid.</strong> You came back without paying. The order is kept: go to payment whenever you like.
+          </p>
+        ) : (
+          <p>
+            <strong>Awaiting payment.</strong> This page says when the payment is confirmed.
+            <noscript> Without JavaScript, load it again to see.</noscript>
+          </p>
+        )}
       </div>
       {failedTries.length > 0 ? (
         <ul class="failed-tries" aria-label="Tries that did not succeed">

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DemoShopConfig } from '../config.js';
 
-/** Sends the shop's pages with the policy that goes with them: no script at all, nothing from elsewhere. */
+/** Sends the shop's pages with the policy that goes with them: one script, of the order's page, and nothing from elsewhere. */
 @Injectable()
 export class SendPage {
   private readonly policy: string;
@@ -10,6 +10,8 @@ export class SendPage {
   constructor(@Inject(DemoShopConfig) config: DemoShopConfig) {
     this.policy = [
       "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
       "style-src 'self'",
       "img-src 'self' data:",
       // Checking out posts here and is led on to the payment page; browsers hold both against this list.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 const FOLDER = join(import.meta.dirname, '../../assets');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
 };
@@ -14,7 +15,7 @@ export interface ShopAsset {
   readonly content: Buffer;
 }
 
-/** The shop's stylesheet and pictures, read once. */
+/** The shop's stylesheet, script and pictures, read once. */
 export class ShopAssets {
   private readonly files = new Map<string, ShopAsset>();
 

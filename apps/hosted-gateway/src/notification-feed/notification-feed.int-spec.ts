@@ -210,13 +210,16 @@ test('the two numbers alone, which everybody may know, neither read it nor cance
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers: keyless.headers })).status).toBe(200);
 });
 
-test.each(['nonsense', '', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])(
-  'after=%s is refused, naming it',
-  async (after) => {
-    const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
-      headers: merchant.headers,
-    });
-    expect([status, body.status]).toEqual([400, 'BadRequest']);
-    expect(body.errors[0].message).toContain('after');
-  },
-);
+test('an empty `after` is the beginning, and none is given back while there is nothing to tell', async () => {
+  const nobody = await gateway.aMerchant();
+  expect(await read('', nobody)).toEqual(await read(undefined, nobody));
+  expect(await read('', nobody)).not.toHaveProperty('after');
+});
+
+test.each(['nonsense', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])('after=%s is refused, naming it', async (after) => {
+  const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
+    headers: merchant.headers,
+  });
+  expect([status, body.status]).toEqual([400, 'BadRequest']);
+  expect(body.errors[0].message).toContain('after');
+});

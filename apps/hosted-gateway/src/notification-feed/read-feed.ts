@@ -27,7 +27,9 @@ interface FeedRow extends FeedCursor {
  * session was paid (E2). Throws `request.invalid` for a cursor that is none.
  */
 export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: unknown): Promise<NotificationFeed> {
-  const cursor = after === undefined ? BEGINNING : typeof after === 'string' ? readCursor(after) : undefined;
+  // A reader that has kept nothing yet may send it empty.
+  const isBeginning = after === undefined || after === '';
+  const cursor = isBeginning ? BEGINNING : typeof after === 'string' ? readCursor(after) : undefined;
   if (!cursor) throw invalidField('after', 'after must be a value that an earlier answer gave');
   const rows = await dataSource.query<FeedRow[]>(
     `SELECT feed_txid::text AS txid, feed_position AS position, snapshot,
@@ -42,7 +44,7 @@ export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: 
   );
   const page = rows.slice(0, PAGE);
   const last = page.at(-1);
-  const next = last ? writeCursor(last) : (after as string | undefined);
+  const next = last ? writeCursor(last) : isBeginning ? undefined : (after as string);
   return {
     notifications: page
       .filter(({ superseded }) => !superseded)

@@ -1,15 +1,26 @@
 /** What is paid for, and to whom. Everything here was written by a stranger: text only, each piece isolated (bdi). */
+import type { Messages } from '../languages/en.js';
 import { formatAmount } from './format-amount.js';
+import { useMessages } from './page-frame.js';
 import type { OrderShown } from './pay-page-model.js';
-import { page } from './strings.js';
 
-export function Amount({ of }: { of: OrderShown }) {
-  return <bdi class="money">{formatAmount(of.amountCents, of.currencyISOCode, of.locale)}</bdi>;
+export function Amount({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISOCode'> }) {
+  const { format } = useMessages();
+  return <bdi class="money">{formatAmount(of.amountCents, of.currencyISOCode, format)}</bdi>;
 }
 
-export function OrderSummary({ order }: { order: OrderShown }) {
-  const { shown, folded } = fold(order.customFields);
-  const isLong = formatAmount(order.amountCents, order.currencyISOCode, order.locale).length > 12;
+/** @param without what the page beside it says already */
+export function OrderSummary({
+  order,
+  without = [],
+}: {
+  order: OrderShown;
+  without?: readonly ('amount' | 'order')[];
+}) {
+  const { page, format } = useMessages();
+  const { shown, folded } = fold([...order.customFields, ...linesOf(order, format)]);
+  const reference = without.includes('order') ? undefined : order.merchantOrderId;
+  const isLong = formatAmount(order.amountCents, order.currencyISOCode, format).length > 12;
   return (
     <section class="summary" aria-label={page.yourOrder}>
       <p class="merchant">
@@ -19,15 +30,19 @@ export function OrderSummary({ order }: { order: OrderShown }) {
           {order.siteName ? <bdi class="site-name">{order.siteName}</bdi> : null}
         </span>
       </p>
-      <p class={isLong ? 'amount long' : 'amount'}>
-        <Amount of={order} />
-      </p>
-      <dl class="facts">
-        <Fact label={page.order} value={order.merchantOrderId} />
-        {shown.map((field) => (
-          <Fact label={field.key} value={field.value} />
-        ))}
-      </dl>
+      {without.includes('amount') ? null : (
+        <p class={isLong ? 'amount long' : 'amount'}>
+          <Amount of={order} />
+        </p>
+      )}
+      {reference === undefined && shown.length === 0 ? null : (
+        <dl class="facts">
+          {reference === undefined ? null : <Fact label={page.order} value={reference} />}
+          {shown.map((field) => (
+            <Fact label={field.key} value={field.value} />
+          ))}
+        </dl>
+      )}
       {folded.length > 0 ? (
         <details>
           <summary>{page.moreDetails}</summary>
@@ -71,6 +86,22 @@ export function Fact({ label, value }: { label: string; value: string }) {
 }
 
 type Fields = OrderShown['customFields'];
+
+/** Lines of a till's invoice, as a till prints them; a return has a minus. */
+function linesOf({ lines = [], currencyISOCode }: OrderShown, format: Messages['format']): Fields {
+  return lines.map(({ label, quantity, amountCents }) => {
+    const amount = formatAmount(Math.abs(amountCents), currencyISOCode, format);
+    return {
+      key: quantity === 1 ? label : `${quantityText(quantity, format)} × ${label}`,
+      value: amountCents < 0 ? `−${amount}` : amount,
+    };
+  });
+}
+
+/** To a thousandth, as scales weigh. */
+function quantityText(quantity: number, { decimalMark }: Messages['format']): string {
+  return String(Math.round(quantity * 1_000) / 1_000).replace('.', decimalMark);
+}
 
 /** A merchant may send 20 fields of 512 characters: on a phone they would push the form out of sight. */
 function fold(fields: Fields): { shown: Fields; folded: Fields } {

@@ -1,16 +1,28 @@
 /** Every state in which there is no card to type. */
-import { formatAmount, formatTime } from './format-amount.js';
+import { fill } from '../languages/fill.js';
+import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+import { formatTime } from './format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
-import type { ClosedPage, NotFoundPage, PaidPage, TillPage, VerificationPage } from './pay-page-model.js';
+import { languageQuery, useFrame, useMessages } from './page-frame.js';
+import type {
+  ChargeShown,
+  ClosedPage,
+  GivenBack,
+  NotFoundPage,
+  OrderShown,
+  PaidPage,
+  TillPage,
+  VerificationPage,
+} from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { atTill, closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
 /**
  * Shown by the server while a payment is on its way, and, hidden at first, beside the form: the script swaps the two
  * the moment Pay is pressed.
  */
 export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
+  const { processing } = useMessages();
   return (
     <section class="method outcome" id="processing-view" hidden={hidden}>
       <div class="spinner" aria-hidden="true" />
@@ -34,65 +46,112 @@ export function ProcessingView({ hidden = false, isLate = false }: { hidden?: bo
 
 /** The payer was at the bank's page, or is still to go there. */
 export function VerificationView({ model }: { model: VerificationPage }) {
+  const frame = useFrame();
+  const { verification, format } = useMessages();
   return (
     <section class="method outcome">
       <StateIcon kind="closed" />
       <h1>{verification.heading}</h1>
       <p>{verification.note}</p>
+      <dl class="facts receipt">
+        <ChargeFacts of={{ ...model, ...model.charge }} />
+      </dl>
       <a class="primary" id="verification-link" {...linkTo(model.verificationUrl)}>
         {verification.goOn}
       </a>
       {model.anotherCardUrl === undefined ? null : (
-        <a class="secondary" href={model.anotherCardUrl}>
+        <a class="secondary" href={[model.anotherCardUrl, languageQuery(frame)].filter(Boolean).join('&')}>
           {verification.anotherCard}
         </a>
       )}
       <p class="hint">
         {verification.until}{' '}
         <time class="local-time" dateTime={model.until}>
-          {formatTime(model.until, model.locale, 'UTC')}
+          {formatTime(model.until, format, 'UTC')}
         </time>
       </p>
     </section>
   );
 }
 
+/** What was charged, for a receipt and for a payer who compares it with what the bank shows. */
+function ChargeFacts({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISOCode'> & Partial<ChargeShown> }) {
+  const { paid, format } = useMessages();
+  return (
+    <>
+      <div class="fact">
+        <dt>{paid.amount}</dt>
+        <dd>
+          <Amount of={of} />
+        </dd>
+      </div>
+      {of.cardLabel === undefined ? null : (
+        <div class="fact">
+          <dt>{paid.card}</dt>
+          {/* The script puts the brand before it, which only the browser that paid knows. */}
+          <dd>
+            <span class="card-brand" /> <bdi>{of.cardLabel}</bdi>
+          </dd>
+        </div>
+      )}
+      {of.at === undefined ? null : (
+        <div class="fact">
+          <dt>{paid.date}</dt>
+          <dd>
+            <time class="local-time" dateTime={of.at}>
+              {formatTime(of.at, format, 'UTC')}
+            </time>
+          </dd>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function GivenBackNotice({ charges }: { charges: readonly GivenBack[] }) {
+  const { page } = useMessages();
+  return (
+    <div class="notice news">
+      <p>{page.givenBack}</p>
+      {charges.map((charge) => (
+        <dl class="facts">
+          <ChargeFacts of={charge} />
+        </dl>
+      ))}
+    </div>
+  );
+}
+
 export function PaidView({ model }: { model: PaidPage }) {
+  const { page, paid } = useMessages();
   const succeeded = model.state === 'succeeded';
   return (
     <section class="method outcome">
       <StateIcon kind="good" />
-      <h1>{succeeded ? paid.heading : paid.alreadyHeading}</h1>
+      <h1 id="outcome-heading" tabIndex={-1}>
+        {succeeded ? paid.heading : paid.alreadyHeading}
+      </h1>
       {succeeded ? null : <p>{paid.alreadyNote}</p>}
       <dl class="facts receipt">
-        <div class="fact">
-          <dt>{paid.amount}</dt>
-          <dd>
-            <Amount of={model} />
-          </dd>
-        </div>
-        <Fact label={paid.paidTo} value={model.merchantName} />
-        <Fact label={page.order} value={model.merchantOrderId} />
-        <Fact label={paid.reference} value={model.paymentReference} />
-        <div class="fact">
-          <dt>{paid.date}</dt>
-          <dd>
-            <time class="local-time" dateTime={model.paidAt}>
-              {formatTime(model.paidAt, model.locale, 'UTC')}
-            </time>
-          </dd>
-        </div>
+        <ChargeFacts of={{ ...model, ...model.charge }} />
+        {model.merchantOrderId === undefined ? null : <Fact label={page.order} value={model.merchantOrderId} />}
+        {model.paymentReference === undefined ? null : <Fact label={paid.reference} value={model.paymentReference} />}
       </dl>
+      {model.paymentReference === undefined ? null : <p class="next">{paid.next}</p>}
       {model.returnUrl === undefined ? (
-        <p>{paid.scanned}</p>
+        <p>{model.isAtTill ? paid.atTill : paid.scanned}</p>
       ) : (
         <a class="primary" id="return-link" {...linkTo(model.returnUrl)}>
-          <bdi>{paid.returnTo(model.merchantName)}</bdi>
+          <bdi>{fill(paid.returnTo, { merchant: model.merchantName })}</bdi>
         </a>
       )}
       {succeeded && model.returnUrl !== undefined ? (
-        <p class="hint" id="returning" role="status">
-          {/* Filled by the script, which alone can keep the promise. */}
+        <p class="hint">
+          {/* Filled by the script, which alone can keep the promise; the seconds are not read out one by one. */}
+          <span id="returning" role="status" /> <span id="returning-seconds" aria-hidden="true" />
+          <button class="plain" type="button" id="stay" hidden>
+            {paid.stay}
+          </button>
         </p>
       ) : null}
     </section>
@@ -100,11 +159,27 @@ export function PaidView({ model }: { model: PaidPage }) {
 }
 
 export function ClosedView({ model }: { model: ClosedPage }) {
-  return <NothingToPay {...closed[model.state]} backToStoreUrl={model.backToStoreUrl} />;
+  const { closed, closedAtTill } = useMessages();
+  const { heading, note } = (model.isAtTill ? closedAtTill : closed)[model.state];
+  const tries = { tries: SESSION_TRIES_MAX };
+  return <NothingToPay heading={heading} note={fill(note, tries)} backToStoreUrl={model.backToStoreUrl} />;
 }
 
 export function NotFoundView({ model }: { model: NotFoundPage }) {
-  return <NothingToPay {...(model.isScanned ? unknownCode : closed['not-found'])} />;
+  const { unknownCode, notFound } = useMessages();
+  return <NothingToPay {...(model.isScanned ? unknownCode : notFound)} />;
+}
+
+export function UnavailableView() {
+  const { unavailable } = useMessages();
+  return (
+    <section class="method outcome">
+      <StateIcon kind="closed" />
+      <h1>{unavailable.heading}</h1>
+      <p>{unavailable.note}</p>
+      <p class="hint">{unavailable.again}</p>
+    </section>
+  );
 }
 
 interface NothingToPayTexts {
@@ -114,6 +189,7 @@ interface NothingToPayTexts {
 }
 
 function NothingToPay({ heading, note, backToStoreUrl }: NothingToPayTexts) {
+  const { page } = useMessages();
   return (
     <section class="method outcome">
       <StateIcon kind="closed" />
@@ -128,21 +204,17 @@ function NothingToPay({ heading, note, backToStoreUrl }: NothingToPayTexts) {
   );
 }
 
-export function TillView({ model }: { model: TillPage }) {
-  const { merchantName, amountCents, currencyISOCode, locale } = model;
+export function TillView({ model: { merchantName } }: { model: TillPage }) {
+  const { atTill } = useMessages();
   return (
     <section class="method outcome">
       <StateIcon kind="closed" />
       <h1>{atTill.heading}</h1>
-      {amountCents === null || currencyISOCode === null ? null : (
-        <p class="amount">
-          <bdi class="money">{formatAmount(amountCents, currencyISOCode, locale)}</bdi>
-        </p>
-      )}
       <p>
-        {atTill.of} <bdi>{merchantName}</bdi>
+        <bdi>{merchantName}</bdi>
       </p>
       <p>{atTill.note}</p>
+      <p class="hint">{atTill.again}</p>
     </section>
   );
 }

@@ -4,9 +4,10 @@
  * on light.
  */
 import { qrSvg } from '@svc/kernel';
-import { byCode } from './strings.js';
+import { useMessages } from './page-frame.js';
 
 export function PayByCode({ code }: { code: string }) {
+  const { byCode } = useMessages();
   return (
     <section class="method by-code" id="code-view" aria-labelledby="code-heading">
       {/* The image stands outside, so that the style sheet alone can show it unfolded; no script is needed for either. */}

@@ -3,22 +3,30 @@
  * script sends nothing but the encrypted card. Everything is disabled until the script has taken over.
  */
 import type { ComponentChildren } from 'preact';
+import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
 import { LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';
-import type { PayablePage } from './pay-page-model.js';
-import { declineText, form, page } from './strings.js';
+import { useFrame, useMessages } from './page-frame.js';
+import type { PayablePage, PaymentChoice } from './pay-page-model.js';
 
 export function PayForm({ model }: { model: PayablePage }) {
+  const { form, page } = useMessages();
   return (
     <section class="method" id="pay-view" aria-labelledby="pay-heading">
       <h1 id="pay-heading">{form.heading}</h1>
       {model.state === 'declined' ? <Decline model={model} /> : null}
       <div class="notice" id="form-error" role="alert" tabIndex={-1} hidden />
+      <ExpiryNotice hasMoreTime={model.hasMoreTime} />
       <noscript>
         <p class="notice">{page.noScript}</p>
       </noscript>
+      {/* The style shows it after some seconds, the script takes it away: one of them always arrives. */}
+      <p class="hint script-late" id="script-late">
+        {form.late} <a href="">{form.reload}</a>.
+      </p>
       <form id="pay-form" noValidate>
         <fieldset id="pay-fields" disabled>
+          {model.choice === undefined ? null : <Choice model={model} terms={model.choice} />}
           <Field id="card-number" label={form.cardNumber}>
             <input
               {...inputOf('card-number', 'cc-number')}
@@ -37,7 +45,7 @@ export function PayForm({ model }: { model: PayablePage }) {
                 aria-describedby="card-expiry-error"
               />
             </Field>
-            <Field id="card-cvv" label={form.cvv} hint={form.cvvHint}>
+            <Field id="card-cvv" label={form.cvv} hint={form.cvvHintEither}>
               <input
                 {...inputOf('card-cvv', 'cc-csc')}
                 inputMode="numeric"
@@ -47,7 +55,13 @@ export function PayForm({ model }: { model: PayablePage }) {
             </Field>
           </div>
           <Field id="card-name" label={form.holderName}>
-            <input {...inputOf('card-name', 'cc-name')} maxLength={100} aria-describedby="card-name-error" />
+            <input
+              {...inputOf('card-name', 'cc-name')}
+              autoCapitalize="words"
+              enterKeyHint="done"
+              maxLength={100}
+              aria-describedby="card-name-error"
+            />
           </Field>
           <button class="primary" id="pay-button" type="submit">
             <LockIcon />
@@ -61,25 +75,74 @@ export function PayForm({ model }: { model: PayablePage }) {
   );
 }
 
+/** Filled by the script in the last minutes, and read out when it is. */
+function ExpiryNotice({ hasMoreTime }: Pick<PayablePage, 'hasMoreTime'>) {
+  const { form } = useMessages();
+  return (
+    <div class="notice news" id="expiring" hidden>
+      <p id="expiring-text" role="status" />
+      {hasMoreTime ? (
+        <button class="plain" type="button" id="more-time">
+          {form.moreTime}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Plain text, as the card's fields: a number field would show another decimal sign than the one that is typed. */
+function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) {
+  const { choice, format } = useMessages();
+  const money = {
+    inputMode: 'decimal',
+    type: 'text',
+    autoComplete: 'off',
+    enterKeyHint: 'next',
+    maxLength: 20,
+  } as const;
+  const owed = plainAmount(model.amountCents, format);
+  return (
+    <>
+      {terms.amountMinCents === undefined ? null : (
+        <Field id="pay-amount" label={choice.amount}>
+          <input {...money} id="pay-amount" value={owed} aria-describedby="pay-amount-error" />
+        </Field>
+      )}
+      {terms.hasTip ? (
+        <Field id="pay-tip" label={choice.tip}>
+          <input {...money} id="pay-tip" aria-describedby="pay-tip-error" />
+        </Field>
+      ) : null}
+    </>
+  );
+}
+
+/** As it is typed: `89.50`. */
+function plainAmount(cents: number, { decimalMark }: { decimalMark: string }): string {
+  const digits = String(cents).padStart(3, '0');
+  return `${digits.slice(0, -2)}${decimalMark}${digits.slice(-2)}`;
+}
+
 function Decline({ model }: { model: PayablePage }) {
-  const { title, next } = declineText(model.decline);
+  const { language } = useFrame();
+  const { title, next } = declineText(language, model.decline);
+  const reference = referenceText(language, model.decline);
   return (
     <div class="notice" id="decline" role="alert" tabIndex={-1}>
       <p class="notice-title">{title}</p>
       <p>
         <bdi>{next}</bdi>
       </p>
-      <p class="notice-detail">
-        {form.triesLeft(model.triesLeft)}
-        {model.decline ? <span> {form.errorCode(model.decline.errorReference)}</span> : null}
-      </p>
+      <p class="notice-detail">{triesLeftText(language, model.triesLeft)}</p>
+      {reference === undefined ? null : <p class="notice-detail">{reference}</p>}
     </div>
   );
 }
 
 /** Never a `name`: what has none cannot leave in a native form post. */
 function inputOf(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
-  return { id, autoComplete, type: 'text', required: true, spellcheck: false, autoCapitalize: 'off' } as const;
+  const attributes = { autoCapitalize: 'off', enterKeyHint: 'next', spellcheck: false } as const;
+  return { id, autoComplete, type: 'text', required: true, ...attributes } as const;
 }
 
 function Field(props: { id: string; label: string; hint?: string; children: ComponentChildren }) {

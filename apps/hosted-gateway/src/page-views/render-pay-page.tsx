@@ -7,74 +7,108 @@
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { fill } from '../languages/fill.js';
+import type { Messages } from '../languages/en.js';
 import { formatAmount } from './format-amount.js';
 import { LockIcon } from './icons.js';
+import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';
-import { ClosedView, NotFoundView, PaidView, ProcessingView, TillView, VerificationView } from './outcome-views.js';
+import {
+  ClosedView,
+  GivenBackNotice,
+  NotFoundView,
+  PaidView,
+  ProcessingView,
+  TillView,
+  UnavailableView,
+  VerificationView,
+} from './outcome-views.js';
 import { PayByCode } from './pay-by-code.js';
+import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
 import type { ClosedPage, PageAssets, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
-import { atTill, closed, page, paid, processing, unknownCode, verification } from './strings.js';
 
-/** Sent with every page. No inline script or style, no other origin, no frame around it, no native form post. */
-export const PAY_PAGE_CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Where a browser tells of what the policy has refused; counted, and not kept. */
+export const CSP_REPORTS_PATH = '/pay/csp-reports';
+
+/** Sent with every page. No inline script, no style but this build's, no other origin, no frame around it, no native form post. */
+export function contentSecurityPolicyOf({ style }: PageAssets): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src '${style.integrity}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    // The script writes text and makes elements, never markup: nothing that a stranger wrote can become any.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    `report-uri ${CSP_REPORTS_PATH}`,
+    'report-to csp',
+  ].join('; ');
+}
 
 const ASSETS_PATH = '/pay/assets';
 
-export function renderPayPage(model: PayPageModel, assets: PageAssets): string {
-  return `<!doctype html>${renderToString(<PayPage model={model} assets={assets} />)}`;
+export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): string {
+  const page = (
+    <FrameContext.Provider value={frame}>
+      <PayPage model={model} assets={assets} frame={frame} />
+    </FrameContext.Provider>
+  );
+  return `<!doctype html>${renderToString(page)}`;
 }
 
-function PayPage({ model, assets }: { model: PayPageModel; assets: PageAssets }) {
+function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAssets; frame: PageFrame }) {
+  const { tag, direction, messages } = frame.language;
+  const { page } = messages;
+  const script = assets.scripts[tag];
   return (
-    <html lang="en">
+    <html lang={tag} dir={direction}>
       <head>
         <meta charset="utf-8" />
-        <title>{titleOf(model)}</title>
+        <title>{titleOf(model, messages)}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="referrer" content="no-referrer" />
         <meta name="robots" content="noindex, nofollow" />
         <meta name="format-detection" content="telephone=no" />
-        {/* Without the script, the page of a running payment must still find out how it ended. */}
-        {model.state === 'processing' || model.state === 'verification' ? (
+        {/* Without the script, the page of a running payment must still find out how it ended, and that of a till what is to be paid. */}
+        {['processing', 'verification', 'till'].includes(model.state) ? (
           <noscript>
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
+        {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
+        {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href={`${ASSETS_PATH}/${assets.style.file}`} integrity={assets.style.integrity} />
-        <script src={`${ASSETS_PATH}/${assets.script.file}`} integrity={assets.script.integrity} defer />
+        {/* First: it is on its way while the rest of the page still comes. */}
+        <script src={`${ASSETS_PATH}/${script.file}`} integrity={script.integrity} defer />
+        <style dangerouslySetInnerHTML={{ __html: assets.style.content }} />
       </head>
       <body>
-        {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-        {navigatesTo(model) === undefined ? null : (
-          <nav>
+        <nav>
+          {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
+          {navigatesTo(model) === undefined ? null : (
             <a class="back" {...linkTo(navigatesTo(model)!)}>
               <span aria-hidden="true">← </span>
               {page.backToStore}
             </a>
-          </nav>
-        )}
-        <main {...scriptData(model)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
+          )}
+          <LanguageSwitch />
+        </nav>
+        {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
+        <main {...scriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
           {/* On a phone one is above the other: before paying the order comes first, afterwards the outcome does. */}
           {isPayable(model) ? <OrderSummary order={model} /> : null}
           {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
           <div class="methods">
-            {isSession(model) && model.hasGivenBack ? <p class="notice given-back">{page.givenBack}</p> : null}
+            {isSession(model) && model.givenBack?.length ? <GivenBackNotice charges={model.givenBack} /> : null}
             {viewOf(model)}
           </div>
-          {isPayable(model) || !isSession(model) ? null : <OrderSummary order={model} />}
+          {isPayable(model) || !isSession(model) ? null : <OrderSummary order={model} without={saidBeside(model)} />}
         </main>
         <footer>
           <LockIcon />
@@ -111,39 +145,51 @@ function viewOf(model: PayPageModel): JSX.Element {
       return <ClosedView model={model} />;
     case 'not-found':
       return <NotFoundView model={model} />;
+    case 'unavailable':
+      return <UnavailableView />;
   }
 }
 
-function titleOf(model: PayPageModel): string {
+function titleOf(model: PayPageModel, messages: Messages): string {
+  const { payTitle, stateTitle } = messages.page;
+  if (isPayable(model)) {
+    const amount = formatAmount(model.amountCents, model.currencyISOCode, messages.format);
+    return fill(payTitle, { amount, merchant: model.merchantName });
+  }
+  const heading = headingOf(model, messages);
+  return 'merchantName' in model ? fill(stateTitle, { heading, merchant: model.merchantName }) : heading;
+}
+
+function headingOf(model: Exclude<PayPageModel, PayablePage>, messages: Messages): string {
+  const { processing, verification, paid, atTill, notFound, unknownCode, unavailable, closed, closedAtTill } = messages;
   switch (model.state) {
-    case 'open':
-    case 'declined':
-      return page.payTitle(formatAmount(model.amountCents, model.currencyISOCode, model.locale), model.merchantName);
     case 'processing':
-      return page.stateTitle(model.isLate ? processing.lateHeading : processing.heading, model.merchantName);
+      return model.isLate ? processing.lateHeading : processing.heading;
     case 'verification':
-      return page.stateTitle(verification.heading, model.merchantName);
+      return verification.heading;
     case 'succeeded':
-      return page.stateTitle(paid.heading, model.merchantName);
+      return paid.heading;
     case 'already-paid':
-      return page.stateTitle(paid.alreadyHeading, model.merchantName);
+      return paid.alreadyHeading;
     case 'till':
-      return page.stateTitle(atTill.heading, model.merchantName);
+      return atTill.heading;
     case 'not-found':
-      return (model.isScanned ? unknownCode : closed['not-found']).heading;
+      return (model.isScanned ? unknownCode : notFound).heading;
+    case 'unavailable':
+      return unavailable.heading;
     default:
-      return page.stateTitle(closed[model.state].heading, model.merchantName);
+      return (model.isAtTill ? closedAtTill : closed)[model.state].heading;
   }
 }
 
-function scriptData(model: PayPageModel): Record<`data-${string}`, string | undefined> {
+function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${string}`, string | undefined> {
   if (!isSession(model)) return { 'data-state': model.state };
   const common = {
     'data-state': model.state,
     'data-session-id': model.sessionId,
     'data-calls-path': model.callsPath,
     'data-session-version': model.sessionVersion === undefined ? undefined : String(model.sessionVersion),
-    'data-locale': model.locale,
+    'data-calls-query': frame.isNamed ? `?${languageQuery(frame)}` : undefined,
   };
   if (!isPayable(model)) return common;
   const { kty, crv, x, y, kid } = model.encryptionKey;
@@ -151,15 +197,34 @@ function scriptData(model: PayPageModel): Record<`data-${string}`, string | unde
     ...common,
     'data-try': String(model.try),
     'data-expires-at': model.expiresAt,
+    'data-made-at': model.madeAt,
+    ...choiceData(model),
     // Member by member: were a private key ever passed in, its secret part would stay here.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
 
+/** Of an invoice: what the script needs for what its payer may choose. */
+function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
+  if (choice === undefined) return {};
+  return {
+    'data-amount': String(amountCents),
+    'data-amount-min': String(choice.amountMinCents ?? amountCents),
+    'data-currency': currencyISOCode,
+  };
+}
+
 /** Where the link above the order leads; nothing leads away from a payment that is under way. */
 function navigatesTo(model: PayPageModel): string | undefined {
-  if (!isSession(model) || isClosed(model) || model.state === 'processing') return undefined;
+  if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
+    return undefined;
   return model.backToStoreUrl;
+}
+
+/** Of the order, what the view of this state says itself. */
+function saidBeside({ state }: SessionPage): readonly ('amount' | 'order')[] {
+  if (state === 'succeeded' || state === 'already-paid') return ['amount', 'order'];
+  return state === 'verification' ? ['amount'] : [];
 }
 
 function isClosed(model: SessionPage): model is ClosedPage {
@@ -168,7 +233,7 @@ function isClosed(model: SessionPage): model is ClosedPage {
 
 /** Whether there is an order to show. */
 function isSession(model: PayPageModel): model is SessionPage {
-  return model.state !== 'till' && model.state !== 'not-found';
+  return model.state !== 'till' && model.state !== 'not-found' && model.state !== 'unavailable';
 }
 
 function isPayable(model: PayPageModel): model is PayablePage {

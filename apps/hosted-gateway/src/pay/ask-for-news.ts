@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
+import { type AnyPaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { SessionRepository, type SessionWithPayments } from '../sessions/session.repository.js';
+import { payableIdOf, type ShownPayable } from './shown-payable.js';
+import { ShownPayables } from './shown-payables.js';
 
 /** A payment that is younger is answered by its own call. */
 const ASK_AFTER_MS = 2_000;
@@ -11,7 +12,7 @@ const ASK_AFTER_MS = 2_000;
 const WAIT_MS_MAX = 1_000;
 
 /**
- * Somebody looks at a session of which the bank still owes an answer: an unknown outcome, or a payer who was sent to be
+ * Somebody looks at a session or an invoice of which the bank still owes an answer: an unknown outcome, or a payer who was sent to be
  * verified. Then payment-processor asks the bank now (P1). Whatever goes wrong with that, they see what is known.
  */
 @Injectable()
@@ -19,41 +20,41 @@ export class AskForNews {
   private readonly asking = new Map<string, Promise<void>>();
 
   constructor(
-    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(ShownPayables) private readonly shownPayables: ShownPayables,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** The session as it is known after asking, which is bounded in time. Costs nothing where there is nothing to ask. */
-  async about(session: SessionWithPayments): Promise<SessionWithPayments> {
-    if (!session.payments.some((payment) => this.isOwed(payment))) return session;
-    await within(WAIT_MS_MAX, this.ask(session.sessionId));
-    return (await this.sessions.findWithPayments(session.sessionId)) ?? session;
+  /** What is known after asking, which is bounded in time. Costs nothing where there is nothing to ask. */
+  async about<Shown extends ShownPayable>(shown: Shown): Promise<Shown> {
+    if (!shown.payments.some((payment) => this.isOwed(payment))) return shown;
+    await within(WAIT_MS_MAX, this.ask(payableIdOf(shown)));
+    return this.shownPayables.findAgain(shown);
   }
 
   /** As {@link about}, for a merchant who looks at one payment. Whether it was asked about. */
-  async aboutPayment(payment: PaymentSnapshot): Promise<boolean> {
+  async aboutPayment(payment: AnyPaymentSnapshot): Promise<boolean> {
     if (!this.isOwed(payment)) return false;
-    await within(WAIT_MS_MAX, this.ask(payment.source.sessionId));
+    await within(WAIT_MS_MAX, this.ask(payment.payable.payableId));
     return true;
   }
 
-  private isOwed({ state, modifiedUTCDate }: PaymentSnapshot): boolean {
+  private isOwed({ state, modifiedUTCDate }: AnyPaymentSnapshot): boolean {
     if (state === 'verificationRequired') return true;
     return state === 'processing' && Date.parse(modifiedUTCDate) <= this.clock.later(-ASK_AFTER_MS).getTime();
   }
 
   /** However many look at the same moment, one asks. */
-  private ask(sessionId: string): Promise<void> {
+  private ask(payableId: string): Promise<void> {
     const asking =
-      this.asking.get(sessionId) ??
+      this.asking.get(payableId) ??
       this.commands
-        .request(CheckPaymentsV1, { payableId: sessionId })
-        .then((payments) => this.sessions.keepPayments(payments))
+        .request(CheckPaymentsV1, { payableId })
+        .then((payments) => this.shownPayables.keepPayments(payments))
         .catch((error: unknown) => this.log.info({ err: error }, 'no news of a payment, the page shows what is known'))
-        .finally(() => this.asking.delete(sessionId));
-    this.asking.set(sessionId, asking);
+        .finally(() => this.asking.delete(payableId));
+    this.asking.set(payableId, asking);
     return asking;
   }
 }

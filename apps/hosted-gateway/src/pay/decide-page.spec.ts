@@ -23,7 +23,6 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     address: { sessionId: 's' },
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,
-    locale: 'en',
     wantsAnotherCard: false,
     isPressed: false,
     now: NOW,
@@ -93,11 +92,27 @@ test.each([
   expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
 });
 
-test('a charge was given back where a payment says so, and only then', () => {
+test('a charge was given back where a payment says so, and only then: with its tip, its card and the time', () => {
   const failed = payment({ state: 'failed', errors: [] });
-  const reversed = payment({ state: 'failed', errors: [], reversedUTCDate: after(0) });
-  const seen = [[], [failed], [failed, reversed]].map((payments) => pageOf({ session: { payments } })['hasGivenBack']);
-  expect(seen).toEqual([false, false, true]);
+  const of = { amount: 900, tipAmount: 90, currencyISOCode: 'ZAR', paymentMethodLabel: '**** 0119' };
+  const reversed = payment({
+    state: 'failed',
+    errors: [],
+    reversedUTCDate: after(0),
+    paymentMethodType: 'Card',
+    ...of,
+  });
+  const seen = [[], [failed], [failed, reversed]].map((payments) => pageOf({ session: { payments } })['givenBack']);
+  const told = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: after(0) };
+  expect(seen).toEqual([[], [], [told]]);
+});
+
+test('nothing leads to the shop while the bank may be asked to charge', () => {
+  const pages = [payment({ state: 'processing' }), verification(1)].map((each) =>
+    pageOf({ session: { payments: [each] } }),
+  );
+  expect(pages.map(({ state }) => state)).toEqual(['processing', 'verification']);
+  for (const page of pages) expect(page).not.toHaveProperty('backToStoreUrl');
 });
 
 describe('the whole page', () => {
@@ -228,10 +243,5 @@ describe('the way back to the store (H6)', () => {
   ])('none is offered while %s', (_, facts) => {
     const page = pageOf(facts);
     expect([page.state, wayBackOf(page)]).toEqual(['processing', undefined]);
-  });
-
-  test('there is one while the payer is to be verified: nothing is charged before', () => {
-    const page = pageOf({ session: { tries: 1, payments: [verification(1)] } });
-    expect([page.state, wayBackOf(page)]).toEqual(['verification', ['/cart', null, null]]);
   });
 });

@@ -5,6 +5,7 @@ import {
   type ExecutionContext,
   Get,
   Header,
+  HttpCode,
   HttpStatus,
   Inject,
   Param,
@@ -20,15 +21,18 @@ import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressLimit } from '../address-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
+import { ExtendSession } from './extend-session.js';
 import { PageAssetFiles } from './page-assets.js';
 import { PayOnPage } from './pay-on-page.js';
+import { payerContextOf } from './payer-context.js';
 import { PayRequest } from './pay.request.js';
 import { SameOrigin } from './same-origin.guard.js';
 import { payerOf, sendPage } from './send-answer.js';
 import { type PageState, ShowPage } from './show-page.js';
 import { WatchStates } from './watch-states.js';
+import { withDeadline } from './with-deadline.js';
 
-/** Whoever knows a session's id, or the code that stands for it, may look at it and pay it. */
+/** Whoever knows a session's id, or the code of a session or invoice, may look at it and pay it. */
 const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
   const { params, query } = context
     .switchToHttp()
@@ -42,14 +46,18 @@ const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): 
 
 /**
  * The payer's page and what its script asks, at both of its addresses (payer-address.ts). At `/c/<code>` it is what a phone's
- * camera opens when it reads a code of ours (D5). A payment app does not come here: it decodes and pays through the API,
- * which is also how the codes of tills are paid; a camera that opens one of those is told so.
+ * camera opens when it reads a code of ours (D5), of a session or of a till's invoice; the static code of a till leads to the page
+ * of its newest open invoice. A payment app does not come here: it decodes and pays through the API.
  */
 @Controller()
 export class PayController {
+  /** Longest that a payer looks at an empty window; then a page says that it will try again. */
+  pageMilliseconds = 8_000;
+
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
+    @Inject(ExtendSession) private readonly extendSession: ExtendSession,
     @Inject(WatchStates) private readonly watchStates: WatchStates,
     @Inject(PageAssetFiles) private readonly assets: PageAssetFiles,
   ) {}
@@ -61,29 +69,53 @@ export class PayController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendPage(reply, await this.showPage.model(address, payerOf(request, card)), this.assets.manifest);
+    const shown = this.showPage.model(address, payerOf(request), card === 'another');
+    const model = await withDeadline(shown, this.pageMilliseconds);
+    if (!('redirectTo' in model)) return sendPage(reply, model, this.assets.manifest, request);
+    await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
   }
 
   @Get('pay/assets/:file')
-  async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
-    const asset = this.assets.find(file);
+  async asset(
+    @Param('file') file: string,
+    @Req() { headers }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const asset = this.assets.find(file, headers['accept-encoding']?.toString());
     if (!asset) throw new DomainError('resource.not-found');
+    if (asset.contentEncoding) reply.header('content-encoding', asset.contentEncoding);
     await reply
       .header('cache-control', 'public, max-age=31536000, immutable')
+      .header('vary', 'accept-encoding')
       .type(asset.contentType)
       .send(asset.content);
   }
 
   @Get(['pay/:sessionId/state', 'c/:code/state'])
   @Header('cache-control', 'no-store')
-  state(@AtAddress() address: PayerAddress): Promise<PageState> {
-    return this.showPage.state(address);
+  state(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+    return this.showPage.state(address, payerOf(request));
   }
 
   /** The same as server-sent events, for as long as somebody watches. Refused with 503 where too many do: then poll. */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
-  async events(@AtAddress() address: PayerAddress, @Res() reply: FastifyReply): Promise<void> {
-    await sendEventStream(reply, await this.watchStates.open(address));
+  async events(
+    @AtAddress() address: PayerAddress,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await sendEventStream(reply, await this.watchStates.open(address, payerOf(request)));
+  }
+
+  /** More time, where there is any to give; answers what the page then shows. */
+  @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
+  @UseGuards(SameOrigin, AddressLimit)
+  @SkipThrottle({ keyless: true })
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  async moreTime(@AtAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
+    await this.extendSession.execute(address);
+    return this.showPage.state(address, payerOf(request));
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])
@@ -92,11 +124,14 @@ export class PayController {
   @Header('cache-control', 'no-store')
   async pay(
     @AtAddress() address: PayerAddress,
-    @Body() body: PayRequest,
+    @Body() { browser, ...body }: PayRequest,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
-    const { payment, session } = await this.payOnPage.execute(address, body);
+    const payer = payerContextOf(request, browser);
+    const { chosen: lang, ...wish } = payerOf(request);
+    const { payment, shown } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(session, address);
+    return this.showPage.stateOf(shown, address, { ...wish, chosen: lang, ownReference: body.reference });
   }
 }

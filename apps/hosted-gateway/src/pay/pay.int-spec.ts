@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -10,7 +11,10 @@ import {
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
+import { SessionRepository } from '../sessions/session.repository.js';
 import { aPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { PageAssetFiles } from './page-assets.js';
+import { PayController } from './pay.controller.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -57,6 +61,42 @@ test('the page of an open session: the form, its key, a strict policy and nothin
   expect(text).toContain('&quot;kid&quot;:&quot;k&quot;');
 });
 
+describe('while nobody can look at the session', () => {
+  const html = { headers: { accept: 'text/html' } };
+
+  test('because the database does not answer, a page says so within its deadline, and tries again', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    const { app } = gateway.service;
+    const [sessions, controller] = [app.get(SessionRepository), app.get(PayController)];
+    const find = jest.spyOn(sessions, 'findAt').mockReturnValue(new Promise<never>(() => undefined));
+    const { pageMilliseconds } = controller;
+    controller.pageMilliseconds = 50;
+    const { status, headers, text } = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
+    controller.pageMilliseconds = pageMilliseconds;
+    expect([status, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store']);
+    expect(text).toContain('This page is not available at the moment');
+    find.mockRestore();
+    expect(await page(sessionId)).toContain('Card number');
+  });
+
+  test('because it is away, the same; and a script is answered with JSON', async () => {
+    const sessionId = await gateway.createSession(merchant);
+    const sessions = gateway.service.app.get(SessionRepository);
+    const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
+    const find = jest.spyOn(sessions, 'findAt').mockRejectedValue(lost);
+    const page = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
+    const state = await gateway.call('GET', `/pay/${sessionId}/state`, { headers: { accept: 'application/json' } });
+    find.mockRestore();
+    expect([page.status, page.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
+    expect([state.status, JSON.parse(state.text)]).toMatchObject([503, { status: 'InternalServer' }]);
+  });
+
+  test('an address near the page is no JSON either', async () => {
+    const { status, text } = await gateway.call('GET', '/pay/', html);
+    expect([status, text]).toEqual([404, expect.stringContaining('This payment page does not exist')]);
+  });
+});
+
 test('a newer key for card data is on the page within a second', async () => {
   const sessionId = await gateway.createSession(merchant);
   await page(sessionId);
@@ -65,10 +105,16 @@ test('a newer key for card data is on the page within a second', async () => {
   expect(await page(sessionId)).toContain('&quot;kid&quot;:&quot;newer&quot;');
 });
 
-test('its script and style are there, for ever, and match their integrity', async () => {
-  const text = await page(await gateway.createSession(merchant));
+test('its script is there, for ever, and matches its integrity; its style is in it, and matches its policy', async () => {
+  const { text, headers: ofPage } = await gateway.call(
+    'GET',
+    `/pay?sessionId=${await gateway.createSession(merchant)}`,
+  );
+  const style = /<style>(.*?)<\/style>/s.exec(text)![1]!;
+  const styleHash = createHash('sha384').update(style).digest('base64');
+  expect(ofPage['content-security-policy']).toContain(`style-src 'sha384-${styleHash}'`);
   const tags = text.match(/<(script|link)[^>]*\/pay\/assets\/[^>]*>/g) ?? [];
-  expect(tags).toHaveLength(2);
+  expect(tags).toHaveLength(1);
   for (const tag of tags) {
     const { status, headers, text: content } = await gateway.call('GET', /\/pay\/assets\/[\w.-]+/.exec(tag)![0]);
     expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
@@ -77,6 +123,27 @@ test('its script and style are there, for ever, and match their integrity', asyn
   }
   for (const file of ['manifest.json', 'inputs.json', '..%2f..%2fpackage.json', 'constructor']) {
     expect((await gateway.call('GET', `/pay/assets/${file}`)).status).toBe(404);
+  }
+});
+
+test.each([
+  ['br, gzip', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['br;q=0, gzip;q=0.5', 'gzip'],
+  ['identity', undefined],
+  [undefined, undefined],
+])('a script for a browser that accepts %s is sent as %s', async (accepted, encoding) => {
+  const { scripts } = gateway.service.app.get(PageAssetFiles).manifest;
+  for (const { file } of Object.values(scripts)) {
+    const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
+    const answer = await gateway.service.app.inject({ method: 'GET', url: `/pay/assets/${file}`, headers });
+    expect([answer.statusCode, answer.headers['content-encoding'], answer.headers['vary']]).toEqual([
+      ...[200, encoding, 'accept-encoding'],
+    ]);
+    const decompress =
+      encoding === 'br' ? brotliDecompressSync : encoding === 'gzip' ? gunzipSync : (content: Buffer) => content;
+    const plain = decompress(answer.rawPayload);
+    expect(plain).toEqual(gateway.service.app.get(PageAssetFiles).find(file)!.content);
   }
 });
 
@@ -148,13 +215,14 @@ test('the charge carries the debt as the session has it, and a deadline', async 
     return { ok: true, reply: aPayment(command.payable, { reference: command.reference, version: 3 }) };
   });
   const reference = randomUUID();
-  await press(sessionId, { reference, amount: 1, payable: { amount: 1 } });
+  await press(sessionId, { reference, amount: 1, payable: { amount: 1 }, payer: { address: '192.0.2.1' } });
   expect(seen).toEqual({
     payable: await gateway.payableOf(sessionId),
     reference,
     try: 1,
     encryptedCard: 'a.b.c',
     payerReturnUrl: `https://pay.example/pay?sessionId=${sessionId}`,
+    payer: { address: '127.0.0.1', browser: { userAgent: 'lightMyRequest' } },
     deadline: gateway.clock.later(15_000).toISOString(),
   });
 });

@@ -1,4 +1,5 @@
-import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
+import { IsAmountInCents, MAX_AMOUNT_CENTS } from '@svc/contracts';
+import { IsInt, IsOptional, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 
 /** What the page's script sends when the payer presses Pay. */
 export class PayRequest {
@@ -16,4 +17,20 @@ export class PayRequest {
   @IsString()
   @MaxLength(4096)
   encryptedCard: string;
+
+  /** Cents, tip not included: what the payer of an invoice chose; what is owed where absent. Of a session it does not count. */
+  @IsOptional()
+  @IsAmountInCents()
+  amount?: number;
+
+  /** Cents; of an invoice alone, too. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_AMOUNT_CENTS)
+  tipAmount?: number;
+
+  /** What the script read of the browser. Read by payer-context.ts: whatever it is, it does not refuse a payment. */
+  @IsOptional()
+  browser?: unknown;
 }

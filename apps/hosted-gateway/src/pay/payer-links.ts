@@ -1,11 +1,11 @@
-import { isFinal, type PaymentSnapshot } from '@svc/contracts';
+import { type AnyPaymentSnapshot, isFinal } from '@svc/contracts';
 import type { Session } from '../sessions/session.js';
 
 /**
  * The merchant's address with what the merchant needs to recognise the order (H6): sessionId, merchantOrderId and,
  * after a payment, paymentReference and paymentStatus. Parameters the merchant put there stay.
  */
-export function linkToMerchant(address: string, session: Session, latest: PaymentSnapshot | undefined): string {
+export function linkToMerchant(address: string, session: Session, latest: AnyPaymentSnapshot | undefined): string {
   const url = new URL(address);
   url.searchParams.set('sessionId', session.sessionId);
   url.searchParams.set('merchantOrderId', session.merchantOrderId);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type HostedSessionSource,
   type PayableDescriptor,
   PaymentFailedV1,
   type PaymentSnapshot,
@@ -37,7 +38,10 @@ const press = (code: string, headers: Record<string, string> = {}) =>
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
-const ofPartner = (payable: PayableDescriptor, over: Parameters<typeof aPayment>[1]): PaymentSnapshot =>
+const ofPartner = (
+  payable: PayableDescriptor,
+  over: Parameters<typeof aPayment<HostedSessionSource>>[1],
+): PaymentSnapshot =>
   aPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...over });
 
 test('each session has a code of its own, and the same one when it is asked for again', async () => {

@@ -1,27 +1,84 @@
 /** How the page is answered: its headers, and what is read of the request. */
 import { HttpStatus } from '@nestjs/common';
+import { isUuid } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
+import type { PageFrame } from '../page-views/page-frame.js';
 import type { PageAssets, PayPageModel } from '../page-views/pay-page-model.js';
-import { PAY_PAGE_CONTENT_SECURITY_POLICY, renderPayPage } from '../page-views/render-pay-page.js';
+import { contentSecurityPolicyOf, CSP_REPORTS_PATH, renderPayPage } from '../page-views/render-pay-page.js';
 import type { Payer } from './show-page.js';
 
-export function payerOf(request: FastifyRequest, card: unknown): Payer {
-  return { locale: localeOf(request.headers['accept-language']), wantsAnotherCard: card === 'another' };
+/** The page needs none of a device's abilities, so nothing that got into it has them either. */
+const PERMISSIONS_POLICY = [
+  ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi'],
+  ...['payment', 'publickey-credentials-get', 'screen-wake-lock', 'serial', 'usb', 'xr-spatial-tracking'],
+]
+  .map((ability) => `${ability}=()`)
+  .join(', ');
+
+type PayerRequest = Pick<FastifyRequest, 'headers' | 'url'>;
+
+export function languageWishOf({ headers, url }: PayerRequest): LanguageWish {
+  return { chosen: chosenTag(queryOf(url).get('lang')), accepted: headers['accept-language'] };
 }
 
-export async function sendPage(reply: FastifyReply, model: PayPageModel, assets: PageAssets): Promise<void> {
+export function payerOf(request: PayerRequest): Payer {
+  return { ...languageWishOf(request), ownReference: ownReferenceOf(request) };
+}
+
+/**
+ * The reference that the script of an invoice's page keeps in a cookie of that page (browser/own-payment.ts), so that the browser
+ * which paid is shown its receipt. It says which payment to show and opens nothing: who cannot know the reference is shown less.
+ */
+function ownReferenceOf({ headers }: PayerRequest): string | undefined {
+  const value = /(?:^|;\s*)svc-payment=([^;\s]*)/.exec(headers.cookie ?? '')?.[1];
+  return isUuid(value) ? value : undefined;
+}
+
+export async function sendPage(
+  reply: FastifyReply,
+  model: PayPageModel,
+  assets: PageAssets,
+  request: PayerRequest,
+): Promise<void> {
+  const { contentType, headers, body } = pageAnswer(model, assets, request);
   await reply
     .status(model.state === 'not-found' ? HttpStatus.NOT_FOUND : HttpStatus.OK)
-    .headers({
-      'content-security-policy': PAY_PAGE_CONTENT_SECURITY_POLICY,
+    .headers(headers)
+    .type(contentType)
+    .send(body);
+}
+
+/** The page with its headers, for an answer of any status. */
+export function pageAnswer(model: PayPageModel, assets: PageAssets, request: PayerRequest) {
+  return {
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'content-security-policy': contentSecurityPolicyOf(assets),
+      'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
+      'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
       // The merchant learns where the payer comes from, but not which session: that is in the query.
       'referrer-policy': 'strict-origin',
-    })
-    .type('text/html; charset=utf-8')
-    .send(renderPayPage(model, assets));
+    },
+    body: renderPayPage(model, assets, frameOf(model, request)),
+  };
 }
 
-function localeOf(acceptLanguage: string | undefined): string {
-  return /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*/.exec(acceptLanguage ?? '')?.[0] ?? 'en-ZA';
+function frameOf(model: PayPageModel, request: PayerRequest): PageFrame {
+  const wish = languageWishOf(request);
+  const locale = 'locale' in model ? model.locale : undefined;
+  const isNamed = namedLanguage(wish, locale) !== undefined;
+  return { language: chooseLanguage(wish, locale), isNamed, query: ownQuery(request.url) };
+}
+
+/** What is known to be the page's own of what it was asked for. */
+function ownQuery(url: string): string {
+  const [sessionId, card] = ['sessionId', 'card'].map((name) => queryOf(url).get(name));
+  const parts = [isUuid(sessionId) ? `sessionId=${sessionId}` : '', card === 'another' ? 'card=another' : ''];
+  return parts.filter(Boolean).join('&');
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.split('?').slice(1).join('?'));
 }

@@ -1,14 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError, isOwnCode } from '@svc/kernel';
+import { Clock, DomainError } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
+import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
+import { chooseLanguage, type Language, type LanguageWish } from '../languages/languages.js';
 import type { PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
-import { isScanned, type PayerAddress } from '../sessions/payer-address.js';
-import { SessionRepository, type SessionWithPayments } from '../sessions/session.repository.js';
+import { callsPathOf, isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { KnownTillCodes } from '../till-codes/known-till-codes.js';
 import { AskForNews } from './ask-for-news.js';
 import { CardKey } from './card-key.js';
 import { decidePage } from './decide-page.js';
 import { PressesUnderWay } from './presses-under-way.js';
+import { isInvoice, payableIdOf, type ShownPayable } from './shown-payable.js';
+import { ShownPayables } from './shown-payables.js';
 
 /** What the page's script is told. */
 export interface PageState {
@@ -17,20 +20,43 @@ export interface PageState {
   readonly version: number | string | undefined;
   /** Where the payer goes from here: back to the shop once paid, to the bank for a verification. */
   readonly redirectUrl?: string;
+  /** Until when the form can be used; ISO 8601 UTC. Later than before when the payer has asked for more time; of a session. */
+  readonly expiresAt?: string;
+  /** After a try that failed: what its form says, so that a page that has one need not be loaded again. */
+  readonly decline?: DeclinedTry;
 }
 
-/** What the payer's browser says and asks for. */
-export interface Payer {
-  readonly locale: string;
-  /** He was asked to verify himself and would rather pay otherwise. */
-  readonly wantsAnotherCard: boolean;
+/** The card form after a try that failed. */
+export interface DeclinedTry {
+  /** Number of the coming try. */
+  readonly try: number;
+  /** What happened, and what to do next. */
+  readonly title: string;
+  readonly next: string;
+  /** How many tries are left, in words. */
+  readonly triesLeft: string;
+  /** The payment's reference, in words; for support. */
+  readonly reference?: string;
+  /** The field that the bank did not accept, where it said. */
+  readonly field?: 'cardNumber' | 'expiry' | 'cvv';
+}
+
+/** What the payer's browser says. */
+export interface Payer extends LanguageWish {
+  /** Of the payment that it made last, as the page's script keeps it. */
+  readonly ownReference?: string | undefined;
+}
+
+/** The static code of a till that has something to pay: the page of that invoice, which stays where it is when it is paid. */
+export interface PageElsewhere {
+  readonly redirectTo: string;
 }
 
 /** What the payer's page shows, and the state its script asks for: the same decision, so that they never disagree. */
 @Injectable()
 export class ShowPage {
   constructor(
-    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(ShownPayables) private readonly shownPayables: ShownPayables,
     @Inject(KnownTillCodes) private readonly tillCodes: KnownTillCodes,
     @Inject(AskForNews) private readonly askForNews: AskForNews,
     @Inject(PressesUnderWay) private readonly pressesUnderWay: PressesUnderWay,
@@ -39,48 +65,74 @@ export class ShowPage {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  async model(address: PayerAddress, payer: Payer): Promise<PayPageModel> {
-    const session = await this.sessions.findAt(address);
-    if (!session) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
-    return this.modelOf(await this.askForNews.about(session), address, payer);
+  /** @param wantsAnotherCard the payer was asked to verify himself and would rather pay otherwise */
+  async model(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageElsewhere> {
+    const shown = await this.shownPayables.findAt(address);
+    if (!shown) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
+    return this.modelOf(await this.askForNews.about(shown), address, payer, wantsAnotherCard);
   }
 
-  async state(address: PayerAddress): Promise<PageState> {
-    return (await this.look(address)).state;
+  async state(address: PayerAddress, payer: Payer): Promise<PageState> {
+    return (await this.look(address, payer)).state;
   }
 
-  /** The state, and which session it is of. Throws `resource.not-found`. */
-  async look(address: PayerAddress): Promise<{ sessionId: string; state: PageState }> {
-    const session = await this.sessions.findAt(address);
-    if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+  /** The state, and the payable that it is of. Throws `resource.not-found`. */
+  async look(address: PayerAddress, payer: Payer): Promise<{ payableId: string; state: PageState }> {
+    const shown = await this.shownPayables.findAt(address);
+    if (!shown) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
     return {
-      sessionId: session.sessionId,
-      state: await this.stateOf(await this.askForNews.about(session), address),
+      payableId: payableIdOf(shown),
+      state: await this.stateOf(await this.askForNews.about(shown), address, payer),
     };
   }
 
-  async stateOf(session: SessionWithPayments, address: PayerAddress): Promise<PageState> {
-    const model = await this.modelOf(session, address, { locale: 'en', wantsAnotherCard: false });
+  async stateOf(shown: ShownPayable, address: PayerAddress, payer: Payer): Promise<PageState> {
+    const model = await this.modelOf(shown, address, payer, false);
     return {
       state: model.state,
       version: model.sessionVersion,
       ...redirectOf(model),
+      ...('expiresAt' in model && !isInvoice(shown) ? { expiresAt: model.expiresAt } : {}),
+      ...declineOf(model, chooseLanguage(payer, model.locale)),
     };
   }
 
-  /** No session's: perhaps it is a till's, which is for another reader. */
-  private async modelOfCode(code: string, { locale }: Payer): Promise<PayPageModel> {
-    const till = isOwnCode(code) ? await this.tillCodes.find(code) : undefined;
-    return till ? { state: 'till', ...till, locale } : { state: 'not-found', isScanned: true };
+  /** No session's and no invoice's: perhaps it is the static one of a till. */
+  private async modelOfCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageElsewhere> {
+    const till = await this.tillCodes.find(code);
+    if (!till) return { state: 'not-found', isScanned: true };
+    const invoice = await this.tillCodes.findOpenInvoice(code);
+    if (!invoice) return { state: 'till', ...till };
+    return { redirectTo: `${callsPathOf(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
   }
 
-  private async modelOf(session: SessionWithPayments, address: PayerAddress, payer: Payer): Promise<SessionPage> {
+  private async modelOf(
+    shown: ShownPayable,
+    address: PayerAddress,
+    { ownReference }: Payer,
+    wantsAnotherCard: boolean,
+  ): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
-    const isPressed = this.pressesUnderWay.has(session.sessionId, session.tries);
+    const isPressed = this.pressesUnderWay.has(payableIdOf(shown), shown.tries);
     const codesUrl = this.config.SVC_CODES_URL;
-    return decidePage({ session, address, codesUrl, isPressed, encryptionKey, now: this.clock.now(), ...payer });
+    const now = this.clock.now();
+    const facts = { address, codesUrl, isPressed, encryptionKey, now, wantsAnotherCard, ownReference };
+    return decidePage({ session: shown, ...facts });
   }
 }
+
+function declineOf(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
+  if (model.state !== 'declined') return {};
+  const { title, next } = declineText(language, model.decline);
+  const field = FIELD_OF[model.decline?.errorReference ?? ''];
+  const triesLeft = triesLeftText(language, model.triesLeft);
+  const reference = referenceText(language, model.decline);
+  const known = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
+  return { decline: { try: model.try, title, next, triesLeft, ...known } };
+}
+
+/** By errorReference (P4). */
+const FIELD_OF: Readonly<Record<string, DeclinedTry['field']>> = { '12': 'expiry', '13': 'cardNumber', '14': 'cvv' };
 
 /** Back to the shop once paid, from the browser that it sent; to the bank for a verification. */
 function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {

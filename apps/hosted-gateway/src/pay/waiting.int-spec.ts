@@ -37,6 +37,7 @@ const press = (sessionId: string, nth = 1) =>
     payload: { reference: randomUUID(), try: nth, encryptedCard: 'a.b.c' },
   });
 
+const BROWSER = { chosen: undefined, accepted: undefined };
 const VERIFICATION_URL = 'https://bank.example/challenges/1';
 const waits = (over: Partial<PaymentSnapshot> & { version: number; tries?: number }): typeof over => ({
   state: 'verificationRequired',
@@ -294,7 +295,7 @@ describe('the stream of states', () => {
 
   test('says nothing before its next sign of life is due, and ends after ten minutes', async () => {
     const watching = gateway.service.app.get(WatchStates);
-    const out = (await watching.open({ sessionId: await gateway.createSession(merchant) })) as PassThrough;
+    const out = (await watching.open({ sessionId: await gateway.createSession(merchant) }, BROWSER)) as PassThrough;
     const said = (): string | null => (out.read() as Buffer | null)?.toString() ?? null;
     expect(said()).toContain('"state":"open"');
     gateway.clock.advance(999);

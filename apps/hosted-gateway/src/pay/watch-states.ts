@@ -3,13 +3,13 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { PayerAddress } from '../sessions/payer-address.js';
-import { SessionRepository } from '../sessions/session.repository.js';
-import { type PageState, ShowPage } from './show-page.js';
+import { type PageState, type Payer, ShowPage } from './show-page.js';
+import { ShownPayables } from './shown-payables.js';
 
 /** All streams of one process together; each holds a socket, and pages that get none poll instead. */
 const STREAMS_MAX = 2_000;
 /** One payer has a few tabs and a phone. */
-const STREAMS_PER_SESSION_MAX = 10;
+const STREAMS_PER_PAYABLE_MAX = 10;
 /** The browser opens another one then, perhaps at a process that has fewer. */
 const LIFETIME_MS = 600_000;
 /** How soon a change made elsewhere is seen: one statement for all streams of the process. */
@@ -26,7 +26,8 @@ const UNREAD_BYTES_MAX = 16 * 1024;
 
 interface Stream {
   readonly address: PayerAddress;
-  readonly sessionId: string;
+  readonly payer: Payer;
+  readonly payableId: string;
   readonly out: PassThrough;
   readonly endsAt: number;
   told: PageState;
@@ -36,7 +37,7 @@ interface Stream {
 }
 
 /**
- * Tells open pages of every change of their session, on whichever replica it was made: streams are few and short-lived
+ * Tells open pages of every change of what they show, on whichever replica it was made: streams are few and short-lived
  * compared with payments, so each replica looks for its own instead of being told of everything. Not for the shop's
  * server, which is told by webhook.
  */
@@ -48,21 +49,22 @@ export class WatchStates implements OnModuleDestroy {
 
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
-    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(ShownPayables) private readonly shownPayables: ShownPayables,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
   /** Server-sent events `state`, the first at once. Throws `resource.not-found` and, when too many watch, `service.not-ready`. */
-  async open(address: PayerAddress): Promise<Readable> {
-    const { sessionId, state } = await this.showPage.look(address);
-    const ofSession = [...this.streams].filter((stream) => stream.sessionId === sessionId).length;
-    if (this.streams.size >= STREAMS_MAX || ofSession >= STREAMS_PER_SESSION_MAX)
+  async open(address: PayerAddress, payer: Payer): Promise<Readable> {
+    const { payableId, state } = await this.showPage.look(address, payer);
+    const ofPayable = [...this.streams].filter((stream) => stream.payableId === payableId).length;
+    if (this.streams.size >= STREAMS_MAX || ofPayable >= STREAMS_PER_PAYABLE_MAX)
       throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
     const now = this.clock.now().getTime();
     const stream: Stream = {
       address,
-      sessionId,
+      payer,
+      payableId,
       out: new PassThrough(),
       endsAt: now + LIFETIME_MS,
       told: state,
@@ -91,13 +93,13 @@ export class WatchStates implements OnModuleDestroy {
     if (this.ticking) return;
     this.ticking = true;
     try {
-      const versions = await this.sessions.versionsOf([...new Set([...this.streams].map((one) => one.sessionId))]);
+      const versions = await this.shownPayables.versionsOf([...new Set([...this.streams].map((one) => one.payableId))]);
       const now = this.clock.now().getTime();
       for (const stream of this.streams) {
         // An end would wait for exactly the reader that does not read.
         if (stream.out.writableLength > UNREAD_BYTES_MAX) stream.out.destroy();
         else if (now >= stream.endsAt) stream.out.end();
-        else if (versions.get(stream.sessionId) !== Number(stream.told.version)) void this.look(stream);
+        else if (versions.get(stream.payableId) !== Number(stream.told.version)) void this.look(stream);
         else if (now >= stream.nextLookAt) this.giveSignOfLife(stream);
       }
     } catch (error) {
@@ -117,7 +119,7 @@ export class WatchStates implements OnModuleDestroy {
     if (stream.looking) return;
     stream.looking = true;
     try {
-      this.tell(stream, await this.showPage.state(stream.address));
+      this.tell(stream, await this.showPage.state(stream.address, stream.payer));
     } catch {
       // Nobody could say: the page goes on asking by itself.
       stream.out.end();

@@ -3,6 +3,7 @@ import type { AuthenticatedSite } from '@svc/auth';
 import { CreateSessionRequest, type HostedApiVersion } from '@svc/contracts';
 import { Clock, DomainError, type FieldRule, merchantUrlProblem, newOwnCode, newUuid, rulesFor } from '@svc/kernel';
 import { currentTraceparent } from '@svc/messaging';
+import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
@@ -51,8 +52,10 @@ export class CreateSession {
       origin: request.origin,
       siteName: request.siteName ?? null,
       customFields: request.customFields ?? [],
+      locale: request.locale ?? null,
       createdAt: now,
       expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
+      extended: false,
       payableState: 'open',
       payableVersion: 1,
       tries: 0,
@@ -78,8 +81,11 @@ export class CreateSession {
       ...(site.keyless ? { allowedHosts: site.allowedHosts } : {}),
     };
     const rule = rulesFor<CreateSessionRequest>();
-    return (['notificationUrl', 'returnUrl', 'cancelUrl'] as const).map((field) =>
-      rule([field], (request) => merchantUrlProblem(field, request[field], accepted)),
-    );
+    return [
+      rule(['notificationUrl'], (request) => calledUrlProblem('notificationUrl', request.notificationUrl, accepted)),
+      ...(['returnUrl', 'cancelUrl'] as const).map((field) =>
+        rule([field], (request) => merchantUrlProblem(field, request[field], accepted)),
+      ),
+    ];
   }
 }

@@ -16,12 +16,17 @@ export function callsPathOf(address: PayerAddress): string {
   return isScanned(address) ? `/c/${address.code}` : `/pay/${address.sessionId}`;
 }
 
-/** The page itself: where the bank leads back to. */
+/** The page itself: where the bank leads back to. @param lang its language, where its address names one */
 export function pageUrlOf(
   address: PayerAddress,
   { SVC_CODES_URL, SVC_GATEWAY_URL }: Pick<HostedGatewayConfig, 'SVC_CODES_URL' | 'SVC_GATEWAY_URL'>,
+  lang?: string,
 ): string {
-  return isScanned(address)
-    ? ownCodeText(address.code, SVC_CODES_URL)
-    : `${SVC_GATEWAY_URL}/pay?sessionId=${address.sessionId}`;
+  const url = new URL(
+    isScanned(address)
+      ? ownCodeText(address.code, SVC_CODES_URL)
+      : `${SVC_GATEWAY_URL}/pay?sessionId=${address.sessionId}`,
+  );
+  if (lang !== undefined) url.searchParams.set('lang', lang);
+  return url.href;
 }

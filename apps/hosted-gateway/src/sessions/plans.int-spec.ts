@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 async function fillTables(): Promise<void> {
   const query = (text: string, values?: unknown[]) => gateway.dataSource.query<unknown>(text, values);
   for (const table of ['sessions', 'hosted_payments'])
-    await query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+    await gateway.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   for (let from = 0; from < ROWS; from += ROWS_AT_ONCE) {
     const numbers = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE}) AS number`;
     await query(

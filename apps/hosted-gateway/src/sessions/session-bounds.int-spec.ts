@@ -13,6 +13,7 @@ beforeAll(async () => {
     returnUrl: url,
     cancelUrl: url,
     siteName: '\\'.repeat(100),
+    locale: 'en-x-12345678-12345678-12345678-123',
     customFields: Array.from({ length: 20 }, () => ({ key: '€'.repeat(64), value: '€'.repeat(512) })),
   });
   const made = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
@@ -32,6 +33,7 @@ test.each([
   ['origin', `repeat('x', 2049)`],
   ['site_name', `repeat('x', 101)`],
   ['custom_fields', `to_jsonb(array_fill(1::numeric, ARRAY[10000]))`],
+  ['locale', `repeat('x', 36)`],
   ['payable_version', `0`],
   ['tries', `-1`],
   ['tries', `101`],

@@ -1,10 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type AnyPaymentSnapshot,
   type EventEnvelope,
   type Mode,
   type PayableSnapshot,
+  type PayableState,
   type PaymentSnapshot,
   SessionCreatedV1,
+  SessionExtendedV1,
 } from '@svc/contracts';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { isOwnCode, isUuid } from '@svc/kernel';
@@ -24,20 +27,29 @@ const COLUMNS = `session_id AS "sessionId", code, mode, merchant_id AS "merchant
   api_version AS "apiVersion", request_id AS "requestId", merchant_order_id AS "merchantOrderId", amount, currency AS "currencyISOCode",
   notification_url AS "notificationUrl", return_url AS "returnUrl", cancel_url AS "cancelUrl", origin, site_name AS "siteName",
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
-  payable_version AS "payableVersion", tries, traceparent`;
+  payable_version AS "payableVersion", tries, traceparent, locale, extended`;
+
+/** The part of a session, or of a till's invoice, that its payments change. */
+interface Paid {
+  readonly payableState: PayableState;
+  readonly payableVersion: number;
+  readonly tries: number;
+  readonly payments: readonly AnyPaymentSnapshot[];
+}
 
 /** What {@link SessionRepository.keepPayments} makes of a session, for whoever has just read it: the newest stays. */
-export function withPayment(session: SessionWithPayments, payment: PaymentSnapshot): SessionWithPayments {
+export function withPayment<Shown extends Paid>(session: Shown, payment: Shown['payments'][number]): Shown {
   const { state, version, tries } = payment.payable;
   const isNewer = version > session.payableVersion;
   const others = session.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
   const kept = session.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
   const newest = kept && kept.payable.version >= version ? kept : payment;
-  return {
+  const known: Paid = {
     ...session,
     ...(isNewer ? { payableState: state, payableVersion: version, tries } : {}),
     payments: [newest, ...others].sort((one, other) => other.payable.version - one.payable.version),
   };
+  return known as Shown;
 }
 
 const KEPT_MAX = 10_000;
@@ -85,20 +97,31 @@ const CREATE = statementWithEvents({
   writes: `made AS (
          INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                                merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code)
+                               custom_fields, created_at, expires_at, payable_state, payable_version, tries, traceparent, code, locale)
          SELECT "sessionId", mode, "merchantId", "siteId", "merchantName", "apiVersion", "requestId", fingerprint,
                 "merchantOrderId", amount, "currencyISOCode", "notificationUrl", "returnUrl", "cancelUrl", origin, "siteName",
-                "customFields", "createdAt", "expiresAt", "payableState", "payableVersion", 0, traceparent, code
+                "customFields", "createdAt", "expiresAt", "payableState", "payableVersion", 0, traceparent, code, locale
            FROM jsonb_to_recordset($sessions) AS given(
                   "sessionId" uuid, mode text, "merchantId" bigint, "siteId" bigint, "merchantName" text, "apiVersion" text,
                   "requestId" text, fingerprint text, "merchantOrderId" text, amount bigint, "currencyISOCode" text,
                   "notificationUrl" text, "returnUrl" text, "cancelUrl" text, origin text, "siteName" text, "customFields" jsonb,
                   "createdAt" timestamptz, "expiresAt" timestamptz, "payableState" text, "payableVersion" bigint,
-                  traceparent text, code text)
+                  traceparent text, code text, locale text)
          ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
          RETURNING session_id
        )`,
   changed: 'made',
+  aggregateId: 'session_id',
+});
+
+/** Once, and only of the version that was looked at: with it the state and the time are as they were seen. */
+const EXTEND = statementWithEvents({
+  writes: `longer AS (
+         UPDATE sessions SET expires_at = $expiresAt, extended = true
+          WHERE session_id = $sessionId AND payable_version = $version AND NOT extended
+         RETURNING session_id
+       )`,
+  changed: 'longer',
   aggregateId: 'session_id',
 });
 
@@ -142,6 +165,19 @@ export class SessionRepository {
       payload: { payable: payableOf(session) },
     });
     return this.insert({ session, fingerprint, created });
+  }
+
+  /** Gives its payer more time, in one statement with the event; false when it had been given, or the session has changed. */
+  async extend(session: Session, expiresAt: Date): Promise<boolean> {
+    const { sessionId, payableVersion: version } = session;
+    const extended = this.events.envelope({
+      type: SessionExtendedV1,
+      aggregateId: sessionId,
+      aggregateVersion: 2,
+      payload: { payable: payableOf({ ...session, expiresAt }) },
+    });
+    const parameters = { sessionId, version, expiresAt };
+    return (await this.events.write(this.dataSource, EXTEND, parameters, [extended])).length > 0;
   }
 
   /** The session a site made under this requestId, and the fingerprint of the request that made it. */

@@ -1,12 +1,5 @@
-import type { CreateSessionRequest, PayableState } from '@svc/contracts';
-import {
-  fingerprintOf,
-  payableOf,
-  type Session,
-  SESSION_LIFETIME_MS,
-  type SessionState,
-  sessionState,
-} from './session.js';
+import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
+import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
 import { SESSION_TRIES_MAX } from './tries.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');

@@ -6,14 +6,17 @@ import type {
   Mode,
   PayableDescriptor,
   PayableState,
+  SessionState,
 } from '@svc/contracts';
 import { SESSION_TRIES_MAX } from './tries.js';
 
 /** A session lives this long (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
 
-/** States of a session (H2). */
-export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
+/** How much longer, when its payer asks for more time: once. */
+export const SESSION_EXTENSION_MS = 15 * 60_000;
+/** In the last minutes: from then on the page warns, and more time can be asked for. */
+export const SESSION_ENDING_MS = 5 * 60_000;
 
 export interface Session {
   readonly sessionId: string;
@@ -35,8 +38,12 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
+  /** BCP 47, for the payment page; null where the merchant named none, or before sessions had one. */
+  readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** Its payer has asked for more time. */
+  readonly extended: boolean;
   readonly payableState: PayableState;
   readonly payableVersion: number;
   /** Payments begun so far. */
@@ -61,6 +68,11 @@ export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'
   }
 }
 
+/** Where the merchant sends the payer (H1). @param gatewayUrl the gateway's own, without a slash at its end */
+export function redirectUrlOf({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
+  return `${gatewayUrl}/pay?sessionId=${sessionId}`;
+}
+
 /** The debt of a session, as payment-processor is told of it. */
 export function payableOf(session: Session): PayableDescriptor {
   return {
@@ -83,7 +95,10 @@ export function payableOf(session: Session): PayableDescriptor {
   };
 }
 
-/** Tells whether a repeated requestId came with the same request (C7). Fields the specification does not name do not count. */
+/**
+ * Tells whether a repeated requestId came with the same request (C7). Fields the specification does not name do not count, the
+ * locale for example: a replica of an earlier release ignores it, and would refuse the repeat.
+ */
 export function fingerprintOf(request: CreateSessionRequest): string {
   const fields = [
     request.merchantOrderId,

@@ -14,44 +14,54 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
+import { isOfInvoice } from '../till-codes/till-invoice.js';
+import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
 
-const OF_SESSIONS = { repeatable: true, origin: { source: 'session' } } as const;
+const REPEATABLE = { repeatable: true } as const;
 
-/** Keeps sessions at what payment-processor says. Replay: each row stays at the newest version it was told of. */
+/** Keeps what pages show, sessions and the invoices of tills, at what payment-processor says. Replay: each row stays at the newest version it was told of. */
 @Controller()
 export class SessionsConsumer {
-  constructor(@Inject(SessionRepository) private readonly sessions: SessionRepository) {}
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
+  ) {}
 
-  @EventPattern(PaymentProcessingV1, OF_SESSIONS)
+  @EventPattern(PaymentProcessingV1, REPEATABLE)
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentVerificationRequiredV1, OF_SESSIONS)
+  @EventPattern(PaymentVerificationRequiredV1, REPEATABLE)
   onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   /** Replay: the time of a reversal stays what it is. */
-  @EventPattern(PaymentReversedV1, OF_SESSIONS)
-  onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.sessions.keepReversals(events.map((event) => event.payload).filter(isHosted));
+  @EventPattern(PaymentReversedV1, REPEATABLE)
+  async onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    const payments = events.map((event) => event.payload);
+    await this.sessions.keepReversals(payments.filter(isHosted));
+    await this.invoices.keepReversals(payments.filter(isOfInvoice));
   }
 
-  @EventPattern(PaymentSucceededV1, OF_SESSIONS)
+  @EventPattern(PaymentSucceededV1, REPEATABLE)
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
-  @EventPattern(PaymentFailedV1, OF_SESSIONS)
+  @EventPattern(PaymentFailedV1, REPEATABLE)
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     return this.keep(events);
   }
 
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: RepeatableContext): Promise<void> {
-    for (const { payload } of events) await this.sessions.keepPayable(connection, payload);
+    for (const { payload } of events) {
+      await this.sessions.keepPayable(connection, payload);
+      await this.invoices.keepPayable(connection, payload);
+    }
   }
 
   @EventPattern(CardKeyPublishedV1, { repeatable: true })
@@ -66,7 +76,9 @@ export class SessionsConsumer {
     }
   }
 
-  private keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.sessions.keepPayments(events.map((event) => event.payload).filter(isHosted));
+  private async keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    const payments = events.map((event) => event.payload);
+    await this.sessions.keepPayments(payments.filter(isHosted));
+    await this.invoices.keepPayments(payments.filter(isOfInvoice));
   }
 }

@@ -2,11 +2,13 @@ import { Body, Controller, Delete, HttpCode, Inject, Param, Post, Req, Res, UseG
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionResponse, HostedApiVersion, HostedErrorResponse } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
 import { KeylessLimit } from './keyless-limit.guard.js';
+import { redirectUrlOf, sessionState } from './session.js';
 import { CallingSite, SiteGuard, WithKey } from './site.guard.js';
 
 /** Sessions, as merchants' servers make and cancel them (specification, "Hosted payment page"; H1, H2, H5). */
@@ -17,6 +19,7 @@ export class SessionsController {
   constructor(
     @Inject(CreateSession) private readonly createSession: CreateSession,
     @Inject(CancelSession) private readonly cancelSession: CancelSession,
+    @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
@@ -31,7 +34,8 @@ export class SessionsController {
     if (replayed) reply.header('idempotency-replayed', 'true');
     return {
       sessionId: session.sessionId,
-      redirectUrl: `${this.config.SVC_GATEWAY_URL}/pay?sessionId=${session.sessionId}`,
+      redirectUrl: redirectUrlOf(session, this.config.SVC_GATEWAY_URL),
+      ...(replayed ? { sessionState: sessionState(session, this.clock.now()) } : {}),
       status: 'Success',
       errors: [],
     };

@@ -127,6 +127,7 @@ test.each([
   ['siteName', 'x'.repeat(101)],
   ['notificationUrl', 'shop.example/hook'],
   ['notificationUrl', 'http://shop.example/hook'],
+  ['notificationUrl', 'https://10.0.0.1/hook'],
   ['notificationUrl', 'ftp://shop.example/hook'],
   ['notificationUrl', 'javascript:alert(1)'],
   ['returnUrl', 'https://user:secret@shop.example/'],

@@ -27,7 +27,8 @@ export class SiteGuard implements CanActivate {
 @Injectable()
 export class WithKey implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    if (siteOf(context).keyless) throw new DomainError('credentials.invalid');
+    if (siteOf(context).keyless)
+      throw new DomainError('credentials.invalid', { message: 'This needs a key, also at this site: send x-api-key.' });
     return true;
   }
 }

@@ -1,2 +1,2 @@
-/** Failed payments after which a session is refused (H2). In a file of its own, which the page's script imports too. */
+/** Failed payments after which a session is refused (H2). */
 export const SESSION_TRIES_MAX = 5;

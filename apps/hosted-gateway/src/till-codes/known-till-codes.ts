@@ -1,66 +1,64 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { InvoiceCreated, TillCodeMade } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
+import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
+import { Clock, isOwnCode, KeptForASecond } from '@svc/kernel';
+import { Commands } from '@svc/messaging';
 import { DataSource } from 'typeorm';
+import type { TillInvoice } from './till-invoice.js';
+import { TillInvoiceRepository } from './till-invoice.repository.js';
 
-/** A code of a till, as far as somebody is told who opens it with a camera. */
+/** A static code, as far as a payer is told. */
 export interface KnownTillCode {
   readonly merchantName: string;
-  /** Cents; null for the static code of a till. */
-  readonly amountCents: number | null;
-  /** With the amount. */
-  readonly currencyISOCode: string | null;
 }
 
-/**
- * Codes of tills. They are paid through the API, by an app that has scanned them (D5); here it is only known that they are
- * there. What becomes of an invoice is not: the app is told.
- */
+/** Longest that a payer waits for code-decoder, which answers from its own table. */
+const ANSWER_MS_MAX = 2_000;
+
+/** Static codes of tills (D5): each means the till's newest open invoice, whenever it is opened. */
 @Injectable()
 export class KnownTillCodes {
+  /** However many phones wait at a till, code-decoder is asked once a second. */
+  private readonly atTills: KeptForASecond<{ invoiceReference?: string }>;
+
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Clock) private readonly clock: Clock,
-  ) {}
+    @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(Clock) clock: Clock,
+  ) {
+    this.atTills = new KeptForASecond(clock);
+  }
 
-  /** Not of an invoice that has expired, nor of a merchant whose events have not arrived. */
+  /** Not of a merchant whose events have not arrived. */
   async find(code: string): Promise<KnownTillCode | undefined> {
-    const [row] = await this.dataSource.query<
-      (Omit<KnownTillCode, 'merchantName'> & { merchantName: string | null })[]
-    >(
-      `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName",
-              c.amount AS "amountCents", c.currency AS "currencyISOCode"
-         FROM known_till_codes c WHERE c.code = $1 AND (c.expires_at IS NULL OR c.expires_at > $2)`,
-      [code, this.clock.now()],
+    if (!isOwnCode(code)) return undefined;
+    const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
+      `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
+         FROM known_till_codes c WHERE c.code = $1 AND c.expires_at IS NULL`,
+      [code],
     );
     const merchantName = row?.merchantName;
-    return row && typeof merchantName === 'string' ? { ...row, merchantName } : undefined;
+    return typeof merchantName === 'string' ? { merchantName } : undefined;
   }
 
-  async keepInvoices(invoices: readonly InvoiceCreated[]): Promise<void> {
-    await this.keep(
-      invoices.map(({ payable }) => ({
-        code: payable.source.code,
-        merchantId: payable.merchantId,
-        siteId: payable.siteId,
-        amount: payable.amount,
-        currency: payable.currencyISOCode,
-        expiresAt: payable.expiresAt,
-      })),
+  /**
+   * What is to be paid at the till of this static code now; undefined also while the invoice's own event is on the way. Throws
+   * `service.not-ready` without code-decoder.
+   */
+  async findOpenInvoice(code: string): Promise<TillInvoice | undefined> {
+    const atTill = await this.atTills.find(code, () =>
+      this.commands.request(FindTillInvoiceV1, { code }, ANSWER_MS_MAX),
     );
+    return atTill?.invoiceReference === undefined ? undefined : this.invoices.find(atTill.invoiceReference);
   }
 
+  /** Replay: a code means one thing for ever, so one that is kept stays. */
   async keepTills(tills: readonly TillCodeMade[]): Promise<void> {
-    await this.keep(tills.map(({ code, merchantId, siteId }) => ({ code, merchantId, siteId })));
-  }
-
-  private async keep(rows: readonly object[]): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at)
-       SELECT code, "merchantId", "siteId", amount, currency, "expiresAt"
-         FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint, amount bigint, currency text, "expiresAt" timestamptz)
+      `INSERT INTO known_till_codes (code, merchant_id, site_id)
+       SELECT code, "merchantId", "siteId" FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint)
        ON CONFLICT (code) DO NOTHING`,
-      [JSON.stringify(rows)],
+      [JSON.stringify(tills)],
     );
   }
 }

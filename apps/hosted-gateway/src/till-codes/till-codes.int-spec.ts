@@ -1,91 +1,124 @@
-import { randomUUID } from 'node:crypto';
-import { type EventEnvelope, InvoiceCreatedV1, TillCodeMadeV1 } from '@svc/contracts';
+import { FindTillInvoiceV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
-import { anEvent } from '@svc/testing';
+import type { ReplyEnvelope } from '@svc/messaging';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { withoutLanguages } from '../../test/pages.js';
+import { anInvoice, anInvoiceCreated, aTill } from '../../test/till-invoices.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
+let asked: object[];
 beforeAll(async () => {
   gateway = await startGateway();
   merchant = await gateway.aMerchant();
 });
 afterAll(() => gateway.stop());
 
-const open = (code: string) => gateway.call('GET', `/c/${code}`);
+const open = (code: string) =>
+  gateway.call('GET', `/c/${code}`, { headers: { accept: 'text/html,application/xhtml+xml' } });
 const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-
-function anInvoice(
-  code: string,
-  { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'> = merchant,
-): EventEnvelope {
-  const invoiceReference = randomUUID();
-  const payable = {
-    payableId: invoiceReference,
-    mode: 'test' as const,
-    merchantId,
-    siteId,
-    amount: 8_950,
-    currencyISOCode: 'ZAR',
-    expiresAt: gateway.clock.later(3_600_000).toISOString(),
-    triesMax: 100,
-    source: { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code },
-  };
-  return anEvent(InvoiceCreatedV1, invoiceReference, 1, {
-    payable,
-    origin: 'pos',
-    createdUTCDate: gateway.clock.nowISO(),
+/** Stands in for code-decoder. */
+async function tillHas(reply: { invoiceReference?: string } | undefined): Promise<void> {
+  asked = [];
+  await gateway.responds(FindTillInvoiceV1, (request): ReplyEnvelope => {
+    asked.push(request);
+    return reply
+      ? { ok: true, reply }
+      : { ok: false, code: 'service.not-ready', message: 'Try again.', fields: [], retryAfterSeconds: 1 };
   });
+  // What was answered before is over.
+  gateway.clock.advance(1_000);
 }
 
-test('a camera that opens the code of an invoice is told whose it is, what it is, and what reads it; until it expires', async () => {
-  const code = newOwnCode();
-  const event = anInvoice(code);
-  await gateway.deliver(event, event);
-  const { status, text, headers } = await open(code);
-  expect([status, headers['content-type'], shownOn(text)]).toEqual([200, 'text/html; charset=utf-8', 'till']);
-  for (const shown of ['Karoo Books', 'R 89.50', 'Scan this code with a payment app']) expect(text).toContain(shown);
-  expect(text).not.toMatch(/<form|<a |data-session-id/);
-  expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
-  const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' };
-  expect((await gateway.call('POST', `/c/${code}/payments`, { payload })).status).toBe(404);
-
-  gateway.clock.advance(3_599_999);
-  expect(shownOn((await open(code)).text)).toBe('till');
-  gateway.clock.advance(1);
-  const late = await open(code);
-  expect([late.status, shownOn(late.text)]).toEqual([404, 'not-found']);
+test('the static code of a till leads to the page of its newest open invoice, which stays at its own address', async () => {
+  const [code, invoice] = [await aTill(gateway, merchant), await anInvoice(gateway, merchant)];
+  await tillHas({ invoiceReference: invoice.payableId });
+  const { status, headers } = await open(code);
+  expect([status, headers['location'], headers['cache-control']]).toEqual([
+    303,
+    `/c/${invoice.source.code}`,
+    'no-store',
+  ]);
+  expect(asked).toEqual([{ code }]);
+  // In the language that was chosen while the page waited.
+  expect((await open(`${code}?lang=zu`)).headers['location']).toBe(`/c/${invoice.source.code}?lang=zu`);
+  expect(shownOn((await open(invoice.source.code)).text)).toBe('open');
 });
 
-test('the static code of a till says so without an amount, for ever', async () => {
-  const code = newOwnCode();
-  const { merchantId, siteId } = merchant;
-  const made = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
-  await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, made));
+test('a till with nothing to pay says so, and looks again by itself: also while the event of the invoice is on its way', async () => {
+  const code = await aTill(gateway, merchant);
+  for (const reply of [{}, { invoiceReference: anInvoiceCreated(gateway, merchant).payable.payableId }]) {
+    await tillHas(reply);
+    const { status, text } = await open(code);
+    expect([status, shownOn(text)]).toEqual([200, 'till']);
+    for (const shown of ['Karoo Books', 'nothing to pay', '<noscript><meta http-equiv="refresh" content="5"'])
+      expect(text).toContain(shown);
+    expect(withoutLanguages(text)).not.toMatch(/<form|<a |data-session-id|class="amount"/);
+  }
+  expect((await gateway.call('GET', `/c/${code}/state`)).status).toBe(404);
+  expect(
+    (
+      await gateway.call('POST', `/c/${code}/payments`, {
+        payload: { reference: '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f', try: 1, encryptedCard: 'a.b.c' },
+      })
+    ).status,
+  ).toBe(404);
+});
+
+test('code-decoder is asked once a second for all who wait at a till, and not for a code that is no till’s', async () => {
+  const code = await aTill(gateway, merchant);
+  await tillHas({});
+  await Promise.all(Array.from({ length: 20 }, () => open(code)));
+  gateway.clock.advance(999);
+  await open(code);
+  expect(asked).toHaveLength(1);
+  gateway.clock.advance(1);
+  await open(code);
+  expect(asked).toHaveLength(2);
+  await open(newOwnCode());
+  expect(asked).toHaveLength(2);
+});
+
+test('without code-decoder a page says that it tries again', async () => {
+  const code = await aTill(gateway, merchant);
+  await tillHas(undefined);
+  const { status, headers, text } = await open(code);
+  expect([status, headers['content-type'], shownOn(text)]).toEqual([503, 'text/html; charset=utf-8', 'unavailable']);
+});
+
+test('it is known for ever', async () => {
+  const code = await aTill(gateway, merchant);
+  await tillHas({});
   gateway.clock.advance(365 * 86_400_000);
-  const { status, text } = await open(code);
-  expect([status, shownOn(text)]).toEqual([200, 'till']);
-  expect(text).toContain('Karoo Books');
-  expect(text).not.toContain('class="amount"');
+  expect((await open(code)).status).toBe(200);
 });
 
 test('a code shows the name of its own merchant, whatever the number of its site', async () => {
   const { siteId } = merchant;
   const twin = await gateway.aMerchant({ siteId, merchantName: 'Cape Cycles' });
   const second = await gateway.aMerchant({ merchantId: merchant.merchantId, merchantName: 'Karoo Books, Paarl' });
+  await tillHas({});
   for (const [owner, name] of [
     [merchant, 'Karoo Books'],
     [twin, 'Cape Cycles'],
     [second, 'Karoo Books, Paarl'],
   ] as const) {
-    const code = newOwnCode();
-    await gateway.deliver(anInvoice(code, owner));
-    expect((await open(code)).text).toContain(`<bdi>${name}</bdi>`);
+    const invoice = await anInvoice(gateway, owner);
+    for (const code of [invoice.source.code, await aTill(gateway, owner)])
+      expect((await open(code)).text).toContain(
+        `<bdi${code === invoice.source.code ? ' class="merchant-name"' : ''}>${name}</bdi>`,
+      );
   }
 });
 
-test('one of a merchant that is not known yet is not shown without its name', async () => {
+test('an invoice that an earlier release kept has no page: its payer is told to use a payment app', async () => {
   const code = newOwnCode();
-  await gateway.deliver(anInvoice(code, { ...merchant, siteId: 999_999 }));
-  expect((await open(code)).status).toBe(404);
+  await gateway.dataSource.query(
+    `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at) VALUES ($1, $2, $3, 8950, 'ZAR', $4)`,
+    [code, merchant.merchantId, merchant.siteId, gateway.clock.later(3_600_000)],
+  );
+  await tillHas({});
+  const { status, text } = await open(code);
+  expect([status, shownOn(text), asked]).toEqual([404, 'not-found', []]);
+  expect(text).toContain('scan it with a payment app');
 });

@@ -99,7 +99,7 @@ describe('API keys', () => {
     await admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: planted });
     const { apiKey } = await create(ofSite);
     const tables = await test.dataSource.query<{ name: string }[]>(
-      `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`,
+      `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
     );
     const holding = async (text: string) => {
       const found = [];

@@ -29,8 +29,8 @@ export class ChangeMerchant {
   execute(author: ChangeAuthor, merchantId: number, given: Partial<MerchantSettings>): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockMerchant(tx, merchantId);
-      const { name, features, minimumAmount, grants } = before;
-      const settings = settleMerchant({ name, features, minimumAmount, grants, ...given });
+      const { name, features, minimumAmount, grants, fees } = before;
+      const settings = settleMerchant({ name, features, minimumAmount, grants, fees, ...given });
       // jsonb keeps members in an order of its own.
       const changed = changedSettings(settleMerchant(before), settings);
       if (!changed) return before;

@@ -21,7 +21,7 @@ export class CreateMerchant {
 
   execute(author: ChangeAuthor, name: string): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
-      const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [] };
+      const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [], fees: {} };
       const made = { ...settings, createdAt: this.clock.now(), version: 1 };
       const { identifiers } = await tx.insert(MerchantRow, made);
       const { merchantId } = identifiers[0] as { merchantId: number };

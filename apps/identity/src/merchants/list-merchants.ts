@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MerchantFeatures, MerchantGrant } from '@svc/contracts';
+import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
 import { DataSource, MoreThan } from 'typeorm';
 import { showSite, type SiteView } from '../sites/site.js';
 import { countSites, sitesOf } from '../sites/site.repository.js';
@@ -17,6 +17,8 @@ export interface MerchantView {
   /** Cents; only administrators see it. */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
+  /** By mode; only administrators see them. */
+  readonly fees: MerchantFees;
 }
 
 /** One of a list of merchants. */
@@ -61,6 +63,6 @@ export class ListMerchants {
 }
 
 export function showMerchant({ createdAt, ...merchant }: Merchant): MerchantView {
-  const { merchantId, name, features, minimumAmount, grants } = merchant;
-  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, minimumAmount, grants };
+  const { merchantId, name, features, minimumAmount, grants, fees } = merchant;
+  return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, minimumAmount, grants, fees };
 }

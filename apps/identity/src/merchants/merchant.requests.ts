@@ -2,12 +2,16 @@ import 'reflect-metadata';
 import {
   IsAmountInCents,
   IsText,
+  MAX_FEE_BASIS_POINTS,
+  MAX_FEE_FIXED_AMOUNT,
   MAX_IDENTIFIER_LENGTH,
+  type FeeTerms,
   type MerchantFeatures,
+  type MerchantFees,
   type MerchantGrant,
 } from '@svc/contracts';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsUUID, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 
 const GRANTS_MAX = 100;
@@ -71,6 +75,29 @@ class GrantRequest implements MerchantGrant {
   externalPayments: boolean = false;
 }
 
+class FeeTermsRequest implements FeeTerms {
+  @IsInt()
+  @Min(0)
+  @Max(MAX_FEE_BASIS_POINTS)
+  basisPoints: number;
+
+  /** Cents. */
+  @IsInt()
+  @Min(0)
+  @Max(MAX_FEE_FIXED_AMOUNT)
+  fixedAmount: number;
+}
+
+class FeesRequest implements MerchantFees {
+  @IfPresent()
+  @Member(FeeTermsRequest)
+  test?: FeeTermsRequest;
+
+  @IfPresent()
+  @Member(FeeTermsRequest)
+  live?: FeeTermsRequest;
+}
+
 /** Body of `PATCH /admin/v1/merchants/{merchantId}`: what is left out stays; null is not "left out". */
 export class ChangeMerchantRequest {
   @IfPresent()
@@ -95,6 +122,11 @@ export class ChangeMerchantRequest {
   @ValidateNested({ each: true })
   @Type(() => GrantRequest)
   grants?: GrantRequest[];
+
+  /** Replaces both modes (M5); payments that are accepted from now on have them. */
+  @IfPresent()
+  @Member(FeesRequest)
+  fees?: FeesRequest;
 }
 
 function Member(type: new () => object): PropertyDecorator {

@@ -1,4 +1,4 @@
-import type { MerchantFeatures, MerchantGrant } from '@svc/contracts';
+import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Table `merchants`. */
@@ -21,6 +21,9 @@ export class MerchantRow {
 
   @Column({ type: 'jsonb' })
   grants: MerchantGrant[];
+
+  @Column({ type: 'jsonb' })
+  fees: MerchantFees;
 
   @Column({ type: 'bigint' })
   version: number;

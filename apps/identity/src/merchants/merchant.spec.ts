@@ -1,7 +1,7 @@
 import { DomainError } from '@svc/kernel';
 import { merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
 
-const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [] };
+const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [], fees: {} };
 const grant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
   vouchers,
@@ -54,6 +54,12 @@ describe('settings as they are kept', () => {
     );
   });
 
+  it('have the fees of each mode that has some', () => {
+    const terms = { basisPoints: 290, fixedAmount: 150 };
+    const fees = { live: { ...terms, more: 1 }, test: null, more: 1 } as unknown as MerchantSettings['fees'];
+    expect(settleMerchant({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
+  });
+
   it('take a second grant that grants nothing', () => {
     const grants = [grant('a', true, false), grant('A', false, false)];
     expect(settleMerchant({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
@@ -63,12 +69,13 @@ describe('settings as they are kept', () => {
 test('other services get the whole merchant and its version', () => {
   const features = { tip: { enabled: true } };
   const grants = [grant('a', true, true)];
-  const settings = { name: 'Merchant', features, minimumAmount: 500, grants };
+  const fees = { live: { basisPoints: 290, fixedAmount: 150 } };
+  const settings = { name: 'Merchant', features, minimumAmount: 500, grants, fees };
   const merchant = { merchantId: 1001, ...settings, createdAt: new Date(0), version: 3 };
   expect(merchantChanged(merchant)).toStrictEqual({
     type: { name: 'merchant.changed.v1' },
     aggregateId: '1001',
     aggregateVersion: 3,
-    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, grants },
+    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, grants, fees },
   });
 });

@@ -1,4 +1,11 @@
-import { type MerchantChanged, MerchantChangedV1, type MerchantFeatures, type MerchantGrant } from '@svc/contracts';
+import {
+  type FeeTerms,
+  type MerchantChanged,
+  MerchantChangedV1,
+  type MerchantFeatures,
+  type MerchantFees,
+  type MerchantGrant,
+} from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
 
@@ -9,6 +16,8 @@ export interface MerchantSettings {
   /** Cents: the least a payer may pay of a larger invoice where `amount.editable` (P6). */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
+  /** By mode (M5). */
+  readonly fees: MerchantFees;
 }
 
 export interface Merchant extends MerchantSettings {
@@ -18,7 +27,7 @@ export interface Merchant extends MerchantSettings {
 }
 
 /** Settings as they are kept: members in one order, none that says nothing. Refuses two grants for one partner. */
-export function settleMerchant({ name, features, minimumAmount, grants }: MerchantSettings): MerchantSettings {
+export function settleMerchant({ name, features, minimumAmount, grants, fees }: MerchantSettings): MerchantSettings {
   const settled = grants
     .map(({ organisationId, vouchers, externalPayments }) => ({
       organisationId: organisationId.toLowerCase(),
@@ -28,7 +37,12 @@ export function settleMerchant({ name, features, minimumAmount, grants }: Mercha
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
   if (new Set(settled.map(({ organisationId }) => organisationId)).size < settled.length)
     throw invalidField('grants', 'grants must name each organisation once');
-  return { name, features: settleFeatures(features), minimumAmount, grants: settled };
+  return { name, features: settleFeatures(features), minimumAmount, grants: settled, fees: settleFees(fees) };
+}
+
+function settleFees({ test, live }: MerchantFees): MerchantFees {
+  const terms = ({ basisPoints, fixedAmount }: FeeTerms): FeeTerms => ({ basisPoints, fixedAmount });
+  return { ...(test ? { test: terms(test) } : {}), ...(live ? { live: terms(live) } : {}) };
 }
 
 function settleFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
@@ -54,11 +68,11 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
 
 /** What other services are told of a merchant. */
 export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
-  const { merchantId, name, features, minimumAmount, grants, version } = merchant;
+  const { merchantId, name, features, minimumAmount, grants, fees, version } = merchant;
   return {
     type: MerchantChangedV1,
     aggregateId: String(merchantId),
     aggregateVersion: version,
-    payload: { merchantId, name, features, minimumAmount, grants },
+    payload: { merchantId, name, features, minimumAmount, grants, fees },
   };
 }

@@ -24,6 +24,7 @@ describe('merchants', () => {
       createdUTCDate: '2026-03-01T10:00:00.000Z',
       features: {},
       minimumAmount: 100,
+      fees: {},
       grants: [],
     });
     expect(await admin('GET', `${MERCHANTS}/1001`)).toMatchObject({
@@ -189,7 +190,7 @@ describe('merchants', () => {
       expect(answer.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
-      const merchant = { merchantId, name: 'Merchant', minimumAmount: 100 };
+      const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {} };
       expect(await told(merchantId)).toEqual([
         { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
         { ...merchant, features, grants, aggregateVersion: 2 },
@@ -213,6 +214,26 @@ describe('merchants', () => {
       expect(entry).toEqual({ before: { minimumAmount: 100 }, after: { minimumAmount: 500 } });
     });
 
+    it('there are no fees until they are set; a change replaces both modes, and is published, shown and in the audit log', async () => {
+      const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
+      const path = `${MERCHANTS}/${created.merchantId}`;
+      const [test290, live310] = [
+        { test: { basisPoints: 290, fixedAmount: 0 } },
+        { live: { basisPoints: 310, fixedAmount: 150 } },
+      ];
+      expect(created.fees).toEqual({});
+      expect((await admin('PATCH', path, { fees: test290 })).body.fees).toEqual(test290);
+      expect((await admin('PATCH', path, { fees: live310 })).body.fees).toEqual(live310);
+      await admin('PATCH', path, { minimumAmount: 200 });
+      expect((await admin('GET', path)).body.fees).toEqual(live310);
+      expect((await told(created.merchantId)).map(({ fees }) => fees)).toEqual([{}, test290, live310, live310]);
+      const [entry] = await test.dataSource.query(
+        `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 2 LIMIT 1`,
+        [created.merchantId],
+      );
+      expect(entry).toEqual({ before: { fees: test290 }, after: { fees: live310 } });
+    });
+
     it('keep no grant that allows nothing', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const grants = [{ organisationId: await anOrganisation() }];
@@ -230,6 +251,12 @@ describe('merchants', () => {
       ['minimumAmount', { minimumAmount: 1.5 }],
       ['minimumAmount', { minimumAmount: '500' }],
       ['minimumAmount', { minimumAmount: 100_000_000_001 }],
+      ['fees', { fees: null }],
+      ['fees.live', { fees: { live: null } }],
+      ['fees.live.basisPoints', { fees: { live: { basisPoints: 1_001, fixedAmount: 0 } } }],
+      ['fees.live.basisPoints', { fees: { live: { basisPoints: -1, fixedAmount: 0 } } }],
+      ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0, fixedAmount: 10_001 } } }],
+      ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0 } } }],
       ['features.tip.enabled', { features: { tip: { enabled: null } } }],
       ['grants', { grants: {} }],
       ['grants', { grants: ['x'] }],

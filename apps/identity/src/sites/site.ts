@@ -1,5 +1,6 @@
 import { type Mode, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
-import { DomainError, invalidField, merchantUrlProblem, type MerchantUrlRules } from '@svc/kernel';
+import { DomainError, invalidField, type MerchantUrlRules } from '@svc/kernel';
+import { calledUrlProblem } from '@svc/outbound';
 import type { NewEvent } from '@svc/messaging';
 import { canonicalHost } from './allowed-host.js';
 
@@ -35,7 +36,7 @@ export function settleSettings(given: SiteSettings, urlRules: MerchantUrlRules):
   if (webhookEnabled && webhookUrl === null) {
     throw invalidField('webhookUrl', 'webhookUrl must be set when webhookEnabled is true');
   }
-  const problem = webhookUrl === null ? undefined : merchantUrlProblem('webhookUrl', webhookUrl, urlRules);
+  const problem = webhookUrl === null ? undefined : calledUrlProblem('webhookUrl', webhookUrl, urlRules);
   if (problem) throw new DomainError('request.invalid', { fields: [problem] });
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }

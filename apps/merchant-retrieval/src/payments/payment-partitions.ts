@@ -66,8 +66,7 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
           WHERE i.inhparent = 'payments'::regclass ORDER BY c.relname`,
       );
       for (const { name } of partitions.filter((partition) => isPastWindow(partition.name, now))) {
-        // The name is one that isPastWindow has read.
-        await tx.query(`DROP TABLE ${name}`);
+        await tx.query(`SELECT drop_payments_partition($1)`, [name]);
         this.log.info({ partition: name }, 'payments past the window were dropped');
       }
     });

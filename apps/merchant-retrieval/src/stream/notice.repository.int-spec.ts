@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => retrieval.stop());
 beforeEach(async () => {
-  await retrieval.dataSource.query('TRUNCATE notices, notice_positions');
+  await retrieval.superuser.query('TRUNCATE notices, notice_positions');
   merchants = [await aMerchant(retrieval), await aMerchant(retrieval)];
   channels = merchants.flatMap(({ merchantId }) =>
     merchants[0]!.sites.flatMap((siteId) => [...MODES].sort().map((mode) => ({ merchantId, siteId, mode }))),

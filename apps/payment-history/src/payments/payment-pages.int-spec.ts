@@ -84,7 +84,7 @@ describe('a page far back', () => {
           version: 1,
         })),
       );
-    await history.dataSource.query('VACUUM ANALYZE payments, payment_counts');
+    await history.superuser.query('VACUUM ANALYZE payments, payment_counts');
   });
 
   /** Rows that every node of the plan gave or threw away, and buffers it touched. */

@@ -94,6 +94,7 @@ const FIXED = {
   customer_id_as_sent: 'text',
   payment_utc_date: 'timestamptz',
   reference: 'text',
+  merchant_id: 'bigint',
 };
 const CHANGING = {
   version: 'bigint',
@@ -128,6 +129,7 @@ function rowOf({ payment, version }: ToldPayment): Record<keyof typeof COLUMNS, 
     customer_id_as_sent: customer.id,
     payment_utc_date: shown.paymentUTCDate,
     reference: shown.reference,
+    merchant_id: payment.merchantId,
     version,
     state: shown.state,
     modified_utc_date: shown.modifiedUTCDate,

@@ -1,4 +1,4 @@
-import type { ErrorCode, Mode } from '@svc/contracts';
+import type { ErrorCode, Mode, PayerContext } from '@svc/contracts';
 import type { Card } from '../card-data/card.js';
 
 /** Why an issuer said no, as a code of the error catalogue. */
@@ -31,9 +31,14 @@ export interface CardCharge extends ChargeTerms {
   readonly card: Card | StoredCard;
   /** Where the bank's own page leads the payer back to. */
   readonly payerReturnUrl: string;
+  /**
+   * For 3-D Secure 2 and for judging fraud; in memory alone, never stored and never logged. Each part may be missing. Undefined for a
+   * payment of a partner, whose app shows the payer no page of ours, and whose API has no field for it yet.
+   */
+  readonly payer: PayerContext | undefined;
 }
 
-/** The second call of a payment whose payer was verified; the acquirer remembers the card. */
+/** The second call of a payment whose payer was verified; the acquirer remembers the card and the payer's context. */
 export interface VerifiedCharge extends ChargeTerms {
   readonly challengeReference: string;
 }

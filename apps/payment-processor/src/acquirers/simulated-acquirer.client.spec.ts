@@ -34,7 +34,10 @@ const TERMS = {
 } as const;
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
 const charge = () =>
-  client.charge({ ...TERMS, card: CARD, payerReturnUrl: 'https://pay.example' }, new AbortController().signal);
+  client.charge(
+    { ...TERMS, card: CARD, payerReturnUrl: 'https://pay.example', payer: undefined },
+    new AbortController().signal,
+  );
 const chargeVerified = () =>
   client.chargeVerified({ ...TERMS, challengeReference: 'c-1' }, new AbortController().signal);
 const ask = () => client.ask('key-1', ACCOUNT);

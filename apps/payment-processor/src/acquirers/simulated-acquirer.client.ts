@@ -78,9 +78,9 @@ export class SimulatedAcquirerClient extends Acquirer {
     return `merchant-${merchantId}`;
   }
 
-  override charge({ card, payerReturnUrl, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
+  override charge({ card, payerReturnUrl, payer, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
     const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
-    return this.post(terms.account, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl }, signal);
+    return this.post(terms.account, { ...bodyOf(terms), ...source, returnUrl: payerReturnUrl, payer }, signal);
   }
 
   override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {

@@ -223,7 +223,7 @@ test('the number of a card stands in no table, and not in the books of the bank'
   await partner.pay(await anInvoice(), { reference, ...withToken(token) });
   await partner.pay(await anInvoice(), { paymentMethod: { card: { ...clear(planted), cvv: '971' } } });
   const tables = await processor.dataSource.query<{ name: string }[]>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`,
+    `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
   );
   const containing = async (text: string): Promise<string[]> => {
     const found: string[] = [];

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { PaymentFailedV1, PaymentProcessingV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
@@ -277,11 +278,34 @@ test('a card that cannot be one is refused by field, without using up a try', as
   expect(await processor.pay(payable)).toMatchObject({ payable: { tries: 1 } });
 });
 
-test('card data stands in no table', async () => {
+const PAYER = {
+  address: '203.0.113.7',
+  browser: { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, timeZoneOffsetMinutes: -120 },
+};
+
+test('the bank is given the payer’s context, in memory; without one it charges as well', async () => {
+  const charge = jest.spyOn(processor.service.app.get(Acquirer), 'charge');
+  try {
+    const { paymentReference } = await processor.pay(aPayable(), { command: { payer: PAYER } });
+    expect(charge.mock.calls.map(([{ payer }]) => payer)).toEqual([PAYER]);
+    const lines = readFileSync(processor.books, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(paymentReference));
+    expect(lines.map((line) => (JSON.parse(line) as { payerContext: unknown }).payerContext)).toEqual([
+      ['address', 'browser.language', 'browser.screenWidth', 'browser.timeZoneOffsetMinutes', 'browser.userAgent'],
+    ]);
+    expect(await processor.pay(aPayable())).toMatchObject({ state: 'success' });
+    expect(charge.mock.calls[1]![0].payer).toBeUndefined();
+  } finally {
+    charge.mockRestore();
+  }
+});
+
+test('card data, and the payer’s context, stand in no table', async () => {
   const payable = aPayable();
-  await processor.pay(payable, { card: '5555555555554444' });
+  await processor.pay(payable, { card: '5555555555554444', command: { payer: PAYER } });
   const tables = await processor.dataSource.query<{ name: string }[]>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`,
+    `SELECT c.relname AS name FROM pg_class c WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
   );
   const containing = async (text: string): Promise<string[]> => {
     const found: string[] = [];
@@ -295,5 +319,6 @@ test('card data stands in no table', async () => {
     return found;
   };
   expect(await containing('**** 4444')).toContain('payments');
-  expect(await containing('5555555555554444')).toEqual([]);
+  for (const text of ['5555555555554444', '203.0.113.7', 'Karoobrowser', 'af-x-karoo'])
+    expect(await containing(text)).toEqual([]);
 });

@@ -1,19 +1,23 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  type AnyPaymentSnapshot,
   type ChargeCard as ChargeCardCommand,
   ChargeCardV1,
+  type ChargeInvoice as ChargeInvoiceCommand,
+  ChargeInvoiceV1,
   CheckPaymentsV1,
-  isHosted,
   type PaymentSnapshot,
 } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
 import { ChargeCard } from './charge-card.js';
+import { ChargeInvoice } from './charge-invoice.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 
 @Controller()
 export class HostedPaymentsConsumer {
   constructor(
     @Inject(ChargeCard) private readonly chargeCard: ChargeCard,
+    @Inject(ChargeInvoice) private readonly chargeInvoice: ChargeInvoice,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
   ) {}
 
@@ -23,8 +27,13 @@ export class HostedPaymentsConsumer {
     return (await this.chargeCard.execute(command)) as PaymentSnapshot;
   }
 
+  @MessagePattern(ChargeInvoiceV1)
+  chargeOfInvoice(command: ChargeInvoiceCommand): Promise<AnyPaymentSnapshot> {
+    return this.chargeInvoice.execute(command);
+  }
+
   @MessagePattern(CheckPaymentsV1)
-  async check({ payableId }: { payableId: string }): Promise<PaymentSnapshot[]> {
-    return (await this.checkPayments.execute(payableId)).filter(isHosted);
+  check({ payableId }: { payableId: string }): Promise<AnyPaymentSnapshot[]> {
+    return this.checkPayments.execute(payableId);
   }
 }

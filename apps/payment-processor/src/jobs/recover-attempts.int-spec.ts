@@ -83,6 +83,7 @@ test('died before the charge: not concluded while the call may be on its way, th
     amount: 1,
     currencyISOCode: 'ZAR',
     payerReturnUrl: 'https://pay.example/pay',
+    payer: undefined,
     card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 },
   } as const;
   expect(await processor.service.app.get(Acquirer).charge(late, new AbortController().signal)).toMatchObject({

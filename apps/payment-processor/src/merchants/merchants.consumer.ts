@@ -17,9 +17,10 @@ export class MerchantsConsumer {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
-        // Of a release that does not know the minimum: the one that is kept stays.
+        // Of a release that does not know the minimum, or the fees: what is kept stays.
         ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
         grants: JSON.stringify(payload.grants),
+        ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),
       });
     }
   }

@@ -9,7 +9,6 @@ import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { type PayableRefusal, refusalOf } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
-import { externalTransfer, voucherTransfers } from '../payments/ledger.js';
 import { acceptedPayment, amountToProcess, type Settlement } from '../payments/payment.js';
 import {
   type CurrentPayment,
@@ -122,7 +121,7 @@ export class MakePayment {
   ): Promise<boolean> {
     if (!card) {
       const payment = asNew();
-      return this.payments.acceptAsSettled(payment, settlementOf(external), transfersOf(payment, external));
+      return this.payments.acceptAsSettled(payment, settlementOf(external));
     }
     const result = await this.chargeAttempt.execute({
       mode: partner.mode,
@@ -132,6 +131,7 @@ export class MakePayment {
       sourceOf: ({ payment: { paymentReference } }) => ({
         card,
         payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
+        payer: undefined,
       }),
     });
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
@@ -199,10 +199,4 @@ function newPayment(
 /** Where no acquirer is asked: what the partner says, or that nothing was left to pay. */
 function settlementOf(external: PaymentMethod['external']): Settlement {
   return external?.status === 'failed' ? { state: 'failed', error: 'external.failed' } : { state: 'success' };
-}
-
-function transfersOf({ payment }: NewPartnerPayment, external: PaymentMethod['external']) {
-  if (external?.status === 'failed') return [];
-  const left = amountToProcess(payment);
-  return [...voucherTransfers(payment), ...(left > 0 ? [externalTransfer(payment, left)] : [])];
 }

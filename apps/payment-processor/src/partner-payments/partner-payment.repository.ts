@@ -19,11 +19,12 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
-import type { Transfer } from '../payments/ledger.js';
+import { recordTransfers, transferItems } from '../ledger/record-transfers.js';
+import { paymentTransfers } from '../ledger/transfer.js';
 import { settledPayment, type Settlement, vouchersTotal } from '../payments/payment.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { PaymentRepository, recordTransfers } from '../payments/payment.repository.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { joinMerchant } from '../payments/merchant-columns.js';
+import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Whose payment it must be to be found at all. */
 export interface PaymentOwner {
@@ -86,7 +87,6 @@ export class PartnerPaymentRepository {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
-    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -132,10 +132,10 @@ export class PartnerPaymentRepository {
    * As {@link acceptForAcquirer}, where nothing is left to take from a card: outcome and ledger are in the same
    * transaction. False when the payable is not as it was read.
    */
-  async acceptAsSettled(wanted: NewPartnerPayment, settlement: Settlement, transfers: Transfer[]): Promise<boolean> {
+  async acceptAsSettled(wanted: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
       const open = await this.accept(tx, wanted, undefined);
-      if (open) await this.settle(tx, open, settlement, transfers);
+      if (open) await this.settle(tx, open, settlement);
       return open !== undefined;
     });
   }
@@ -201,19 +201,16 @@ export class PartnerPaymentRepository {
       nextAskAt: nextAskAt(startedAt, 0, startedAt),
     };
     const [row] = await (route === undefined
-      ? this.events.write(connection, ACCEPT, parameters, [event])
-      : this.events.write(connection, ACCEPT_WITH_ATTEMPT, { ...parameters, ...attemptParameters }, [event]));
+      ? this.events.write<AcceptedRow>(connection, ACCEPT, parameters, [event])
+      : this.events.write<AcceptedRow>(connection, ACCEPT_WITH_ATTEMPT, { ...parameters, ...attemptParameters }, [
+          event,
+        ]));
     if (!row) return undefined;
     const attempt = { attemptId, acquirer, account, state: 'started', startedAt, asked: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment };
   }
 
-  private async settle(
-    tx: Transaction,
-    open: OpenAttempt,
-    settlement: Settlement,
-    transfers: Transfer[],
-  ): Promise<void> {
+  private async settle(tx: Transaction, open: OpenAttempt, settlement: Settlement): Promise<void> {
     const now = this.clock.now();
     const settled = settledPayment(open.payment, settlement, open.triesMax, now);
     const event = this.events.envelope({
@@ -230,8 +227,10 @@ export class PartnerPaymentRepository {
       now,
       payableState: settled.payable.state,
       payableVersion: settled.payable.version,
-      transfers: this.payments.transferRows(transfers),
+      transfers: JSON.stringify(transferItems(paymentTransfers(settled), this.clock)),
       currency: settled.currencyISOCode,
+      mode: settled.mode,
+      merchantId: settled.merchantId,
     };
     await this.events.write(tx, SETTLE, parameters, [event]);
   }
@@ -240,25 +239,28 @@ export class PartnerPaymentRepository {
 const RESERVE_AND_PAY = `payable AS (
          UPDATE payables SET state = 'reserved', holder = $paymentId, tries = tries + 1, version = version + 1, modified_at = $startedAt
           WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $startedAt AND tries < tries_max
-         RETURNING payable_id, holder AS payment_id
+         RETURNING payable_id, holder AS payment_id, mode, merchant_id
+       ), accepted AS (
+         SELECT payable.*, merchant.fee_basis_points, merchant.fee_fixed_amount FROM payable ${joinMerchant('payable')}
        ), payment AS (
          INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, voucher_amount,
-                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version)
+                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version,
+                               fee_basis_points, fee_fixed_amount)
          SELECT payment_id, payable_id, payment_id, $paymentReference, 'processing', $amount, $tipAmount, $voucherAmount,
-                0, $methodType, $methodLabel, $partner, '[]', $startedAt, $startedAt, 1
-           FROM payable
+                0, $methodType, $methodLabel, $partner, '[]', $startedAt, $startedAt, 1, fee_basis_points, fee_fixed_amount
+           FROM accepted
        ), key AS (
          INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
          SELECT $organisationId, $mode, $reference, $fingerprint, payment_id FROM payable
        )`;
-const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, changed: 'payable', aggregateId: 'payment_id' });
+const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: 'fee_basis_points, fee_fixed_amount' };
+const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, ...ACCEPTED });
 const ACCEPT_WITH_ATTEMPT = statementWithEvents({
   writes: `${RESERVE_AND_PAY}, attempt AS (
          INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
          SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM payable
        )`,
-  changed: 'payable',
-  aggregateId: 'payment_id',
+  ...ACCEPTED,
 });
 
 const SETTLE = statementWithEvents({
@@ -270,10 +272,12 @@ const SETTLE = statementWithEvents({
          UPDATE payables y SET state = $payableState, holder = CASE WHEN $payableState = 'paid' THEN y.holder END,
                                version = $payableVersion, modified_at = $now
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers({ currency: '$currency', at: '$now' })}`,
+       ), ${recordTransfers({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
   changed: 'target',
   aggregateId: 'payment_id',
 });
+
+type AcceptedRow = Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>;
 
 type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;

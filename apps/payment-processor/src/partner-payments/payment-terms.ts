@@ -3,7 +3,13 @@
  * in `payment-rules.ts`. Whether the payable can be had is not among them: that is decided by the statement that reserves it.
  */
 import { createHash } from 'node:crypto';
-import type { MakePaymentRequest, MerchantFeatures, MerchantGrant, PaymentCustomer } from '@svc/contracts';
+import {
+  type MakePaymentRequest,
+  MAX_AMOUNT_CENTS,
+  type MerchantFeatures,
+  type MerchantGrant,
+  type PaymentCustomer,
+} from '@svc/contracts';
 import { canonicalId, DomainError, type FieldProblem } from '@svc/kernel';
 
 /** Who calls: the parts of the identity token that decide here. */
@@ -21,6 +27,9 @@ export interface Owed {
   readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
+
+/** Cents. */
+export type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
 
 /** Whose payment it is; {@link paymentRules} made sure that a customer's token names no other customer. */
 export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
@@ -40,26 +49,45 @@ export function namedCustomer(
 
 /** What the merchant agrees to. Throws 403 for claims without a grant, 422 for the rest. */
 export function checkTerms({ organisationId }: Payer, request: MakePaymentRequest, owed: Owed): void {
-  const { features, grants } = owed;
-  const grant = grants.find((each) => each.organisationId === organisationId);
+  const grant = owed.grants.find((each) => each.organisationId === organisationId);
   if ((request.vouchers?.length && !grant?.vouchers) || (request.paymentMethod?.external && !grant?.externalPayments))
     throw new DomainError('credentials.forbidden', {
       message: 'This merchant has not granted that to your organisation.',
     });
-  if (request.amount !== owed.amount && features.amount?.editable !== true) throw new DomainError('payable.mismatch');
-  // Any payment closes the invoice as paid; one that owes less than the minimum is still paid as it stands.
-  if (request.amount < Math.min(owed.amount, owed.minimumAmount)) throw new DomainError('payable.mismatch');
+  checkAmount(request, owed);
 
-  const problems: FieldProblem[] = [];
-  const refuse = (field: string, message: string): void => void problems.push({ field, message });
-  if ((request.tipAmount ?? 0) > 0 && features.tip?.enabled !== true)
-    refuse('tipAmount', 'This merchant does not take tips');
-  const { required = false, editable, label = 'orderReference' } = features.orderReference ?? {};
+  const problems = tipProblems(request, owed);
+  const { required = false, editable, label = 'orderReference' } = owed.features.orderReference ?? {};
   if (required && !isGiven(request.orderReference))
-    refuse('orderReference', `orderReference is required by this merchant (${label})`);
+    problems.push({
+      field: 'orderReference',
+      message: `orderReference is required by this merchant (${label})`,
+    });
   if (!required && editable === false && isGiven(request.orderReference))
-    refuse('orderReference', 'This merchant does not take an orderReference');
+    problems.push({ field: 'orderReference', message: 'This merchant does not take an orderReference' });
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
+}
+
+/** What a payer chose on the page of an invoice, as {@link checkTerms}: the page names no organisation and no order. */
+export function checkChosenAmounts(chosen: ChosenAmounts, owed: Omit<Owed, 'grants'>): void {
+  checkAmount(chosen, owed);
+  const problems = tipProblems(chosen, owed);
+  // The acquirer takes no more at once.
+  if (chosen.amount + (chosen.tipAmount ?? 0) > MAX_AMOUNT_CENTS)
+    problems.push({ field: 'tipAmount', message: `Amount and tip must not be more than ${MAX_AMOUNT_CENTS} together` });
+  if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
+}
+
+function checkAmount({ amount }: ChosenAmounts, owed: Omit<Owed, 'grants'>): void {
+  if (amount !== owed.amount && owed.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
+  // Any payment closes the invoice as paid; one that owes less than the minimum is still paid as it stands.
+  if (amount < Math.min(owed.amount, owed.minimumAmount)) throw new DomainError('payable.mismatch');
+}
+
+function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<Owed, 'grants'>): FieldProblem[] {
+  return (tipAmount ?? 0) > 0 && features.tip?.enabled !== true
+    ? [{ field: 'tipAmount', message: 'This merchant does not take tips' }]
+    : [];
 }
 
 /**

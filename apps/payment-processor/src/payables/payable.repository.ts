@@ -44,6 +44,20 @@ export class PayableRepository {
     );
   }
 
+  /**
+   * Payables that can be paid for longer; inserted where they are not known yet, so that the event of their session may come
+   * later. Never makes the time shorter: events come again, and in any order.
+   */
+  async keepExtended(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
+    await this.insertIfAbsent(connection, payables);
+    await connection.query(
+      `UPDATE payables p SET expires_at = longer.expires_at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS longer(payable_id, expires_at)
+        WHERE p.payable_id = longer.payable_id AND p.expires_at < longer.expires_at`,
+      [payables.map(({ payableId }) => payableId), payables.map(({ expiresAt }) => expiresAt)],
+    );
+  }
+
   /** By id alone: other services ask for it by a descriptor they made, never a merchant or a payer. */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(

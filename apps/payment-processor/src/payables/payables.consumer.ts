@@ -12,6 +12,7 @@ import {
   type PayableSnapshot,
   type PayableSource,
   SessionCreatedV1,
+  SessionExtendedV1,
 } from '@svc/contracts';
 import { invalidField, isUuid } from '@svc/kernel';
 import { EventPattern, MessagePattern, type RepeatableContext } from '@svc/messaging';
@@ -37,6 +38,16 @@ export class PayablesConsumer {
       connection,
       events.map((event) => event.payload.payable),
     );
+  }
+
+  /** Replay: the latest time stays. */
+  @EventPattern(SessionExtendedV1, { repeatable: true })
+  async extendSessions(
+    events: EventEnvelope<{ payable: PayableDescriptor }>[],
+    { connection }: RepeatableContext,
+  ): Promise<void> {
+    const payables = events.map((event) => event.payload.payable);
+    await this.payables.keepExtended(connection, payables);
   }
 
   /**

@@ -124,18 +124,29 @@ async function run(order: Order, delay: Delay, card: string, death: Death): Prom
 
 async function outcomeOf(payableId: string): Promise<string> {
   const [row] = await processor.dataSource.query<
-    { reference: string; payment: string; attempt: string; transfers: number; succeeded: number; incidents: number }[]
+    {
+      reference: string;
+      payment: string;
+      attempt: string;
+      transfers: number;
+      heldByBank: number;
+      succeeded: number;
+      incidents: number;
+    }[]
   >(
     `SELECT p.payment_reference AS reference, p.state AS payment, a.state AS attempt,
-            (SELECT count(*) FROM transfers t WHERE t.payment_id = p.payment_id) AS transfers,
+            (SELECT count(*) FROM transfers t WHERE t.payment_id = p.payment_id AND t.kind = 'capture') AS transfers,
+            (SELECT coalesce(sum(CASE t.kind WHEN 'lateApproval' THEN t.amount ELSE -t.amount END), 0)
+               FROM transfers t WHERE t.payment_id = p.payment_id AND t.kind IN ('lateApproval', 'reversal'))::int AS "heldByBank",
             (SELECT count(*) FROM event_log e WHERE e.aggregate_id = p.payment_id::text AND e.type = 'payment.succeeded.v1') AS succeeded,
             (SELECT count(*) FROM incidents i WHERE i.attempt_id = a.attempt_id) AS incidents
        FROM payments p JOIN attempts a USING (payment_id) WHERE p.payable_id = $1`,
     [payableId],
   );
-  const { reference, payment, attempt, transfers, succeeded, incidents } = row!;
+  const { reference, payment, attempt, transfers, heldByBank, succeeded, incidents } = row!;
   const isCharged = processor.charged().includes(reference);
   // Payment, ledger, webhook and bank say the same.
+  expect(heldByBank).toBe(0);
   expect([payableId, payment, isCharged, transfers, succeeded]).toEqual(
     payment === 'success' ? [payableId, 'success', true, 1, 1] : [payableId, 'failed', false, 0, 0],
   );

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
-import type { Transaction } from '@svc/persistence';
+import type { AnyPaymentSnapshot, FeeTerms } from '@svc/contracts';
+import { Clock, newUuid } from '@svc/kernel';
+import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
+import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
 /** The acquirer and the merchant's account there. Both are recorded with the attempt: every later call about it uses them. */
 export interface ChargeRoute {
@@ -28,6 +29,8 @@ export interface OpenAttempt extends ChargeRoute {
   /** Times the acquirer has been asked about it. */
   readonly asked: number;
   readonly triesMax: number;
+  /** As they were when the payment was accepted, so that a recovery days later books the same fee. */
+  readonly feeTerms: FeeTerms;
   readonly payment: AnyPaymentSnapshot;
 }
 
@@ -112,13 +115,12 @@ export class AttemptRepository {
     return row?.state;
   }
 
-  /** Once for each state and answer, however often it is said. With `giveBack` the reversal is requested in the same transaction. */
+  /** Once for each state and answer, however often it is said. */
   async recordIncident(
     tx: Transaction,
-    attemptId: string,
+    { attemptId }: OpenAttempt,
     state: AttemptState,
     answer: AcquirerAnswer,
-    giveBack: boolean,
   ): Promise<void> {
     const now = this.clock.now();
     await tx.query(
@@ -127,13 +129,30 @@ export class AttemptRepository {
        ON CONFLICT (attempt_id, attempt_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
       [attemptId, state, answer.kind, 'acquirerReference' in answer ? answer.acquirerReference : null, now],
     );
-    if (giveBack)
-      await tx.query(
-        `INSERT INTO reversals (attempt_id, requested_at, next_try_at) VALUES ($1, $2, $2) ON CONFLICT (attempt_id) DO NOTHING`,
-        [attemptId, now],
-      );
+  }
+
+  /** Commits the decision to give an approval back, and books the money that the acquirer holds meanwhile; once for each attempt. */
+  async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
+    const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);
+    const values = REQUEST_REVERSAL.valuesOf({
+      ...{ attemptId, paymentId, debit, credit, amount },
+      now: this.clock.now(),
+      transferId: newUuid(this.clock),
+      currency: payment.currencyISOCode,
+      mode: payment.mode,
+      merchantId: payment.merchantId,
+    });
+    await tx.query(REQUEST_REVERSAL.text, values);
   }
 }
+
+const REQUEST_REVERSAL = namedStatement(`WITH requested AS (
+         INSERT INTO reversals (attempt_id, requested_at, next_try_at, booked) VALUES ($attemptId, $now, $now, true)
+         ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
+       )
+       INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
+       SELECT $transferId, 'lateApproval', $debit, $credit, $amount, $currency, $mode, $merchantId, $paymentId, attempt_id, $now
+         FROM requested`);
 
 const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.account, a.state AS attempt_state, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
 
@@ -157,6 +176,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     startedAt: row.started_at,
     asked: row.asked,
     triesMax: row.tries_max,
+    feeTerms: feeTermsOf(row),
     payment: asSnapshot(row),
   };
 }

@@ -11,7 +11,8 @@ import { amountToProcess } from './payment.js';
 import { SettleAttempt } from './settle-attempt.js';
 
 /** The source of the money: a card, or the challenge that its owner has passed. */
-export type ChargeSource = Pick<CardCharge, 'card' | 'payerReturnUrl'> | Pick<VerifiedCharge, 'challengeReference'>;
+export type ChargeSource =
+  Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick<VerifiedCharge, 'challengeReference'>;
 
 export type ChargeResult =
   /** `payment` is missing where this answer did not decide it: it is unknown so far, or another answer was first. */

@@ -17,6 +17,8 @@ const ROW: PaymentRow = {
   merchant_name: null,
   site_reference: null,
   errors: [{ errorReference: '10', message: 'Declined.' }],
+  fee_basis_points: 290,
+  fee_fixed_amount: 150,
   accepted_at: new Date('2026-03-01T10:00:00Z'),
   modified_at: new Date('2026-03-01T10:00:01Z'),
   payment_version: 2,

@@ -1,5 +1,6 @@
 import type {
   AnyPaymentSnapshot,
+  FeeTerms,
   Mode,
   PayableSource,
   PayableState,
@@ -11,7 +12,7 @@ import type { PartnerMembers } from './payment.js';
 
 /** Columns of a payment, its payable and its verification, for {@link asSnapshot}: `p`, `y`, and `v` by an outer join. */
 export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
-  p.method_type, p.method_label, p.partner, p.merchant_name, p.site_reference, p.errors, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
+  p.method_type, p.method_label, p.partner, p.merchant_name, p.site_reference, p.errors, p.fee_basis_points, p.fee_fixed_amount, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
   y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
 
@@ -32,6 +33,8 @@ export interface PaymentRow {
   merchant_name: string | null;
   site_reference: string | null;
   errors: PaymentError[];
+  fee_basis_points: number;
+  fee_fixed_amount: number;
   accepted_at: Date;
   modified_at: Date;
   payment_version: number;
@@ -48,6 +51,11 @@ export interface PaymentRow {
   tries_max: number;
   verification_url: string | null;
   verification_until: Date | null;
+}
+
+/** The terms with which the payment was accepted. */
+export function feeTermsOf(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
+  return { basisPoints: row.fee_basis_points, fixedAmount: row.fee_fixed_amount };
 }
 
 /** The payment as everybody is told of it. */

@@ -15,9 +15,11 @@ import { type BatchSettings, batched, type NamedParameters } from '@svc/persiste
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
-import { captureAccounts, type Transfer, voucherTransfers } from './ledger.js';
+import { recordTransfers, transferItems } from '../ledger/record-transfers.js';
+import { paymentTransfers } from '../ledger/transfer.js';
+import { joinMerchant } from './merchant-columns.js';
 import { settledPayment } from './payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
 /**
  * The only place that reads and writes payments. Accepting a payment and recording its outcome are one statement
@@ -42,7 +44,7 @@ export class PaymentRepository {
   /**
    * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
    * need not be known yet: the payment may have overtaken `session.created`. Payment and event have the merchant's name and
-   * the site's reference as they are now.
+   * the till's reference, of a session the site's, as they are now.
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -74,6 +76,8 @@ export class PaymentRepository {
         payment_id: paymentId,
         started_at: startedAt,
         nth: payment.payable.tries,
+        chosen_amount: payment.amount,
+        tip_amount: payment.tipAmount,
         reference: payment.reference,
         payment_reference: payment.paymentReference,
         method_label: payment.paymentMethodLabel,
@@ -91,7 +95,7 @@ export class PaymentRepository {
       payable: { ...payment.payable, version: row.version },
     };
     const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, payment: accepted };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment: accepted };
   }
 
   /**
@@ -106,18 +110,14 @@ export class PaymentRepository {
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
     const item = this.settlementOf(open, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
-    const vouchers = settled.state === 'success' ? voucherTransfers(settled) : [];
-    // Both are rare: they keep a statement of their own, so that the shared one stays small.
+    // It is rare, and keeps a statement of its own, so that the shared one stays small.
     if (verification) {
       const { reference, url } = verification;
       const challenge = { reference, url, expiresAt: settled.verificationUntilUTCDate };
       const [row] = await this.write(SETTLE_WITH_VERIFICATION, [item], challenge);
       return row && settled;
     }
-    const row =
-      vouchers.length > 0
-        ? (await this.write(SETTLE_WITH_VOUCHERS, [item], { transfers: this.transferRows(vouchers) }))[0]
-        : await this.settleShared(item);
+    const row = await this.settleShared(item);
     return row && settled;
   }
 
@@ -128,7 +128,6 @@ export class PaymentRepository {
     settled: AnyPaymentSnapshot,
   ): Item {
     const { payableId, version } = open.payment.payable;
-    const { debit, credit } = captureAccounts(open.payment, open.acquirer);
     return {
       payableId,
       event: this.events.envelope({
@@ -150,9 +149,7 @@ export class PaymentRepository {
         errors: settled.errors,
         payable_state: settled.payable.state,
         payable_version: settled.payable.version,
-        transfer_id: newUuid(this.clock),
-        debit_account: debit,
-        credit_account: credit,
+        transfers: transferItems(paymentTransfers(settled, open), this.clock),
         currency: settled.currencyISOCode,
       },
     };
@@ -169,11 +166,6 @@ export class PaymentRepository {
     const rows = await this.events.write<Row>(this.dataSource, statement, parameters, envelopes);
     const rowOf = new Map(rows.map((row) => [row.aggregateId, row]));
     return items.map(({ event }) => rowOf.get(event.aggregateId));
-  }
-
-  /** Parameter `$transfers` of {@link recordTransfers}. */
-  transferRows(transfers: readonly Transfer[]): string {
-    return JSON.stringify(transfers.map((transfer) => ({ ...transfer, id: newUuid(this.clock) })));
   }
 
   /** The payment of this payable that the client calls `reference`, in its present state. */
@@ -218,6 +210,8 @@ interface AcceptedRow {
   readonly version: number;
   readonly merchantName: string | null;
   readonly siteReference: string | null;
+  readonly fee_basis_points: number;
+  readonly fee_fixed_amount: number;
 }
 
 /**
@@ -228,7 +222,7 @@ const ACCEPT = statementWithEvents({
   writes: `item AS (
          SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
                   amount bigint, currency text, expires_at timestamptz, tries_max int, source jsonb, payment_id uuid,
-                  started_at timestamptz, nth int, reference uuid, payment_reference text, method_label text, attempt_id uuid,
+                  started_at timestamptz, nth int, chosen_amount bigint, tip_amount bigint, reference uuid, payment_reference text, method_label text, attempt_id uuid,
                   acquirer text, account text, next_ask_at timestamptz)
        ), payable AS (
          INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
@@ -249,16 +243,18 @@ const ACCEPT = statementWithEvents({
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING holder AS payment_id, version
        ), accepted AS (
-         SELECT item.*, payable.version,
-                (SELECT m.name FROM known_merchants m WHERE m.merchant_id = item.merchant_id) AS merchant_name,
-                (SELECT s.site_reference FROM known_sites s
-                  WHERE s.site_id = item.site_id AND s.merchant_id = item.merchant_id) AS site_reference
+         SELECT item.*, payable.version, merchant.*,
+                coalesce(item.source ->> 'siteReference',
+                         (SELECT s.site_reference FROM known_sites s
+                           WHERE s.site_id = item.site_id AND s.merchant_id = item.merchant_id)) AS site_reference
            FROM payable JOIN item ON item.payment_id = payable.payment_id
+           ${joinMerchant('item')}
        ), payment AS (
          INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
-                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference)
-         SELECT payment_id, payable_id, reference, payment_reference, 'processing', amount, 0, 0,
-                method_label, '[]', started_at, started_at, 1, merchant_name, site_reference
+                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference,
+                               fee_basis_points, fee_fixed_amount)
+         SELECT payment_id, payable_id, reference, payment_reference, 'processing', chosen_amount, tip_amount, 0,
+                method_label, '[]', started_at, started_at, 1, merchant_name, site_reference, fee_basis_points, fee_fixed_amount
            FROM accepted
        ), attempt AS (
          INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
@@ -268,7 +264,7 @@ const ACCEPT = statementWithEvents({
   aggregateId: 'payment_id',
   payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
                   || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference))`,
-  returns: `version, merchant_name AS "merchantName", site_reference AS "siteReference"`,
+  returns: `version, merchant_name AS "merchantName", site_reference AS "siteReference", fee_basis_points, fee_fixed_amount`,
 });
 
 /**
@@ -280,10 +276,11 @@ const SETTLE_WRITES = `locked AS (
            FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
                           known_version bigint, attempt_state text, acquirer_reference text, ended_at timestamptz,
                           payment_state text, processed_amount bigint, errors jsonb, payable_state text, payable_version bigint,
-                          transfer_id uuid, debit_account text, credit_account text, currency text)
+                          transfers jsonb, currency text)
                   ORDER BY lock_order) item
           CROSS JOIN LATERAL (
-            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
+            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version,
+                   y.mode, y.merchant_id
               FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
              WHERE a.attempt_id = item.attempt_id
                FOR UPDATE OF a, p, y) found
@@ -303,11 +300,7 @@ const SETTLE_WRITES = `locked AS (
          UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
                                version = payable_version, modified_at = target.ended_at
            FROM target WHERE y.payable_id = target.payable_id
-       ), transfer AS (
-         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
-         SELECT transfer_id, 'capture', debit_account, credit_account, processed_amount, currency, payment_id, ended_at
-           FROM target WHERE processed_amount > 0
-       )`;
+       ), ${recordTransfers({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
 
 const EVENT_OF = {
   success: PaymentSucceededV1,
@@ -330,20 +323,3 @@ const SETTLE_WITH_VERIFICATION = statementWithEvents({
        )`,
   ...SETTLED,
 });
-
-const SETTLE_WITH_VOUCHERS = statementWithEvents({
-  writes: `${SETTLE_WRITES}, ${recordTransfers({ currency: 'currency', at: 'ended_at' })}`,
-  ...SETTLED,
-});
-
-/**
- * Part of a statement whose `target` is the payment: writes the rows of {@link PaymentRepository.transferRows}, its parameter
- * `$transfers`, into the ledger.
- */
-export function recordTransfers({ currency, at }: { currency: string; at: string }): string {
-  return `recorded AS (
-         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at)
-         SELECT transfer.id, transfer.kind, transfer.debit, transfer.credit, transfer.amount, ${currency}, payment_id, ${at}
-           FROM target, jsonb_to_recordset($transfers::jsonb) AS transfer(id uuid, kind text, debit text, credit text, amount bigint)
-       )`;
-}

@@ -43,7 +43,7 @@ async function fillTables(): Promise<void> {
     known_merchants: `SELECT nth, 'x', '{}', '{}', 1 FROM numbered`,
     known_sites: `SELECT nth, nth, 'x', 1 FROM numbered`,
   };
-  const runner = processor.dataSource.createQueryRunner();
+  const runner = await processor.superuser.connect();
   try {
     await runner.query(`SET session_replication_role = replica`);
     await runner.query(`SET statement_timeout = '5min'`);
@@ -59,7 +59,7 @@ async function fillTables(): Promise<void> {
     await runner.query(`RESET session_replication_role`);
     await runner.query(`RESET statement_timeout`);
   } finally {
-    await runner.release();
+    runner.release();
   }
 }
 

@@ -20,8 +20,8 @@ import { PaymentRepository } from './payment.repository.js';
 /**
  * Records what the acquirer said of an attempt, whichever call it answered: the charge, a question or a reversal. What
  * follows of it is decided by {@link conclude} alone. An answer that contradicts the row is an incident: a row, a metric
- * and a log line. Where the acquirer holds money for a payment that did not succeed, the reversal is committed with the
- * incident, so that it is made whatever dies meanwhile (H2).
+ * and a log line. Where the acquirer holds money for a payment that did not succeed, the reversal and the
+ * ledger's row of the late approval are committed with the incident, so that it is made whatever dies meanwhile (H2).
  */
 @Injectable()
 export class SettleAttempt {
@@ -57,7 +57,8 @@ export class SettleAttempt {
       const isIncident = conclusion?.kind === 'incident' || conclusion?.kind === 'end';
       if (!found || !isIncident) return undefined;
       const giveBack = conclusion.kind === 'incident' && conclusion.giveBack;
-      await this.attempts.recordIncident(tx, attempt.attemptId, found, answer, giveBack);
+      await this.attempts.recordIncident(tx, attempt, found, answer);
+      if (giveBack) await this.attempts.requestReversal(tx, attempt);
       return found;
     });
     if (state) this.report(attempt, state, answer);

@@ -115,8 +115,18 @@ test('a row at fault among good ones: only its payment is not settled', async ()
   );
 });
 
-test('verifications and vouchers wait for no batch', async () => {
-  const [verified, paid] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+test('verifications wait for no batch', async () => {
+  const verified = await anOpenAttempt(processor);
+  const held = await holdSettlements(processor, replica.payments);
+  const end = endOf({ kind: 'verificationRequired', challenge: CHALLENGE });
+  expect(await settle(verified, end)).toMatchObject({ state: 'verificationRequired', verificationUrl: CHALLENGE.url });
+  await held.release();
+  const [facts] = await factsOfAll([verified]);
+  expect(facts).toMatchObject({ payment: 'verificationRequired', payable: 'open', verificationOpen: true, events: 2 });
+});
+
+test('payments with and without vouchers share a statement, each with its own transfers', async () => {
+  const [paid, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
   await tamper(
     processor,
     `UPDATE payments SET voucher_amount = 345, partner = '{}' WHERE payment_id = $1`,
@@ -125,19 +135,10 @@ test('verifications and vouchers wait for no batch', async () => {
   const vouchers = [{ merchantLiable: false, amount: 345 }] as unknown as OpenAttempt['payment']['vouchers'];
   const withVouchers = { ...paid, payment: { ...paid.payment, vouchers } };
   const held = await holdSettlements(processor, replica.payments);
-  const end = endOf({ kind: 'verificationRequired', challenge: CHALLENGE });
-  expect(await settle(verified, end)).toMatchObject({ state: 'verificationRequired', verificationUrl: CHALLENGE.url });
-  expect(await settle(withVouchers as OpenAttempt, APPROVED)).toMatchObject({
-    state: 'success',
-    processedAmount: 12_000,
-  });
+  const settled = [settle(withVouchers as OpenAttempt, APPROVED), settle(other, APPROVED)];
   await held.release();
-  const [ofVerified, ofPaid] = await factsOfAll([verified, paid]);
-  expect(ofVerified).toMatchObject({
-    payment: 'verificationRequired',
-    payable: 'open',
-    verificationOpen: true,
-    events: 2,
-  });
+  expect(await Promise.all(settled)).toMatchObject([{ processedAmount: 12_000 }, { processedAmount: 12_345 }]);
+  const [ofPaid, ofOther] = await factsOfAll([paid, other]);
   expect(ofPaid).toMatchObject({ payment: 'success', payable: 'paid', transfers: 2, events: 2 });
+  expect(ofOther).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
 });

@@ -79,10 +79,13 @@ test('the database lets exactly the listed transitions of an attempt through', a
   );
 });
 
-test('the ledger takes no change', async () => {
+test('the ledger takes no change, whoever makes it', async () => {
   await processor.pay(aPayable());
-  for (const statement of ['UPDATE transfers SET amount = 1', 'DELETE FROM transfers', 'TRUNCATE transfers']) {
-    await expect(processor.dataSource.query(statement)).rejects.toThrow('append-only');
+  await processor.seal();
+  for (const table of ['transfers', 'ledger_seals', 'ledger_days']) {
+    const column = table === 'transfers' ? 'amount' : 'seal_number';
+    for (const statement of [`UPDATE ${table} SET ${column} = 1`, `DELETE FROM ${table}`, `TRUNCATE ${table}`])
+      await expect(processor.superuser.query(statement)).rejects.toMatchObject({ constraint: `${table}_append_only` });
   }
 });
 

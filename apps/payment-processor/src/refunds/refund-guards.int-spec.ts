@@ -108,7 +108,8 @@ describe('the schema refuses', () => {
   test('a second transfer of a refund, and one of another kind', async () => {
     const payment = await aPaid();
     const { body } = await office.refund(payment.paymentReference);
-    const insert = `INSERT INTO transfers SELECT gen_random_uuid(), $2, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id
+    const insert = `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id)
+                    SELECT gen_random_uuid(), $2, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id
                       FROM transfers WHERE refund_id = $1`;
     expect(await constraintOf(sql(insert, [body.refundReference, 'refund']))).toBe('transfers_one_refund');
     expect(await constraintOf(sql(insert, [body.refundReference, 'external']))).toBe('transfers_refund');

@@ -9,13 +9,13 @@ import {
   type RefundStatus,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { Clock, newUuid } from '@svc/kernel';
+import { Clock, newUuid, newUuidAt } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { refundTransfer } from '../payments/ledger.js';
+import { refundTransfer } from '../ledger/transfer.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 import { conclude, nextAskAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
@@ -134,8 +134,8 @@ export class RefundRepository {
     const { owner, payment, amount } = wanted;
     if (!payment.charge) throw new Error('A payment that was not charged cannot be refunded.');
     const { attemptId, acquirerReference, ...route } = payment.charge;
-    const refundId = newUuid(this.clock);
     const createdAt = this.clock.now();
+    const refundId = newUuidAt(createdAt);
     const values = CREATE.valuesOf({
       ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextAskAt(createdAt, 0, createdAt) },
       paymentId: payment.paymentId,
@@ -211,9 +211,12 @@ export class RefundRepository {
   ): Promise<void> {
     const { kind, debit, credit, amount } = refundTransfer(payment, row.acquirer, row.refund_amount);
     await tx.query(
-      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, refund_id, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, row.payment_id, refundId, now],
+      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, refund_id, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      [
+        ...[newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, payment.mode],
+        ...[payment.merchantId, row.payment_id, refundId, now],
+      ],
     );
   }
 

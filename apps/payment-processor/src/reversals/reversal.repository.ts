@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type AnyPaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
+import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
@@ -42,7 +42,7 @@ export class ReversalRepository {
     }));
   }
 
-  /** The acquirer has confirmed: recorded and told once. The payment stays as it was (P1). */
+  /** The acquirer has confirmed: recorded, booked and published once. The payment stays as it was (P1). */
   async confirm(attemptId: string): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [known] = await this.dataSource.query<PaymentRow[]>(
@@ -54,22 +54,30 @@ export class ReversalRepository {
     if (!known) return undefined;
     const reversed = { ...asSnapshot(known), reversedUTCDate: now.toISOString() };
     const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversed };
-    const [row] = await this.events.write(this.dataSource, CONFIRM, { attemptId, now }, [this.events.envelope(event)]);
+    const parameters = { attemptId, now, transferId: newUuid(this.clock) };
+    const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.envelope(event)]);
     if (!row) return undefined;
     return reversed;
   }
 }
 
+/** The ledger has no late approval of a reversal that an earlier release has requested, so nothing is booked for it. */
 const CONFIRM = statementWithEvents({
   writes: `target AS (
          UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL
          RETURNING attempt_id
        ), attempt AS (
          UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id
+       ), transfer AS (
+         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
+         SELECT $transferId, 'reversal', late.credit_account, late.debit_account, late.amount, late.currency, late.mode, late.merchant_id,
+                late.payment_id, late.attempt_id, $now
+           FROM target JOIN transfers late ON late.attempt_id = target.attempt_id AND late.kind = 'lateApproval'
        )`,
   changed: 'target',
   aggregateId: 'attempt_id',
 });
+
 interface DueRow {
   readonly attemptId: string;
   readonly acquirer: string;

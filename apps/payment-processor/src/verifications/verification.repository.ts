@@ -1,12 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ErrorCode, PaymentFailedV1, PaymentProcessingV1, type AnyPaymentSnapshot } from '@svc/contracts';
+import {
+  type AnyPaymentSnapshot,
+  type ErrorCode,
+  type FeeTerms,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+} from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextAskAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
@@ -17,6 +23,8 @@ export interface OpenVerification {
   readonly route: ChargeRoute;
   readonly expiresAt: Date;
   readonly triesMax: number;
+  /** As {@link OpenAttempt.feeTerms}. */
+  readonly feeTerms: FeeTerms;
   readonly payment: AnyPaymentSnapshot;
 }
 
@@ -78,7 +86,7 @@ export class VerificationRepository {
 
   /** Reserves the payable, and commits the attempt that charges what was verified. Undefined when somebody was faster. */
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
-    const { paymentId, paymentVersion, triesMax, route } = verification;
+    const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();
     const payment = continuedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
@@ -102,7 +110,7 @@ export class VerificationRepository {
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
     const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, payment };
+    return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, feeTerms, payment };
   }
 
   /** Fails the payment; nothing was charged. Undefined when somebody was faster. */
@@ -189,6 +197,7 @@ function asOpenVerification(row: VerificationRow): OpenVerification {
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
     triesMax: row.tries_max,
+    feeTerms: feeTermsOf(row),
     payment: asSnapshot(row),
   };
 }

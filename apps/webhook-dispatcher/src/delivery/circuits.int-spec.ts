@@ -67,9 +67,47 @@ describe('an endpoint that fails five times in a row', () => {
     receiver.behaves(answers(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await circuits()).toEqual([]);
-    expect(await dispatcher.runOnce()).toBe(8);
-    dispatcher.clock.advance(60 * SECOND);
+    // The eight that were due, and the one whose probe failed and that waited for its own next try.
+    expect(await dispatcher.runOnce()).toBe(9);
+    expect(await dispatcher.runOnce()).toBe(0);
+  });
+
+  it('has what waited for hours at once after an outage, but not what waits for keys or is on the wire', async () => {
+    const payments = await opened();
+    const { superuser } = dispatcher.test;
+    const later = dispatcher.clock.later(6 * HOUR);
+    const [unsigned, leased, ...waiting] = payments.slice(1);
+    await superuser.query(`UPDATE notifications SET next_attempt_at = $1`, [later]);
+    const change = async (payment: PaymentSnapshot | undefined, set: string): Promise<void> => {
+      await superuser.query(`UPDATE notifications SET ${set} WHERE payment_reference = $1`, [
+        payment!.paymentReference,
+      ]);
+    };
+    await change(payments[0], `next_attempt_at = now() - interval '1 year'`);
+    await change(unsigned, `unsigned_since = created_at, missing_keys = '{webhook-secret}'`);
+    await change(leased, `leased_until = next_attempt_at, lease_id = gen_random_uuid()`);
+    dispatcher.clock.advance(10 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
+    await change(payments[0], `next_attempt_at = now() - interval '1 year'`);
+    dispatcher.clock.advance(20 * SECOND);
+    receiver.behaves(answers(200));
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runOnce()).toBe(waiting.length);
+    expect(await dispatcher.runOnce()).toBe(0);
+  });
+
+  it('keeps the schedule of what failed while others were answered: that is no outage', async () => {
+    const [probe] = await opened();
+    const { superuser } = dispatcher.test;
+    await superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE payment_reference <> $2`, [
+      dispatcher.clock.later(6 * HOUR),
+      probe!.paymentReference,
+    ]);
+    dispatcher.clock.advance(10 * SECOND);
+    receiver.behaves(answers(200));
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await circuits()).toEqual([]);
+    expect(await dispatcher.runOnce()).toBe(0);
   });
 
   it('is known to every replica and after a restart, also to those that are just recorded', async () => {

@@ -12,7 +12,7 @@ let dispatcher: DispatcherUnderTest;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
 });
-afterEach(() => dispatcher.test.dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
 
 /** A notification that has been due for so long. Returns its id. */
@@ -137,11 +137,11 @@ describe('a probe', () => {
   });
 
   test('is not claimed where another worker has marked one since the claim began', async () => {
-    const { dataSource } = dispatcher.test;
+    const { dataSource, superuser } = dispatcher.test;
     await due(7, 'a:443', 1);
     await openCircuit(7, 'a:443', 0);
     // The claim has its snapshot by then, and has looked at nothing.
-    await dataSource.query(`
+    await superuser.query(`
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
       CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
@@ -159,7 +159,7 @@ describe('a probe', () => {
     await holder.query(`SELECT pg_advisory_unlock(1)`);
     await holder.release();
     expect(await claiming).toEqual([]);
-    await dataSource.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
+    await superuser.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
   });
 });
 

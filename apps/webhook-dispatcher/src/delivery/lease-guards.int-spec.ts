@@ -5,6 +5,7 @@ import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher
 import { Receiver } from '../../test/receiver.js';
 import { type Claim, type ClaimedNotification, claimNotifications, giveBack } from './claim-notifications.js';
 import { countFailure } from './count-failure.js';
+import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
 import { SCHEDULE_MAX_MS } from './retry-schedule.js';
 import { SendNotification } from './send-notification.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
   await dispatcher.usualSecrets();
 });
-afterEach(() => dispatcher.test.dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
@@ -50,7 +51,7 @@ const change = (id: string, columns: string, ...values: unknown[]): Promise<unkn
 function write(notification: ClaimedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
   const now = dispatcher.clock.now();
   const answer = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
-  return new TryRecords(dispatcher.test.dataSource).write({
+  return new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource)).write({
     ...{ notification, answer, result },
     ...{ startedAt: now, endedAt: now },
   });

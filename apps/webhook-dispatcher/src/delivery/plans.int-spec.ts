@@ -4,6 +4,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { recordNotifications } from '../notifications/record-notifications.js';
 import { claimNotifications } from './claim-notifications.js';
+import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
 
 const ROWS = 100_000;
@@ -27,7 +28,7 @@ afterAll(async () => {
 /** Without statistics, as in a service that has grown since PostgreSQL last looked. */
 async function fillTables(): Promise<void> {
   for (const table of ['notifications', 'circuits'])
-    await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+    await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   for (let from = 0; from < ROWS; from += ROWS_AT_ONCE) {
     const numbers = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE}) AS number`;
     await dataSource.query(
@@ -87,7 +88,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
-      new TryRecords(dataSource).write({
+      new TryRecords(dataSource, new DueSignal(dataSource)).write({
         notification: { ...notification, paymentStatus: 'Success' },
         answer: { statusCode: 200, durationMs: 1 },
         result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { Answer } from '../endpoint/post-notification.js';
 import { isFailure } from './circuit.js';
 import type { ClaimedNotification } from './claim-notifications.js';
+import { DueSignal } from './due-signal.js';
 import type { TryResult } from './try-result.js';
 
 /** A try that has ended, and what it means. */
@@ -31,7 +32,10 @@ const SHARED = { max: 200, atOnce: 1 };
  */
 @Injectable()
 export class TryRecords {
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(DueSignal) private readonly due: DueSignal,
+  ) {}
 
   /** Two tries of one notification are never in one statement: a lease that has ended, and the one after it. */
   private readonly writeTogether = batched((tries: readonly Try[]) => writeTries(this.dataSource, tries), {
@@ -44,8 +48,15 @@ export class TryRecords {
    * worker sends it again under the same webhook-id (E8).
    */
   async write(one: Try): Promise<boolean> {
-    if (one.notification.paymentStatus === 'Failed') return (await writeTries(this.dataSource, [one]))[0]!;
-    return this.writeTogether(one);
+    const { isWritten, isBack } =
+      one.notification.paymentStatus === 'Failed'
+        ? (await writeTries(this.dataSource, [one]))[0]!
+        : await this.writeTogether(one);
+    if (isBack) {
+      await bringForward(this.dataSource, one.notification, one.endedAt);
+      this.due.nudge();
+    }
+    return isWritten;
   }
 }
 
@@ -57,7 +68,7 @@ export class TryRecords {
  *
  * An endpoint that gave a sign of life has a closed circuit, which is no row (circuit.ts): mostly there is none to delete.
  */
-async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<boolean[]> {
+async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promise<WrittenTry[]> {
   const rows = tries.map(({ notification, answer, result, startedAt, endedAt }) => ({
     id: notification.id,
     lease: notification.leaseId,
@@ -74,7 +85,7 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
     endpoint: notification.endpoint,
     lives: !isFailure(answer),
   }));
-  const written = await dataSource.query<{ id: string }[]>(
+  const written = await dataSource.query<{ id: string; back: Lane[] | null }[]>(
     `WITH given AS MATERIALIZED (
        SELECT * FROM jsonb_to_recordset($1) AS given(
          id uuid, lease uuid, state text, next timestamptz, started timestamptz, ended timestamptz, duration int,
@@ -90,7 +101,7 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
         WHERE n.id = given.id AND n.lease_id = given.lease
        RETURNING n.id, n.tries, given.started, given.duration, given.outcome, given.status, given.error, given.text
      ), living AS (
-       SELECT merchant_id, endpoint FROM circuits
+       SELECT merchant_id, endpoint, openings FROM circuits
         WHERE (merchant_id, endpoint) IN (SELECT given.merchant, given.endpoint FROM given WHERE lives)
         ORDER BY merchant_id, endpoint FOR UPDATE
      ), closed AS (
@@ -98,9 +109,49 @@ async function writeTries(dataSource: DataSource, tries: readonly Try[]): Promis
         WHERE circuits.merchant_id = living.merchant_id AND circuits.endpoint = living.endpoint)
      INSERT INTO delivery_attempts (notification_id, try, started_at, duration_ms, outcome, status_code, error_class, answer)
      SELECT id, tries, started, duration, outcome, status, error, text FROM tried
-     RETURNING notification_id AS id`,
-    [JSON.stringify(rows)],
+     RETURNING notification_id AS id,
+       (SELECT jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'endpoint', endpoint)) FROM living WHERE openings >= $2) AS back`,
+    [JSON.stringify(rows), OPENINGS_OF_OUTAGE],
   );
   const ids = new Set(written.map(({ id }) => id));
-  return tries.map(({ notification }) => ids.has(notification.id));
+  const back = new Set(written[0]?.back?.map(nameOf));
+  return tries.map(({ notification }) => ({
+    isWritten: ids.has(notification.id),
+    // Of several that were answered at once, the first.
+    isBack: back.delete(nameOf(notification)),
+  }));
+}
+
+type Lane = Pick<ClaimedNotification, 'merchantId' | 'endpoint'>;
+
+const nameOf = ({ merchantId, endpoint }: Lane): string => `${merchantId} ${endpoint}`;
+
+interface WrittenTry {
+  readonly isWritten: boolean;
+  /** Its endpoint has answered after an outage. */
+  readonly isBack: boolean;
+}
+
+/**
+ * A circuit that opened once more after a probe. Once alone can be a few notifications that the receiver cannot take while it takes
+ * all others: brought forward with each sign of life, those would use up their schedule within minutes.
+ */
+const OPENINGS_OF_OUTAGE = 2;
+const AT_ONCE = 1_000;
+
+/**
+ * What waited for the next try of its own schedule is due now: its endpoint is back. In portions, each committed; what a crash leaves
+ * out waits for its schedule, as it would have.
+ */
+async function bringForward(dataSource: DataSource, { merchantId, endpoint }: Lane, now: Date): Promise<void> {
+  for (let count = AT_ONCE; count === AT_ONCE;)
+    [, count] = await dataSource.query<[unknown[], number]>(
+      `UPDATE notifications SET next_attempt_at = $3
+        WHERE id IN (
+          SELECT id FROM notifications
+           WHERE merchant_id = $1 AND endpoint = $2 AND state = 'pending' AND next_attempt_at > $3
+             AND (leased_until IS NULL OR leased_until <= $3) AND unsigned_since IS NULL
+           ORDER BY next_attempt_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      [merchantId, endpoint, now],
+    );
 }

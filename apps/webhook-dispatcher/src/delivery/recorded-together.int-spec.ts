@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { type ClaimedNotification, claimNotifications } from './claim-notifications.js';
+import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
 
 const LEASE_MS = 30_000;
@@ -14,11 +15,11 @@ beforeAll(async () => {
   await dispatcher.usualSecrets();
 });
 beforeEach(() => {
-  records = new TryRecords(dispatcher.test.dataSource);
+  records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  await query(`TRUNCATE notifications, delivery_attempts, circuits`);
+  await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
 });
 afterAll(() => dispatcher.test.stop());
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  await query(`TRUNCATE notifications, delivery_attempts, circuits`);
+  await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
 });
 afterAll(async () => {
   await receiver.stop();
@@ -61,7 +61,7 @@ describe('results that come together are written', () => {
     for (let count = 0; count < 4; count++) await recorded(state);
     const claimed = await claim();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const records = new TryRecords(dispatcher.test.dataSource);
+    const records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
     expect(await Promise.all(claimed.map((one) => write(records, one)))).toEqual([true, true, true, true]);
     expect(sent).toHaveBeenCalledTimes(statements);
   });
@@ -75,7 +75,7 @@ describe('results that come together are written', () => {
     const holder = dispatcher.test.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
-    const records = new TryRecords(dispatcher.test.dataSource);
+    const records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
     const writing = [
       write(records, first!),
       ...claimed.map((one, nth) => write(records, { ...one, endpoint: endpoints[nth]! })),

@@ -8,6 +8,7 @@ import { answers, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { claimNotifications } from './claim-notifications.js';
 import { DeliveryWorker } from './delivery-worker.js';
+import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
 
 const SECOND = 1_000;
@@ -90,7 +91,7 @@ describe('workers', () => {
     const late = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined } as const;
     const answer = { statusCode: 410, durationMs: 1 };
     const one = { notification: claimed!, answer, result: late, startedAt: now, endedAt: now };
-    expect(await new TryRecords(dataSource).write(one)).toBe(false);
+    expect(await new TryRecords(dataSource, new DueSignal(dataSource)).write(one)).toBe(false);
     expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
     expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });

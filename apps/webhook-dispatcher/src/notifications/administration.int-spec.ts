@@ -136,8 +136,8 @@ describe('administration', () => {
 });
 
 it('shows circuits with the most failures first, each with what is pending for its own endpoint and merchant', async () => {
-  const { dataSource } = dispatcher.test;
-  await dataSource.query(`TRUNCATE notifications, delivery_attempts, circuits`);
+  const { dataSource, superuser } = dispatcher.test;
+  await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
   const shown: (readonly [number, number, string])[] = [];
   // More than are sorted in the order in which they are found.
   for (let nth = 39; nth >= 0; nth--) shown.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);

@@ -13,7 +13,7 @@ let dispatcher: DispatcherUnderTest;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
 });
-afterEach(() => query(`TRUNCATE notifications, delivery_attempts, circuits`));
+afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { claimNotifications, type ClaimedNotification } from '../delivery/claim-notifications.js';
+import { DueSignal } from '../delivery/due-signal.js';
 import { TryRecords } from '../delivery/record-tries.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
@@ -49,7 +50,7 @@ async function record(notification: ClaimedNotification, statusCode: number): Pr
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
   const answer = { statusCode, durationMs: 1 };
-  return new TryRecords(dispatcher.test.dataSource).write({
+  return new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource)).write({
     notification,
     answer,
     result,

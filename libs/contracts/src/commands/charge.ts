@@ -1,5 +1,6 @@
 import { commandType } from '../events/envelope.js';
-import type { PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
+import type { AnyPaymentSnapshot, InvoiceSource, PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
+import type { PayerContext } from './payer-context.js';
 
 /** One press of Pay on the hosted page. */
 export interface ChargeCard {
@@ -12,6 +13,8 @@ export interface ChargeCard {
   encryptedCard: string;
   /** Where the bank leads the payer back to, if it asks for a verification on a page of its own. */
   payerReturnUrl: string;
+  /** Absent from a gateway of an earlier release. */
+  payer?: PayerContext;
   /** ISO 8601 UTC. A charge that has not begun by then must not begin (nobody waits for it any more). */
   deadline: string;
 }
@@ -23,8 +26,24 @@ export interface ChargeCard {
  */
 export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-card.v1');
 
+/** One press of Pay on the page of a till's invoice. */
+export interface ChargeInvoice extends Omit<ChargeCard, 'payable'> {
+  payable: PayableDescriptor<InvoiceSource>;
+  /** Cents, tip not included: what the payer chose. Another amount than what is owed only where the merchant lets it be edited. */
+  amount: number;
+  /** Cents; more than 0 only where the merchant takes tips. */
+  tipAmount: number;
+}
+
+/**
+ * hosted-gateway → payment-processor, as {@link ChargeCardV1}. A command of its own, because a processor that does not know the
+ * chosen amount would charge what is owed. Refused with `payable.mismatch` and `payment.not-accepted` where the merchant does not
+ * agree to it.
+ */
+export const ChargeInvoiceV1 = commandType<ChargeInvoice, AnyPaymentSnapshot>('charge-invoice.v1');
+
 /**
  * hosted-gateway → payment-processor: somebody looks at this payable, so its unknown attempts and open verifications are
  * asked for at the acquirer now, unless they just were (P1). The reply is all its payments, in their present state.
  */
-export const CheckPaymentsV1 = commandType<{ payableId: string }, PaymentSnapshot[]>('check-payments.v1');
+export const CheckPaymentsV1 = commandType<{ payableId: string }, AnyPaymentSnapshot[]>('check-payments.v1');

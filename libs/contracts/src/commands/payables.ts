@@ -30,15 +30,16 @@ export interface OpenedPayable {
 export const OpenPayableV1 = commandType<OpenPayable, OpenedPayable>('open-payable.v1');
 
 /**
- * code-decoder → payment-processor: the payable as it is now, without asking the bank about it. Absent where it is not
+ * code-decoder and hosted-gateway → payment-processor: the payable as it is now, without asking the bank about it. Absent where it is not
  * known: nobody has paid it, and the event that makes it known is on the way.
  */
 export const FindPayableV1 = commandType<{ payableId: string }, { payable?: PayableSnapshot }>('find-payable.v1');
 
 /**
- * payment-processor → code-decoder: the newest open invoice of the till that has this static code (D5), as decoding shows it.
- * Absent where no till of this mode has the code, or the till has no open invoice.
+ * payment-processor and hosted-gateway → code-decoder: the newest open invoice of the till that has this static code (D5), as
+ * decoding shows it. Absent where no till of this mode has the code, or the till has no open invoice. A payer's camera has no key
+ * that says a mode: without one the till's own counts.
  */
-export const FindTillInvoiceV1 = commandType<{ mode: Mode; code: string }, { invoiceReference?: string }>(
+export const FindTillInvoiceV1 = commandType<{ mode?: Mode; code: string }, { invoiceReference?: string }>(
   'find-till-invoice.v1',
 );

@@ -1,3 +1,4 @@
+import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
 /** What a merchant lets payers do (specification, "Features"); every member optional, absent rather than null. */
@@ -34,6 +35,22 @@ export interface MerchantGrant {
 /** Cents: the minimum of a merchant that has not set one. */
 export const DEFAULT_MINIMUM_AMOUNT = 100;
 
+/** What the service charges a merchant for each card payment (M5). */
+export interface FeeTerms {
+  /** Of the processed amount: 100 are one per cent. */
+  basisPoints: number;
+  /** Cents. */
+  fixedAmount: number;
+}
+
+/** Fees of a merchant by mode; none where they are absent. */
+export type MerchantFees = Partial<Record<Mode, FeeTerms>>;
+
+/** One tenth of the processed amount. */
+export const MAX_FEE_BASIS_POINTS = 1_000;
+/** Cents. */
+export const MAX_FEE_FIXED_AMOUNT = 10_000;
+
 /** A merchant, whole. Published by identity. */
 export interface MerchantChanged {
   merchantId: number;
@@ -46,5 +63,7 @@ export interface MerchantChanged {
   minimumAmount?: number;
   /** At most 100, one for each organisation. */
   grants: MerchantGrant[];
+  /** Absent from events of releases that did not know it. */
+  fees?: MerchantFees;
 }
 export const MerchantChangedV1 = eventType<MerchantChanged>('merchant.changed.v1');

@@ -213,3 +213,5 @@ export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
 
 /** Published by hosted-gateway. */
 export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');
+/** Its payer asked for more time: the whole payable, with its later `expiresAt`. Once for a session at most. */
+export const SessionExtendedV1 = eventType<{ payable: PayableDescriptor }>('session.extended.v1');

@@ -63,7 +63,7 @@ export interface NotificationFeed {
 }
 
 /** Whether a payment is over (P1): only then is it shown to merchants (H3) and are they notified of it (E2). */
-export function isFinal(payment: PaymentSnapshot): boolean {
+export function isFinal(payment: Pick<PaymentSnapshot, 'state'>): boolean {
   return payment.state === 'success' || payment.state === 'failed';
 }
 

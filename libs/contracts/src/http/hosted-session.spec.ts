@@ -2,6 +2,8 @@ import { amount, describeBounds, nestedList, optional, problemsOf, text } from '
 import { CreateSessionRequest, CustomField } from './hosted-session.js';
 
 const FIELD = { key: 'Table', value: '7' };
+/** Well formed, but of 36 characters. */
+const TOO_LONG = 'en-x-12345678-12345678-12345678-1234';
 const SESSION = {
   requestId: 'r-1',
   merchantOrderId: 'order-1',
@@ -25,6 +27,26 @@ describeBounds(CreateSessionRequest, SESSION, {
   origin: text(2_048),
   siteName: optional(text(100)),
   customFields: optional(nestedList(20, FIELD, { ...FIELD, value: 7 })),
+  locale: optional({
+    takes: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG.slice(0, 35)],
+    refuses: [
+      '',
+      ' ',
+      'z',
+      'zu_ZA',
+      'zu ZA',
+      'zu-',
+      'zu,en',
+      '*',
+      'english language',
+      'zu\n',
+      7,
+      true,
+      {},
+      ['zu'],
+      TOO_LONG,
+    ],
+  }),
 });
 
 test('each message names the field and its bound', () => {

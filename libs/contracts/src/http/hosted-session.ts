@@ -4,6 +4,7 @@ import { ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } f
 import type { ResponseStatusText } from '../payment-status.js';
 import {
   IsAmountInCents,
+  IsLocale,
   IsText,
   MAX_CUSTOM_FIELD_KEY_LENGTH,
   MAX_CUSTOM_FIELD_VALUE_LENGTH,
@@ -73,13 +74,43 @@ export class CreateSessionRequest {
   @ValidateNested({ each: true })
   @Type(() => CustomField)
   customFields?: CustomField[];
+
+  /**
+   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. With another one, or
+   * without, the payer's browser decides (H7).
+   */
+  @IsOptional()
+  @IsLocale()
+  locale?: string;
 }
+
+/** States of a session (H2). It can be paid while it is `open`; from the other four on it never can again. */
+export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
 /** Answer to `POST /sessions` (H1). */
 export interface CreateSessionResponse {
   sessionId: string;
   /** The merchant redirects the payer here. */
   redirectUrl: string;
+  /** Only where the requestId had made the session before (C7): what became of it since. */
+  sessionState?: SessionState;
+  status: ResponseStatusText;
+  errors: HostedError[];
+}
+
+/** Answer to `GET /sessions/{sessionId}`. */
+export interface SessionResponse {
+  sessionId: string;
+  redirectUrl: string;
+  sessionState: SessionState;
+  requestId: string;
+  merchantOrderId: string;
+  /** Cents. */
+  amount: number;
+  currencyISOCode: string;
+  /** ISO 8601 UTC, as the next. */
+  createdUTCDate: string;
+  expiresUTCDate: string;
   status: ResponseStatusText;
   errors: HostedError[];
 }

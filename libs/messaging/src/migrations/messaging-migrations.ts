@@ -5,6 +5,7 @@ import { DeferredEvents1763500000004 } from './1763500000004-deferred-events.js'
 import { MonthPartitions1763500000005 } from './1763500000005-month-partitions.js';
 import { Heartbeats1763500000006 } from './1763500000006-heartbeats.js';
 import { PartitionsAttached1763500000007 } from './1763500000007-partitions-attached.js';
+import { AppendOnlyByPrivilege1763500000008 } from './1763500000008-append-only-by-privilege.js';
 
 /** Run before a service's own. */
 export const messagingMigrations = [
@@ -15,4 +16,5 @@ export const messagingMigrations = [
   MonthPartitions1763500000005,
   Heartbeats1763500000006,
   PartitionsAttached1763500000007,
+  AppendOnlyByPrivilege1763500000008,
 ];

@@ -1,0 +1,68 @@
+import { MAX_AMOUNT_CENTS } from '@svc/contracts';
+import { AMOUNT_MAX, checkAmounts, parseAmount, readAmounts } from './chosen-amounts.js';
+
+test('the most that is taken is what the service takes', () => {
+  expect(AMOUNT_MAX).toBe(MAX_AMOUNT_CENTS);
+});
+
+test.each([
+  ['89.50', 8_950],
+  ['89,50', 8_950],
+  ['89.5', 8_950],
+  ['89', 8_900],
+  ['0.05', 5],
+  [' R 1 234.00 ', 123_400],
+  ['r12', 1_200],
+  ['ZAR 12,30', 1_230],
+  ['１２.３４', 1_234],
+  ['1234567890.12', 123_456_789_012],
+  ['', undefined],
+  ['R', undefined],
+  ['.5', undefined],
+  ['5.', undefined],
+  ['1.234', undefined],
+  ['1,234.50', undefined],
+  ['-5', undefined],
+  ['12345678901', undefined],
+  ['1e3', undefined],
+  ['abc', undefined],
+])('%j is %p cents', (text, cents) => {
+  expect(parseAmount(text)).toBe(cents);
+});
+
+const TERMS = { owed: 8_950, amountMin: 100 };
+
+test.each([
+  [{ amount: '89.50', tip: '' }, {}],
+  [{ amount: '1', tip: '0' }, {}],
+  [{ amount: '0.99', tip: '' }, { amount: 'tooLittle' }],
+  [{ amount: 'x', tip: 'x' }, { amount: 'notAnAmount' }],
+  [{ amount: '', tip: '' }, { amount: 'notAnAmount' }],
+  [{ amount: '1000000000', tip: '' }, {}],
+  [{ amount: '1000000000.01', tip: '' }, { amount: 'tooMuch' }],
+  [{ amount: '1000000000', tip: '0.01' }, { tip: 'tooMuch' }],
+  [{ amount: undefined, tip: '10,50' }, {}],
+  [{ amount: undefined, tip: 'ten' }, { tip: 'notAnAmount' }],
+  [{ amount: undefined, tip: '999999910.51' }, { tip: 'tooMuch' }],
+  [{ amount: undefined, tip: '999999910.50' }, {}],
+  [{ amount: undefined, tip: undefined }, {}],
+] as const)('%j has the problems %j', (texts, problems) => {
+  expect(checkAmounts(texts, TERMS)).toEqual(problems);
+});
+
+test.each([
+  [
+    { amount: '80', tip: '8' },
+    { amount: 8_000, tipAmount: 800 },
+  ],
+  [
+    { amount: undefined, tip: ' ' },
+    { amount: 8_950, tipAmount: 0 },
+  ],
+  [
+    { amount: '100', tip: undefined },
+    { amount: 10_000, tipAmount: 0 },
+  ],
+] as const)('%j is read as %j', (texts, amounts) => {
+  expect(readAmounts(texts, TERMS)).toEqual(amounts);
+});

@@ -1,0 +1,64 @@
+/** What the payer of a till's invoice may choose: rules of the two fields, without a browser. */
+
+/** As typed; undefined for a field that the page does not have. */
+export interface AmountTexts {
+  readonly amount: string | undefined;
+  readonly tip: string | undefined;
+}
+
+export interface AmountTerms {
+  /** Cents: what is owed. */
+  readonly owed: number;
+  /** Cents: the least that may be paid. */
+  readonly amountMin: number;
+}
+
+/** Cents. */
+export interface ChosenAmounts {
+  readonly amount: number;
+  readonly tipAmount: number;
+}
+
+export type AmountProblem = 'notAnAmount' | 'tooLittle' | 'tooMuch';
+
+/** Cents: the most that is taken at once, amount and tip together. The same number as in libs/contracts, which is not for browsers. */
+export const AMOUNT_MAX = 100_000_000_000;
+
+/** Cents of an amount as people type it: `89.50`, `89,5`, `R 1 234`. Undefined for what is none, and for what may mean two. */
+export function parseAmount(text: string): number | undefined {
+  const plain = text
+    .normalize('NFKC')
+    .replace(/\s/g, '')
+    .replace(/^(R|ZAR)(?=\d)/i, '');
+  const parts = /^(\d{1,10})(?:[.,](\d{1,2}))?$/.exec(plain);
+  return parts ? Number(parts[1]) * 100 + Number((parts[2] ?? '').padEnd(2, '0')) : undefined;
+}
+
+/** What is wrong with each field. */
+export function checkAmounts(
+  { amount, tip }: AmountTexts,
+  { owed, amountMin }: AmountTerms,
+): { readonly amount?: AmountProblem; readonly tip?: AmountProblem } {
+  const amountProblem = amount === undefined ? undefined : problemOf(parseAmount(amount), amountMin);
+  const chosen = amount === undefined ? owed : (parseAmount(amount) ?? 0);
+  const tipCents = tip === undefined || tip.trim() === '' ? 0 : parseAmount(tip);
+  const tipProblem = problemOf(tipCents === undefined ? undefined : tipCents + chosen, 0);
+  return {
+    ...(amountProblem === undefined ? {} : { amount: amountProblem }),
+    ...(tipProblem === undefined || amountProblem !== undefined ? {} : { tip: tipProblem }),
+  };
+}
+
+/** Of fields that are right; nothing typed is no tip. */
+export function readAmounts({ amount, tip }: AmountTexts, { owed }: AmountTerms): ChosenAmounts {
+  return {
+    amount: amount === undefined ? owed : (parseAmount(amount) ?? owed),
+    tipAmount: tip === undefined ? 0 : (parseAmount(tip) ?? 0),
+  };
+}
+
+function problemOf(cents: number | undefined, min: number): AmountProblem | undefined {
+  if (cents === undefined) return 'notAnAmount';
+  if (cents < min) return 'tooLittle';
+  return cents > AMOUNT_MAX ? 'tooMuch' : undefined;
+}

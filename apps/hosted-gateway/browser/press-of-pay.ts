@@ -1,0 +1,220 @@
+import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
+import type { AmountFields } from './amount-fields.js';
+import { readBrowserData } from './browser-data.js';
+import { type CardFieldTexts, readCard } from './card-fields.js';
+import type { CardForm } from './card-form.js';
+import { fetchState, type PaymentBody, postPayment } from './gateway-calls.js';
+import type { IdleWatch } from './idle-watch.js';
+import { messages } from './messages.js';
+import { keepOwnPayment } from './own-payment.js';
+import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './page-document.js';
+import {
+  afterPoll,
+  afterPost,
+  afterRefusal,
+  type Correction,
+  type DeclinedState,
+  hasDecline,
+  isChanged,
+  isFirstSightOfProcessing,
+  LATE_AFTER_MS,
+  type NextStep,
+  PaymentReference,
+  type Sent,
+  type SessionState,
+  settlesReference,
+  type Waiting,
+  waitingAfterSend,
+  whileIdle,
+} from './payment-flow.js';
+import { rememberBrand } from './receipt.js';
+import { say, sayLate, sayStillChecking, showProcessing, showWayBack } from './processing-view.js';
+import { pollerFor } from './session-watches.js';
+
+/** While the POST is under way its own answer is expected first; asking covers a connection that died silently. */
+const FIRST_POLL_DURING_POST_MS = 1500;
+/** How much later than the state the answer to a POST may come. */
+const ANSWER_AFTER_STATE_MS = 2000;
+
+const { formErrors, processing } = messages;
+
+/** From the press of Pay until the server has another page to show, or the form is given back. */
+export class PressOfPay {
+  private tryNumber = Number(data['try']);
+  private reference = referenceOf(this.tryNumber);
+  private readonly poller = pollerFor(
+    (polled) => this.onState(polled),
+    () => {
+      if (this.waiting !== 'no') sayStillChecking();
+    },
+  );
+  private body: PaymentBody | undefined;
+  private waiting: Waiting = 'answer';
+  private unchangedPolls = 0;
+  private sends = 0;
+  private lateTimer: ReturnType<typeof setTimeout> | undefined;
+  private reloadTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly cardForm: CardForm,
+    private readonly watch: IdleWatch,
+    /** Of an invoice. */
+    private readonly amounts: AmountFields | undefined,
+  ) {}
+
+  /** Pay was pressed in a document before this one, and nobody knows yet what came of it. */
+  get wasInterrupted(): boolean {
+    return this.reference.isUnanswered();
+  }
+
+  /**
+   * Before the form can be used again: the server may be hearing of that payment just now. It is asked first, and the
+   * form comes back when it knows of none; then the same reference makes a second press the same payment.
+   */
+  findOut(): void {
+    this.cardForm.enable(false);
+    this.waiting = 'interrupted';
+    showProcessing(true);
+    sayStillChecking();
+    this.poller.start();
+  }
+
+  async pay(texts: CardFieldTexts): Promise<void> {
+    this.watch.stop();
+    // A payer who has just followed a link out of the page would be gone before the outcome is known.
+    window.stop();
+    this.cardForm.enable(false);
+    this.cardForm.putAway();
+    showProcessing(true);
+    say(processing.sendingHeading, processing.note);
+    this.sends = 0;
+    try {
+      const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
+      const binding = { sessionId, try: this.tryNumber, expiresAt: data['expiresAt'] ?? '' };
+      const card = readCard(texts, now());
+      const brand = cardBrand(card.cardNumber);
+      if (brand.name !== 'unknown') rememberBrand(brand.label, card.cardNumber);
+      const encryptedCard = await encryptCard({ card, binding, publicJwk });
+      const reference = this.reference.get();
+      const chosen = this.amounts?.read();
+      this.body = { reference, try: this.tryNumber, encryptedCard, ...chosen, browser: readBrowserData() };
+      if (this.amounts) keepOwnPayment(calls.path, reference);
+    } catch {
+      this.giveBack(formErrors.cannotEncrypt);
+      return;
+    }
+    this.poller.start(FIRST_POLL_DURING_POST_MS);
+    await this.send(this.body);
+  }
+
+  private async send(body: PaymentBody): Promise<void> {
+    this.waiting = 'answer';
+    this.unchangedPolls = 0;
+    say(processing.sendingHeading, processing.note);
+    this.lateTimer ??= setTimeout(sayLate, LATE_AFTER_MS);
+    const outcome = await postPayment(calls, body);
+    const { mayHaveArrived } = this.reference;
+    if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
+    const posted = afterPost(outcome);
+    const step = posted.do === 'correct' ? await this.checkRefusal(posted, mayHaveArrived) : posted;
+    if (step.do === 'reload') return reload();
+    if (step.do === 'try-again') return this.tryAgain(step.state);
+    if (step.do === 'leave') {
+      this.poller.stop();
+      return location.assign(step.to);
+    }
+    if (step.do === 'correct') return this.giveBack(step.message ?? formErrors[step.problem]);
+    this.tell(step.sent);
+    this.poller.start();
+  }
+
+  /** Until the state is known the poller is silent: it would decide on the same question. */
+  private async checkRefusal(refusal: Correction, mayHaveArrived: boolean): Promise<NextStep> {
+    this.poller.stop();
+    const current = await fetchState(calls, new AbortController().signal);
+    return afterRefusal({ refusal, current, shown, mayHaveArrived });
+  }
+
+  /** What became of sending it, as far as anybody knows. */
+  private tell(sent: Sent): void {
+    this.waiting = waitingAfterSend(sent, this.reference.mayHaveArrived);
+    if (sent === 'unknown') this.reference.markUnanswered();
+    if (sent !== 'no') this.sends++;
+    if (this.waiting === 'no') {
+      this.stopBeingLate();
+      say(processing.offlineHeading, processing.offlineNote);
+    } else if (this.waiting === 'unknown') sayStillChecking();
+    else {
+      say(processing.heading, processing.note);
+      this.poller.pollNow();
+    }
+  }
+
+  private stopBeingLate(): void {
+    clearTimeout(this.lateTimer);
+    this.lateTimer = undefined;
+  }
+
+  private onState(polled: SessionState): void {
+    if (isFirstSightOfProcessing(polled, this.waiting)) say(processing.heading, processing.note);
+    this.unchangedPolls = isChanged(polled, shown) ? 0 : this.unchangedPolls + 1;
+    const { waiting, unchangedPolls, sends } = this;
+    const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
+    if (step === 'reload' && waiting === 'yes' && hasDecline(polled)) this.tryAgain(polled);
+    else if (step === 'reload' && waiting === 'answer' && hasDecline(polled)) {
+      // Whose try it was, the answer that is on its way says; not for long, its connection may be dead.
+      this.reloadTimer ??= setTimeout(reload, ANSWER_AFTER_STATE_MS);
+    } else if (step === 'reload') reload();
+    else if (step === 'send-again' && this.body) void this.send(this.body);
+    else if (step === 'give-back') this.giveBack(formErrors.notSent);
+  }
+
+  private giveBack(message: string): void {
+    this.formAgain();
+    this.cardForm.showMessage(message);
+  }
+
+  /** The bank has declined: the same form for the next try, with what was typed but for the CVV. */
+  private tryAgain(state: DeclinedState): void {
+    this.takeUp(state);
+    this.formAgain();
+    this.cardForm.showDecline(state.decline);
+  }
+
+  /** Told while the form waits: this payer's card is still to be typed, or half of it is there. */
+  onNews(told: SessionState): void {
+    const { mayHaveArrived } = this.reference;
+    showWayBack(told.state !== 'processing');
+    const step = whileIdle({ told, shown, tryNumber: this.tryNumber, mayHaveArrived, isTyped: this.cardForm.isTyped });
+    if (step.do === 'ignore') return;
+    if (step.do === 'reload') return reload();
+    this.takeUp(step.state);
+    const { decline } = step.state;
+    if (step.say === 'decline') this.cardForm.showDecline(decline);
+    if (step.say === 'elsewhere') this.cardForm.showNews(`${formErrors.elsewhere} ${decline.triesLeft}`);
+  }
+
+  private takeUp({ state, version, decline }: DeclinedState): void {
+    [shown.state, shown.version] = [state, version];
+    this.tryNumber = decline.try;
+    this.reference = referenceOf(decline.try);
+  }
+
+  private formAgain(): void {
+    this.poller.stop();
+    this.stopBeingLate();
+    clearTimeout(this.reloadTimer);
+    this.reloadTimer = undefined;
+    this.body = undefined;
+    this.waiting = 'answer';
+    showProcessing(false);
+    this.cardForm.bringBack();
+    this.cardForm.enable(true);
+    // Not at once: a payment that a reload has overtaken is heard of by then, and the stream tells of it.
+    this.watch.start();
+  }
+}
+
+function referenceOf(tryNumber: number): PaymentReference {
+  return new PaymentReference(storageIfAllowed(), sessionId, tryNumber, () => crypto.randomUUID());
+}

@@ -1,0 +1,52 @@
+/** The ways in which the page learns of its session: by asking, and by being told. */
+import { fetchState, streamStates } from './gateway-calls.js';
+import { IdleWatch } from './idle-watch.js';
+import { calls, data, now } from './page-document.js';
+import type { SessionState } from './payment-flow.js';
+import { sayStillChecking } from './processing-view.js';
+import { StatePoller } from './state-poller.js';
+
+/** For as long as the form waits for its payer. */
+export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
+  const watch = new IdleWatch({
+    isVisible: () => document.visibilityState === 'visible',
+    ask: () => fetchState(calls, new AbortController().signal),
+    stream: (onState, onBroken) => streamStates(calls, onState, onBroken),
+    onState: onNews,
+  });
+  document.addEventListener('visibilitychange', () => watch.visibilityChanged());
+  window.addEventListener('pagehide', () => watch.stop());
+  watch.lookAtExpiry(data['expiresAt'] ?? '', now());
+  return watch;
+}
+
+/** Asks first, so that a payment that is decided at once costs no stream; from then on the server tells by itself. */
+export function pollerFor(
+  onState: ConstructorParameters<typeof StatePoller>[1],
+  onSilence: () => void = sayStillChecking,
+): StatePoller {
+  let isStreaming = false;
+  const stream = () => {
+    if (isStreaming) return;
+    isStreaming = true;
+    const close = streamStates(
+      calls,
+      (state) => poller.told(state),
+      () => poller.untold(),
+    );
+    window.addEventListener('pagehide', close);
+  };
+  const poller = new StatePoller(
+    (signal) => fetchState(calls, signal),
+    (state) => {
+      stream();
+      onState(state);
+    },
+    onSilence,
+  );
+  window.addEventListener('online', () => poller.pollNow());
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') poller.pollNow();
+  });
+  return poller;
+}

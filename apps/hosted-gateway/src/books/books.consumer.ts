@@ -1,0 +1,32 @@
+import { Controller, Inject } from '@nestjs/common';
+import {
+  type DigestPage,
+  type DigestRequest,
+  DigestSessionsV1,
+  type LinesPage,
+  type LinesRequest,
+  ListSessionsV1,
+} from '@svc/contracts';
+import { BookReader, MessagePattern } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { SESSIONS_BOOK } from './sessions-book.js';
+
+/** Answers what sessions have of the payments of a day, for reconciliation. */
+@Controller()
+export class BooksConsumer {
+  private readonly sessions: BookReader;
+
+  constructor(@Inject(DataSource) dataSource: DataSource) {
+    this.sessions = new BookReader(dataSource, SESSIONS_BOOK);
+  }
+
+  @MessagePattern(DigestSessionsV1)
+  digest(request: DigestRequest): Promise<DigestPage> {
+    return this.sessions.digests(request, request);
+  }
+
+  @MessagePattern(ListSessionsV1)
+  list(request: LinesRequest): Promise<LinesPage> {
+    return this.sessions.lines(request, request, request);
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * Every word of the payment page in English, for the server's views and the browser's script; the other languages have the
+ * same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is filled in when the page is made: keep its name, put it where the
+ * language needs it. No count that is filled in is ever one, so no message needs a plural of its own.
+ *
+ * A sentence about a failure says whether money moved and what to do next; it never blames the payer and never promises what
+ * is not known.
+ */
+export const en = {
+  /** Of the language, in itself. */
+  name: 'English',
+
+  format: {
+    /** As prices are written in the shops of South Africa: `R 1 234.56`. */
+    decimalMark: '.',
+    dateTime: '{day} {month} {year} at {time}',
+    months: [
+      'January',
+      'February',
+      'March',
+      'April',
+      'May',
+      'June',
+      'July',
+      'August',
+      'September',
+      'October',
+      'November',
+      'December',
+    ],
+  },
+
+  language: {
+    label: 'Language',
+    /** Asked before another language is loaded, when something stands in the form. */
+    emptiesForm: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
+  },
+
+  page: {
+    yourOrder: 'Your order',
+    order: 'Order',
+    moreDetails: 'More details',
+    backToStore: 'Back to store',
+    payTitle: 'Pay {amount} to {merchant}',
+    /** Title of a page with another heading than the form's. */
+    stateTitle: '{heading} · {merchant}',
+    footer: 'Your card details are encrypted in this browser before they are sent.',
+    test: 'TEST: no money moves',
+    footerPlain: 'Secure payments by Svc Payments',
+    givenBack: 'A charge that came too late was given back to your card. You do not have to do anything.',
+    noScript:
+      'Paying by card needs JavaScript, because your card details are encrypted in this browser before they are sent. ' +
+      'Please switch JavaScript on and reload the page, or go back to the store. Nothing has been charged.',
+  },
+
+  form: {
+    heading: 'Pay by card',
+    cardNumber: 'Card number',
+    cardNumberPlaceholder: '1234 1234 1234 1234',
+    expiry: 'Expiry date',
+    expiryPlaceholder: 'MM / YY',
+    cvv: 'CVV',
+    cvvHintEither: '3 digits on the back, or 4 on the front',
+    cvvHint: '3 digits on the back',
+    cvvHintFour: '4 digits on the front',
+    holderName: 'Name on card',
+    /** The amount follows. */
+    pay: 'Pay',
+    lastTry: 'This is the last try.',
+    triesLeft: '{left} of {tries} tries left.',
+    /** In the last minutes of a session. */
+    expiring:
+      'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
+    moreTime: 'Give me 15 more minutes',
+    /** The link `reload` follows, and a full stop. */
+    late: 'The form is still loading. If nothing happens,',
+    reload: 'load the page again',
+  },
+
+  /** Beside the form: for a payer who would rather use a phone. */
+  byCode: {
+    heading: 'Or scan to pay',
+    fold: 'Pay with another device',
+    alternative: 'QR code that opens this payment on a phone',
+    note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
+    goesOn: 'This page goes on by itself when it is paid.',
+  },
+
+  /** What the merchant lets the payer of an invoice choose. */
+  choice: {
+    amount: 'Amount to pay',
+    tip: 'Tip (optional)',
+  },
+
+  /** Beside those fields; `{least}` is an amount. */
+  choiceErrors: {
+    notAnAmount: 'Enter an amount such as 12.50.',
+    tooLittle: 'The least that can be paid is {least}.',
+    tooMuch: 'This is more than can be paid at once.',
+  },
+
+  /** Beside a field, after the payer left it or pressed Pay. */
+  fieldErrors: {
+    cardNumberMissing: 'Enter the card number.',
+    cardNumberWrong: 'This card number is not correct. Check the digits.',
+    expiryMissing: 'Enter the expiry date as MM / YY.',
+    expiryMonth: 'The month must be 01 to 12.',
+    expiryPast: 'This card has expired. Use another card.',
+    expiryFar: 'Check the year.',
+    cvvMissing: 'Enter the CVV.',
+    cvvWrong: 'The CVV of this card has {digits} digits.',
+    cvvWrongEither: 'The CVV has 3 or 4 digits.',
+    holderNameMissing: 'Enter the name on the card.',
+    holderNameLong: 'Use at most {max} characters.',
+  },
+
+  /** Above the form, when the payment could not be started. */
+  formErrors: {
+    elsewhere: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
+    refused: 'The payment was not accepted. Check your details and try again.',
+    tooMany: 'Too many requests at the moment. Nothing was charged. Wait a minute and try again.',
+    notSent:
+      'We could not send your payment. Check your connection and press Pay again: you will not be charged twice.',
+    insecure: 'This page was opened over an insecure connection, so cards cannot be paid with here.',
+    cannotEncrypt: 'Your card details could not be encrypted. Nothing was sent. Reload the page and try again.',
+  },
+
+  /** Above the form, when the server refuses what the page sent, by code of the error catalogue. Otherwise `formErrors.refused`, in English what the error catalogue says. */
+  refusals: {
+    'card-key.not-in-use': 'This page is out of date. Reload it and try again. Nothing was charged.',
+    'live-mode.unavailable': 'Cards cannot be paid with here yet. Nothing was charged.',
+    'payable.mismatch': 'The amount of the order has changed. Reload the page and check it. Nothing was charged.',
+  },
+
+  processing: {
+    sendingHeading: 'Sending your payment…',
+    offlineHeading: 'You are offline',
+    offlineNote:
+      'Your payment was not sent yet, and nothing was charged. Keep this page open: it goes on by itself when you are online again.',
+    heading: 'Confirming with your bank…',
+    note: 'This takes a few seconds. Please keep this page open.',
+    lateHeading: 'This is taking longer than usual',
+    stillChecking: 'Still checking with your bank. Do not pay again.',
+    lateNote: 'This page shows the outcome as soon as it is known. You can close it and come back later.',
+    noScript: 'This page checks again every few seconds.',
+  },
+
+  verification: {
+    heading: 'Confirm the payment with your bank',
+    note: 'Your bank wants to make sure that it is you. Nothing is charged before you have confirmed.',
+    goOn: 'Continue to your bank',
+    anotherCard: 'Use another card',
+    /** Date and time follow. */
+    until: 'You can confirm until',
+  },
+
+  paid: {
+    heading: 'Payment successful',
+    alreadyHeading: 'This order is already paid',
+    alreadyNote: 'There is nothing left to pay.',
+    amount: 'Amount',
+    card: 'Card',
+    reference: 'Payment reference',
+    date: 'Date',
+    /** For a receipt: what the payer can do now. */
+    next: 'The store is told of your payment. If you have a question about your order, ask the store and give the payment reference.',
+    returnTo: 'Return to {merchant}',
+    returning: 'You will be taken back in a few seconds.',
+    stay: 'Stay on this page',
+    scanned: 'The page of the shop goes on by itself. You can close this one.',
+    atTill: 'The till knows it too. You can close this page.',
+  },
+
+  closed: {
+    refused: {
+      heading: 'This payment cannot be tried again',
+      note: '{tries} tries did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
+    },
+    expired: {
+      heading: 'This payment page has expired',
+      note: 'Nothing was charged. Go back to the store and start the payment again.',
+    },
+    cancelled: {
+      heading: 'This payment was cancelled',
+      note: 'Nothing was charged. Go back to the store if you still want to pay.',
+    },
+  },
+
+  /** The same of an invoice of a till: there is no store to go back to, and the cashier can make another. */
+  closedAtTill: {
+    refused: {
+      heading: 'This payment cannot be tried again here',
+      note: '{tries} tries did not succeed. Nothing was charged. Ask at the till how else you can pay.',
+    },
+    expired: {
+      heading: 'This code has expired',
+      note: 'Nothing was charged. Ask at the till for a new code.',
+    },
+    cancelled: {
+      heading: 'This code is no longer used',
+      note: 'Nothing was charged. The till has changed or closed this sale: scan the code that it shows now.',
+    },
+  },
+
+  notFound: {
+    heading: 'This payment page does not exist',
+    note: 'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
+  },
+
+  /** Nothing is known of the session for as long as the service cannot look. */
+  unavailable: {
+    heading: 'This page is not available at the moment',
+    note: 'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
+    again: 'This page tries again by itself every few seconds. You can also close it and come back later.',
+  },
+
+  /** The printed code of a till before the cashier is done, and after everything is paid. */
+  atTill: {
+    heading: 'This till has nothing to pay yet',
+    note: 'Wait until the cashier is done, then pay here.',
+    again: 'This page looks again by itself.',
+  },
+
+  /** Somebody scanned a code that nothing is known of. */
+  unknownCode: {
+    heading: 'This code cannot be paid here',
+    note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
+  },
+
+  /** By errorReference (P4): what happened, and what to do next. Fraud is not named: the payer may be its victim. */
+  declines: {
+    '10': {
+      title: 'Your bank declined the payment',
+      next: 'Nothing was charged. Use another card, or ask your bank and try again.',
+    },
+    '11': {
+      title: 'There is not enough money on this card',
+      next: 'Nothing was charged. Use another card, or add money and try again.',
+    },
+    '12': {
+      title: 'This card has expired',
+      next: 'Nothing was charged. Check the expiry date, or use another card.',
+    },
+    '13': {
+      title: 'This card was not accepted',
+      next: 'Nothing was charged. Check the card number, or use another card.',
+    },
+    '14': {
+      title: 'The CVV is not correct',
+      next: 'Nothing was charged. Check the security code printed on your card and try again.',
+    },
+    '15': {
+      title: 'Your bank stopped the payment',
+      next: 'Nothing was charged. Call the number on the back of your card, or use another card.',
+    },
+    '16': {
+      title: 'Your bank could not verify you',
+      next: 'Nothing was charged. Try again, or use another card.',
+    },
+    '17': {
+      title: 'The verification was not finished',
+      next: 'Nothing was charged. Try again and confirm the payment with your bank.',
+    },
+    '18': {
+      title: "The amount is over your card's limit",
+      next: 'Nothing was charged. Raise the limit with your bank, or use another card.',
+    },
+    '20': {
+      title: 'This was paid or closed in the meantime',
+      next: 'Nothing more was charged. Go back to the store to see your order.',
+    },
+    '22': {
+      title: 'The amount of the order has changed',
+      next: 'Nothing was charged. Check the amount shown here and pay again.',
+    },
+    '23': {
+      title: 'Another payment for this order was in progress',
+      next: 'Check the amount and try again. You will not be charged twice.',
+    },
+    '30': {
+      title: 'Your bank could not be reached',
+      next: 'Nothing was charged. Wait a moment and try again, or use another card.',
+    },
+    '31': {
+      title: 'Your bank did not confirm the payment',
+      next: 'If your bank shows the amount, it is given back. Try again, or use another card.',
+    },
+  },
+  /** For a reason that has no text here. */
+  unknownDecline: {
+    title: 'The payment did not go through',
+    next: 'Try again, or use another card.',
+  },
+};
+
+/** What a language has to say. */
+export type Messages = typeof en;

@@ -1,0 +1,272 @@
+import type { Messages } from './en.js';
+
+/** isiXhosa. The keys and what they are for: en.ts. */
+export const xh: Messages = {
+  name: 'isiXhosa',
+
+  format: {
+    decimalMark: '.',
+    dateTime: '{day} {month} {year} ngo-{time}',
+    months: [
+      'Janyuwari',
+      'Februwari',
+      'Matshi',
+      'Epreli',
+      'Meyi',
+      'Juni',
+      'Julayi',
+      'Agasti',
+      'Septemba',
+      'Okthoba',
+      'Novemba',
+      'Disemba',
+    ],
+  },
+
+  language: {
+    label: 'Ulwimi',
+    emptiesForm: 'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
+  },
+
+  page: {
+    yourOrder: 'Iodolo yakho',
+    order: 'Iodolo',
+    moreDetails: 'Iinkcukacha ezingakumbi',
+    backToStore: 'Buyela evenkileni',
+    payTitle: 'Hlawula {amount} ku-{merchant}',
+    stateTitle: '{heading} · {merchant}',
+    footer: 'Iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza phambi kokuba zithunyelwe.',
+    test: 'UVAVANYO: akukho mali ihambayo',
+    footerPlain: 'Iintlawulo ezikhuselekileyo nge-Svc Payments',
+    givenBack: 'Imali ebihlawuliswe emva kwexesha ibuyiselwe kwikhadi lakho. Akukho nto kufuneka uyenze.',
+    noScript:
+      'Ukuhlawula ngekhadi kufuna iJavaScript, kuba iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza ' +
+      'phambi kokuba zithunyelwe. Nceda ulayite iJavaScript uze ulayishe iphepha kwakhona, okanye ubuyele evenkileni. ' +
+      'Akukho mali ihlawulisiweyo.',
+  },
+
+  form: {
+    heading: 'Hlawula ngekhadi',
+    cardNumber: 'Inombolo yekhadi',
+    cardNumberPlaceholder: '1234 1234 1234 1234',
+    expiry: 'Umhla wokuphela',
+    expiryPlaceholder: 'MM / YY',
+    cvv: 'I-CVV',
+    cvvHintEither: 'Amanani ama-3 ngasemva, okanye ama-4 ngaphambili',
+    cvvHint: 'Amanani ama-3 ngasemva',
+    cvvHintFour: 'Amanani ama-4 ngaphambili',
+    holderName: 'Igama elisekhadini',
+    pay: 'Hlawula',
+    lastTry: 'Eli lilinge lokugqibela.',
+    triesLeft: 'Kusele amalinge ama-{left} kwama-{tries}.',
+    expiring:
+      'Ungahlawula apha de kube {time}. Emva koko akukho mali iya kuhlawuliswa, kwaye ungaqala ngokutsha ukuhlawula evenkileni.',
+    moreTime: 'Ndinike eminye imizuzu eli-15',
+    late: 'Ifomu isalayisha. Ukuba akwenzeki nto,',
+    reload: 'layisha iphepha kwakhona',
+  },
+
+  byCode: {
+    heading: 'Okanye skena ukuze uhlawule',
+    fold: 'Hlawula ngesinye isixhobo',
+    alternative: 'Ikhowudi ye-QR evula le ntlawulo kwifowuni',
+    note: 'Skena ikhowudi ngekhamera yefowuni yakho, okanye nge-app yokuhlawula eyamkela iikhowudi zethu.',
+    goesOn: 'Eli phepha liziqhubela ngokwalo xa kuhlawulwe.',
+  },
+
+  choice: {
+    amount: 'Isixa oza kusihlawula',
+    tip: 'Ithiphu (ukuba uyathanda)',
+  },
+
+  choiceErrors: {
+    notAnAmount: 'Faka isixa esifana no-12.50.',
+    tooLittle: 'Esona sixa sincinane sinokuhlawulwa sesi-{least}.',
+    tooMuch: 'Esi sixa singaphezulu kwesinokuhlawulwa ngexesha elinye.',
+  },
+
+  fieldErrors: {
+    cardNumberMissing: 'Faka inombolo yekhadi.',
+    cardNumberWrong: 'Le nombolo yekhadi ayichanekanga. Jonga amanani.',
+    expiryMissing: 'Faka umhla wokuphelelwa ngolu hlobo: MM / YY.',
+    expiryMonth: 'Inyanga mayibe ngu-01 ukuya ku-12.',
+    expiryPast: 'Eli khadi liphelelwe lixesha. Sebenzisa elinye ikhadi.',
+    expiryFar: 'Jonga unyaka.',
+    cvvMissing: 'Faka i-CVV.',
+    cvvWrong: 'I-CVV yeli khadi inamanani ama-{digits}.',
+    cvvWrongEither: 'I-CVV inamanani ama-3 okanye ama-4.',
+    holderNameMissing: 'Faka igama elisekhadini.',
+    holderNameLong: 'Sebenzisa oonobumba abangagqithi kwi-{max}.',
+  },
+
+  formErrors: {
+    elsewhere: 'Kukho umntu ozame ukuhlawula oku ngesinye isixhobo, kodwa akuphumelelanga. Ungaqhubeka apha.',
+    refused: 'Intlawulo ayamkelwanga. Jonga iinkcukacha zakho uze uzame kwakhona.',
+    tooMany: 'Zininzi kakhulu izicelo okwangoku. Akukho mali ihlawulisiweyo. Linda umzuzu uze uzame kwakhona.',
+    notSent:
+      'Asikwazanga ukuthumela intlawulo yakho. Jonga uqhagamshelo lwakho uze ucofe u-Hlawula kwakhona: awuyi kuhlawuliswa kabini.',
+    insecure: 'Eli phepha livulwe ngoqhagamshelo olungakhuselekanga, ngoko ke amakhadi awanakusetyenziswa apha.',
+    cannotEncrypt:
+      'Iinkcukacha zekhadi lakho azikwazanga ukuguqulelwa ekhowudini. Akukho nto ithunyelweyo. Layisha iphepha kwakhona uze uzame kwakhona.',
+  },
+
+  refusals: {
+    'card-key.not-in-use':
+      'Eli phepha liphelelwe lixesha. Lilayishe kwakhona uze uzame kwakhona. Akukho mali ihlawulisiweyo.',
+    'live-mode.unavailable': 'Amakhadi akakasebenzi apha okwangoku. Akukho mali ihlawulisiweyo.',
+    'payable.mismatch':
+      'Isixa seodolo sitshintshile. Layisha iphepha kwakhona uze usijonge. Akukho mali ihlawulisiweyo.',
+  },
+
+  processing: {
+    sendingHeading: 'Sithumela intlawulo yakho…',
+    offlineHeading: 'Awuqhagamshelwanga kwi-intanethi',
+    offlineNote:
+      'Intlawulo yakho ayikathunyelwa, kwaye akukho mali ihlawulisiweyo. Gcina eli phepha livuliwe: liziqhubela ngokwalo xa uphinde waqhagamsheleka.',
+    heading: 'Siqinisekisa nebhanki yakho…',
+    note: 'Oku kuthatha imizuzwana embalwa. Nceda ugcine eli phepha livuliwe.',
+    lateHeading: 'Oku kuthatha ixesha elide kunesiqhelo',
+    stillChecking: 'Sisalinde ibhanki yakho. Musa ukuhlawula kwakhona.',
+    lateNote: 'Eli phepha libonisa isiphumo kamsinya nje sakwaziwa. Ungalivala uze ubuye kamva.',
+    noScript: 'Eli phepha lijonga kwakhona rhoqo emva kwemizuzwana embalwa.',
+  },
+
+  verification: {
+    heading: 'Qinisekisa intlawulo nebhanki yakho',
+    note: 'Ibhanki yakho ifuna ukuqiniseka ukuba nguwe. Akukho mali ihlawuliswayo phambi kokuba uqinisekise.',
+    goOn: 'Qhubekela kwibhanki yakho',
+    anotherCard: 'Sebenzisa elinye ikhadi',
+    until: 'Ungaqinisekisa de kube',
+  },
+
+  paid: {
+    heading: 'Intlawulo iphumelele',
+    alreadyHeading: 'Le odolo sele ihlawulwe',
+    alreadyNote: 'Akusekho nto ifuna ukuhlawulwa.',
+    amount: 'Isixa',
+    card: 'Ikhadi',
+    reference: 'Inombolo yentlawulo',
+    date: 'Umhla',
+    next: 'Ivenkile iyaziswa ngentlawulo yakho. Ukuba unombuzo ngeodolo yakho, buza evenkileni uze unike inombolo yentlawulo.',
+    returnTo: 'Buyela ku-{merchant}',
+    returning: 'Uza kubuyiselwa emva kwemizuzwana embalwa.',
+    stay: 'Hlala kweli phepha',
+    scanned: 'Iphepha levenkile liziqhubela ngokwalo. Ungalivala eli.',
+    atTill: 'Ikhawuntara yokuhlawula nayo iyazi. Ungalivala eli phepha.',
+  },
+
+  closed: {
+    refused: {
+      heading: 'Le ntlawulo ayinakuzanywa kwakhona',
+      note: 'Amalinge ama-{tries} akaphumelelanga. Akukho mali ihlawulisiweyo. Buyela evenkileni ukhethe enye indlela yokuhlawula.',
+    },
+    expired: {
+      heading: 'Eli phepha lentlawulo liphelelwe lixesha',
+      note: 'Akukho mali ihlawulisiweyo. Buyela evenkileni uze uqalise intlawulo kwakhona.',
+    },
+    cancelled: {
+      heading: 'Le ntlawulo irhoxisiwe',
+      note: 'Akukho mali ihlawulisiweyo. Buyela evenkileni ukuba usafuna ukuhlawula.',
+    },
+  },
+
+  closedAtTill: {
+    refused: {
+      heading: 'Le ntlawulo ayinakuzanywa kwakhona apha',
+      note: 'Amalinge ama-{tries} akaphumelelanga. Akukho mali ihlawulisiweyo. Buza ekhawuntareni ukuba ungahlawula njani ngenye indlela.',
+    },
+    expired: {
+      heading: 'Le khowudi iphelelwe lixesha',
+      note: 'Akukho mali ihlawulisiweyo. Cela ikhowudi entsha ekhawuntareni.',
+    },
+    cancelled: {
+      heading: 'Le khowudi ayisasetyenziswa',
+      note: 'Akukho mali ihlawulisiweyo. Ikhawuntara iyitshintshile okanye iyivalile le ntengo: skena ikhowudi eyibonisa ngoku.',
+    },
+  },
+
+  notFound: {
+    heading: 'Eli phepha lentlawulo alikho',
+    note: 'Idilesi ayiphelelanga okanye ayisasebenzi. Buyela evenkileni uze uqalise intlawulo kwakhona.',
+  },
+
+  unavailable: {
+    heading: 'Eli phepha alifumaneki okwangoku',
+    note: 'Ukuba sele ucofe u-Hlawula, musa ukuhlawula kwakhona: akukho nto ilahlekileyo, kwaye isiphumo siza kuboniswa apha.',
+    again: 'Eli phepha lizama kwakhona ngokwalo rhoqo emva kwemizuzwana embalwa. Ungalivala uze ubuye kamva.',
+  },
+
+  atTill: {
+    heading: 'Le khawuntara ayikabi nanto ihlawulwayo',
+    note: 'Linda umthathi-mali ade agqibe, uze uhlawule apha.',
+    again: 'Eli phepha lijonga kwakhona ngokwalo.',
+  },
+
+  unknownCode: {
+    heading: 'Le khowudi ayinakuhlawulwa apha',
+    note: 'Ayiphelelanga okanye ayisasebenzi. Kwikhawuntara yokuhlawula, yiskene nge-app yokuhlawula; kungenjalo buyela apho ibiboniswe khona.',
+  },
+
+  declines: {
+    '10': {
+      title: 'Ibhanki yakho iyalile intlawulo',
+      next: 'Akukho mali ihlawulisiweyo. Sebenzisa elinye ikhadi, okanye ubuze ibhanki yakho uze uzame kwakhona.',
+    },
+    '11': {
+      title: 'Akukho mali yaneleyo kweli khadi',
+      next: 'Akukho mali ihlawulisiweyo. Sebenzisa elinye ikhadi, okanye ufake imali uze uzame kwakhona.',
+    },
+    '12': {
+      title: 'Eli khadi liphelelwe lixesha',
+      next: 'Akukho mali ihlawulisiweyo. Jonga umhla wokuphelelwa, okanye usebenzise elinye ikhadi.',
+    },
+    '13': {
+      title: 'Eli khadi alamkelwanga',
+      next: 'Akukho mali ihlawulisiweyo. Jonga inombolo yekhadi, okanye usebenzise elinye ikhadi.',
+    },
+    '14': {
+      title: 'I-CVV ayichanekanga',
+      next: 'Akukho mali ihlawulisiweyo. Jonga ikhowudi yokhuseleko eprintwe kwikhadi lakho uze uzame kwakhona.',
+    },
+    '15': {
+      title: 'Ibhanki yakho iyimisile intlawulo',
+      next: 'Akukho mali ihlawulisiweyo. Tsalela umnxeba kwinombolo engasemva kwekhadi lakho, okanye usebenzise elinye ikhadi.',
+    },
+    '16': {
+      title: 'Ibhanki yakho ayikwazanga ukukuqinisekisa',
+      next: 'Akukho mali ihlawulisiweyo. Zama kwakhona, okanye usebenzise elinye ikhadi.',
+    },
+    '17': {
+      title: 'Uqinisekiso alugqitywanga',
+      next: 'Akukho mali ihlawulisiweyo. Zama kwakhona uze uqinisekise intlawulo nebhanki yakho.',
+    },
+    '18': {
+      title: 'Isixa sigqithile kumda wekhadi lakho',
+      next: 'Akukho mali ihlawulisiweyo. Nyusa umda nebhanki yakho, okanye usebenzise elinye ikhadi.',
+    },
+    '20': {
+      title: 'Oku kuhlawulwe okanye kuvaliwe ngeli thuba',
+      next: 'Akukho mali yimbi ihlawulisiweyo. Buyela evenkileni ukuze ubone iodolo yakho.',
+    },
+    '22': {
+      title: 'Isixa seodolo sitshintshile',
+      next: 'Akukho mali ihlawulisiweyo. Jonga isixa esiboniswe apha uze uhlawule kwakhona.',
+    },
+    '23': {
+      title: 'Bekukho enye intlawulo yale odolo ebiqhubeka',
+      next: 'Jonga isixa uze uzame kwakhona. Awuyi kuhlawuliswa kabini.',
+    },
+    '30': {
+      title: 'Ibhanki yakho ayifumanekanga',
+      next: 'Akukho mali ihlawulisiweyo. Linda umzuzwana uze uzame kwakhona, okanye usebenzise elinye ikhadi.',
+    },
+    '31': {
+      title: 'Ibhanki yakho ayiyiqinisekisanga intlawulo',
+      next: 'Ukuba ibhanki yakho ibonisa isixa, siyabuyiswa. Zama kwakhona, okanye usebenzise elinye ikhadi.',
+    },
+  },
+  unknownDecline: {
+    title: 'Intlawulo ayiphumelelanga',
+    next: 'Zama kwakhona, okanye usebenzise elinye ikhadi.',
+  },
+};

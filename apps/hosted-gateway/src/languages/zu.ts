@@ -1,0 +1,271 @@
+import type { Messages } from './en.js';
+
+/** isiZulu. The keys and what they are for: en.ts. */
+export const zu: Messages = {
+  name: 'isiZulu',
+
+  format: {
+    decimalMark: '.',
+    dateTime: '{day} {month} {year} ngo-{time}',
+    months: [
+      'Januwari',
+      'Februwari',
+      'Mashi',
+      'Ephreli',
+      'Meyi',
+      'Juni',
+      'Julayi',
+      'Agasti',
+      'Septhemba',
+      'Okthoba',
+      'Novemba',
+      'Disemba',
+    ],
+  },
+
+  language: {
+    label: 'Ulimi',
+    emptiesForm: 'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
+  },
+
+  page: {
+    yourOrder: 'I-oda lakho',
+    order: 'I-oda',
+    moreDetails: 'Imininingwane eyengeziwe',
+    backToStore: 'Buyela esitolo',
+    payTitle: 'Khokha {amount} ku-{merchant}',
+    stateTitle: '{heading} · {merchant}',
+    footer: 'Imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi kokuba ithunyelwe.',
+    test: 'ISIVIVINYO: akukho mali ehambayo',
+    footerPlain: 'Izinkokhelo eziphephile nge-Svc Payments',
+    givenBack: 'Imali ebikhokhwe sekwephuzile ibuyiselwe ekhadini lakho. Akukho okumele ukwenze.',
+    noScript:
+      'Ukukhokha ngekhadi kudinga i-JavaScript, ngoba imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi ' +
+      'kokuba ithunyelwe. Sicela uvule i-JavaScript bese ulayisha kabusha ikhasi, noma ubuyele esitolo. Akukho mali ' +
+      'ekhokhisiwe.',
+  },
+
+  form: {
+    heading: 'Khokha ngekhadi',
+    cardNumber: 'Inombolo yekhadi',
+    cardNumberPlaceholder: '1234 1234 1234 1234',
+    expiry: 'Usuku lokuphela',
+    expiryPlaceholder: 'MM / YY',
+    cvv: 'I-CVV',
+    cvvHintEither: 'Izinombolo ezi-3 ngemuva, noma ezi-4 ngaphambili',
+    cvvHint: 'Izinombolo ezi-3 ngemuva',
+    cvvHintFour: 'Izinombolo ezi-4 ngaphambili',
+    holderName: 'Igama elisekhadini',
+    pay: 'Khokha',
+    lastTry: 'Lona umzamo wokugcina.',
+    triesLeft: 'Kusele imizamo engu-{left} kwengu-{tries}.',
+    expiring:
+      'Ungakhokha lapha kuze kube {time}. Emva kwalokho akukho mali ezokhokhwa, futhi ungaqala kabusha ukukhokha esitolo.',
+    moreTime: 'Nginike eminye imizuzu engu-15',
+    late: 'Ifomu lisalayisha. Uma kungenzeki lutho,',
+    reload: 'layisha ikhasi kabusha',
+  },
+
+  byCode: {
+    heading: 'Noma skena ukuze ukhokhe',
+    fold: 'Khokha ngenye idivayisi',
+    alternative: 'Ikhodi ye-QR evula le nkokhelo efonini',
+    note: 'Skena ikhodi ngekhamera yefoni yakho, noma nge-app yokukhokha eyamukela amakhodi ethu.',
+    goesOn: 'Leli khasi liziqhubekela lona uma sekukhokhiwe.',
+  },
+
+  choice: {
+    amount: 'Inani ozolikhokha',
+    tip: 'Ithiphu (uma uthanda)',
+  },
+
+  choiceErrors: {
+    notAnAmount: 'Faka inani elifana no-12.50.',
+    tooLittle: 'Okuncane okungakhokhwa ngu-{least}.',
+    tooMuch: 'Leli nani likhulu kunalelo elingakhokhwa ngesikhathi esisodwa.',
+  },
+
+  fieldErrors: {
+    cardNumberMissing: 'Faka inombolo yekhadi.',
+    cardNumberWrong: 'Le nombolo yekhadi ayilungile. Hlola izinombolo.',
+    expiryMissing: 'Faka usuku lokuphelelwa kanje: MM / YY.',
+    expiryMonth: 'Inyanga kumele ibe ngu-01 kuya ku-12.',
+    expiryPast: 'Leli khadi liphelelwe isikhathi. Sebenzisa elinye ikhadi.',
+    expiryFar: 'Hlola unyaka.',
+    cvvMissing: 'Faka i-CVV.',
+    cvvWrong: 'I-CVV yaleli khadi inezinombolo ezingu-{digits}.',
+    cvvWrongEither: 'I-CVV inezinombolo ezi-3 noma ezi-4.',
+    holderNameMissing: 'Faka igama elisekhadini.',
+    holderNameLong: 'Sebenzisa izinhlamvu ezingeqi ku-{max}.',
+  },
+
+  formErrors: {
+    elsewhere: 'Othile uzame ukukhokha lokhu ngenye idivayisi, kodwa akuphumelelanga. Ungaqhubeka lapha.',
+    refused: 'Inkokhelo ayamukelwanga. Hlola imininingwane yakho bese uzama futhi.',
+    tooMany: 'Kunezicelo eziningi kakhulu njengamanje. Akukho mali ekhokhisiwe. Linda umzuzu bese uzama futhi.',
+    notSent:
+      'Asikwazanga ukuthumela inkokhelo yakho. Hlola uxhumano lwakho bese ucindezela u-Khokha futhi: ngeke ukhokhiswe kabili.',
+    insecure: 'Leli khasi livulwe ngoxhumano olungaphephile, ngakho amakhadi awakwazi ukusetshenziswa lapha.',
+    cannotEncrypt:
+      'Imininingwane yekhadi lakho ayikwazanga ukubethelwa. Akukho okuthunyelwe. Layisha kabusha ikhasi bese uzama futhi.',
+  },
+
+  refusals: {
+    'card-key.not-in-use':
+      'Leli khasi seliphelelwe yisikhathi. Lilayishe kabusha bese uzama futhi. Akukho mali ekhokhisiwe.',
+    'live-mode.unavailable': 'Amakhadi awakasebenzi lapha okwamanje. Akukho mali ekhokhisiwe.',
+    'payable.mismatch': 'Inani le-oda lishintshile. Layisha kabusha ikhasi bese ulihlola. Akukho mali ekhokhisiwe.',
+  },
+
+  processing: {
+    sendingHeading: 'Sithumela inkokhelo yakho…',
+    offlineHeading: 'Awuxhunyiwe ku-inthanethi',
+    offlineNote:
+      'Inkokhelo yakho ayikathunyelwa, futhi akukho mali ekhokhisiwe. Gcina leli khasi livuliwe: liziqhubekela lona uma usuxhumekile futhi.',
+    heading: 'Siqinisekisa nebhange lakho…',
+    note: 'Lokhu kuthatha imizuzwana embalwa. Sicela ugcine leli khasi livuliwe.',
+    lateHeading: 'Lokhu kuthatha isikhathi eside kunokuvamile',
+    stillChecking: 'Sisalinde ibhange lakho. Ungaphindi ukhokhe.',
+    lateNote: 'Leli khasi likhombisa umphumela ngokushesha uma waziwa. Ungalivala bese ubuya kamuva.',
+    noScript: 'Leli khasi liyahlola futhi njalo ngemizuzwana embalwa.',
+  },
+
+  verification: {
+    heading: 'Qinisekisa inkokhelo nebhange lakho',
+    note: 'Ibhange lakho lifuna ukuqiniseka ukuthi nguwe. Akukho mali ekhokhiswayo ngaphambi kokuthi uqinisekise.',
+    goOn: 'Qhubekela ebhange lakho',
+    anotherCard: 'Sebenzisa elinye ikhadi',
+    until: 'Ungaqinisekisa kuze kube',
+  },
+
+  paid: {
+    heading: 'Inkokhelo iphumelele',
+    alreadyHeading: 'Leli oda selikhokhiwe',
+    alreadyNote: 'Akusekho okumele kukhokhwe.',
+    amount: 'Inani',
+    card: 'Ikhadi',
+    reference: 'Inombolo yenkokhelo',
+    date: 'Usuku',
+    next: 'Isitolo siyaziswa ngenkokhelo yakho. Uma unombuzo nge-oda lakho, buza isitolo bese unikeza inombolo yenkokhelo.',
+    returnTo: 'Buyela ku-{merchant}',
+    returning: 'Uzobuyiselwa emuva emizuzwaneni embalwa.',
+    stay: 'Hlala kuleli khasi',
+    scanned: 'Ikhasi lesitolo liziqhubekela lona. Ungalivala leli.',
+    atTill: 'Ikhawunta yokukhokha nayo iyazi. Ungalivala leli khasi.',
+  },
+
+  closed: {
+    refused: {
+      heading: 'Le nkokhelo ayikwazi ukuzanywa futhi',
+      note: 'Imizamo engu-{tries} ayiphumelelanga. Akukho mali ekhokhisiwe. Buyela esitolo ukhethe enye indlela yokukhokha.',
+    },
+    expired: {
+      heading: 'Leli khasi lokukhokha liphelelwe isikhathi',
+      note: 'Akukho mali ekhokhisiwe. Buyela esitolo bese uqala inkokhelo kabusha.',
+    },
+    cancelled: {
+      heading: 'Le nkokhelo ikhanseliwe',
+      note: 'Akukho mali ekhokhisiwe. Buyela esitolo uma usafuna ukukhokha.',
+    },
+  },
+
+  closedAtTill: {
+    refused: {
+      heading: 'Le nkokhelo ayikwazi ukuzanywa futhi lapha',
+      note: 'Imizamo engu-{tries} ayiphumelelanga. Akukho mali ekhokhisiwe. Buza ekhawunteni ukuthi ungakhokha kanjani ngenye indlela.',
+    },
+    expired: {
+      heading: 'Le khodi iphelelwe isikhathi',
+      note: 'Akukho mali ekhokhisiwe. Cela ikhodi entsha ekhawunteni.',
+    },
+    cancelled: {
+      heading: 'Le khodi ayisasetshenziswa',
+      note: 'Akukho mali ekhokhisiwe. Ikhawunta iyishintshile noma iyivalile le ntengo: skena ikhodi eyikhombisa manje.',
+    },
+  },
+
+  notFound: {
+    heading: 'Leli khasi lokukhokha alikho',
+    note: 'Ikheli aliphelele noma alisasebenzi. Buyela esitolo bese uqala inkokhelo kabusha.',
+  },
+
+  unavailable: {
+    heading: 'Leli khasi alitholakali okwamanje',
+    note: 'Uma usuvele ucindezele u-Khokha, ungaphindi ukhokhe: akukho okulahlekile, futhi umphumela uzokhonjiswa lapha.',
+    again: 'Leli khasi lizama futhi ngokwalo njalo ngemizuzwana embalwa. Ungalivala futhi ubuye kamuva.',
+  },
+
+  atTill: {
+    heading: 'Le khawunta ayikabi nalutho lokukhokhwa',
+    note: 'Linda umkhokhisi aze aqede, bese ukhokha lapha.',
+    again: 'Leli khasi liyabheka futhi ngokwalo.',
+  },
+
+  unknownCode: {
+    heading: 'Le khodi ayikwazi ukukhokhwa lapha',
+    note: 'Ayiphelele noma ayisasebenzi. Ekhawunteni yokukhokha, yiskene nge-app yokukhokha; uma kungenjalo buyela lapho ibikhonjiswe khona.',
+  },
+
+  declines: {
+    '10': {
+      title: 'Ibhange lakho linqabile inkokhelo',
+      next: 'Akukho mali ekhokhisiwe. Sebenzisa elinye ikhadi, noma ubuze ibhange lakho bese uzama futhi.',
+    },
+    '11': {
+      title: 'Ayikho imali eyanele kuleli khadi',
+      next: 'Akukho mali ekhokhisiwe. Sebenzisa elinye ikhadi, noma ufake imali bese uzama futhi.',
+    },
+    '12': {
+      title: 'Leli khadi liphelelwe isikhathi',
+      next: 'Akukho mali ekhokhisiwe. Hlola usuku lokuphelelwa, noma usebenzise elinye ikhadi.',
+    },
+    '13': {
+      title: 'Leli khadi alamukelwanga',
+      next: 'Akukho mali ekhokhisiwe. Hlola inombolo yekhadi, noma usebenzise elinye ikhadi.',
+    },
+    '14': {
+      title: 'I-CVV ayilungile',
+      next: 'Akukho mali ekhokhisiwe. Hlola ikhodi yokuphepha ephrintwe ekhadini lakho bese uzama futhi.',
+    },
+    '15': {
+      title: 'Ibhange lakho limise inkokhelo',
+      next: 'Akukho mali ekhokhisiwe. Shayela inombolo engemuva kwekhadi lakho, noma usebenzise elinye ikhadi.',
+    },
+    '16': {
+      title: 'Ibhange lakho alikwazanga ukukuqinisekisa',
+      next: 'Akukho mali ekhokhisiwe. Zama futhi, noma usebenzise elinye ikhadi.',
+    },
+    '17': {
+      title: 'Ukuqinisekisa akuqediwe',
+      next: 'Akukho mali ekhokhisiwe. Zama futhi bese uqinisekisa inkokhelo nebhange lakho.',
+    },
+    '18': {
+      title: 'Inani lingaphezu komkhawulo wekhadi lakho',
+      next: 'Akukho mali ekhokhisiwe. Khuphula umkhawulo nebhange lakho, noma usebenzise elinye ikhadi.',
+    },
+    '20': {
+      title: 'Lokhu sekukhokhiwe noma kuvaliwe phakathi naleso sikhathi',
+      next: 'Akukho enye imali ekhokhisiwe. Buyela esitolo ukuze ubone i-oda lakho.',
+    },
+    '22': {
+      title: 'Inani le-oda lishintshile',
+      next: 'Akukho mali ekhokhisiwe. Hlola inani elikhonjiswe lapha bese ukhokha futhi.',
+    },
+    '23': {
+      title: 'Bekukhona enye inkokhelo yaleli oda ebisaqhubeka',
+      next: 'Hlola inani bese uzama futhi. Ngeke ukhokhiswe kabili.',
+    },
+    '30': {
+      title: 'Ibhange lakho alitholakalanga',
+      next: 'Akukho mali ekhokhisiwe. Linda isikhashana bese uzama futhi, noma usebenzise elinye ikhadi.',
+    },
+    '31': {
+      title: 'Ibhange lakho aliyiqinisekisanga inkokhelo',
+      next: 'Uma ibhange lakho likhombisa inani, liyabuyiselwa. Zama futhi, noma usebenzise elinye ikhadi.',
+    },
+  },
+  unknownDecline: {
+    title: 'Inkokhelo ayiphumelelanga',
+    next: 'Zama futhi, noma usebenzise elinye ikhadi.',
+  },
+};

@@ -1,0 +1,23 @@
+/** The same page in the other languages: plain links, which work without script. */
+import { LANGUAGES } from '../languages/languages.js';
+import { hrefIn, useFrame } from './page-frame.js';
+
+export function LanguageSwitch() {
+  const { language, query } = useFrame();
+  const { label } = language.messages.language;
+  return (
+    <details class="languages" id="languages">
+      {/* What is seen is part of the name: someone who speaks to the browser says it. */}
+      <summary aria-label={`${label}: ${language.messages.name}`}>{language.messages.name}</summary>
+      <ul>
+        {LANGUAGES.filter(({ tag }) => tag !== language.tag).map(({ tag, direction, messages }) => (
+          <li>
+            <a href={hrefIn(tag, query)} lang={tag} hreflang={tag} dir={direction}>
+              {messages.name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

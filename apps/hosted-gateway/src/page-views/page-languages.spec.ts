@@ -1,0 +1,99 @@
+/** Every word of every page comes from its language: with a language in brackets, nothing else is outside of them. */
+import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
+import { declined, everyState, givenBack, open, order, render, succeeded, textOf } from '../../test/pages.js';
+import { en } from '../languages/en.js';
+import { LANGUAGES } from '../languages/languages.js';
+import type { PayPageModel } from './pay-page-model.js';
+
+const language = bracketed(en);
+
+/** What a merchant, an acquirer or the form of a number says: in no language of the page. */
+const OF_OTHERS = [
+  ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
+  ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
+];
+const AT_TILL = { isAtTill: true, returnUrl: undefined, choice: { amountMinCents: 100, hasTip: true } };
+const pages: [string, PayPageModel][] = [
+  ...everyState.map((model): [string, PayPageModel] => [model.state, model]),
+  ...everyState
+    .filter((model) => 'sessionId' in model)
+    .map((model): [string, PayPageModel] => [`${model.state} with everything`, { ...model, ...EVERYTHING() }]),
+  ...everyState
+    .filter((model) => 'sessionId' in model)
+    .map((model): [string, PayPageModel] => [`${model.state} at a till`, { ...model, ...AT_TILL } as PayPageModel]),
+  ...Object.keys(en.declines).map((errorReference): [string, PayPageModel] => [
+    `declined ${errorReference}`,
+    { ...declined, decline: { errorReference, message: '' } },
+  ]),
+  ['declined for an unknown reason', { ...declined, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
+  ['paid on another device', { ...succeeded, returnUrl: undefined } as unknown as PayPageModel],
+];
+
+function EVERYTHING() {
+  const customFields = Array.from({ length: 9 }, () => ({ key: 'Beans', value: 'Ethiopia Guji' }));
+  return { isTest: true, givenBack, customFields, code: 'https://pay.example/c/01234567890123456789' };
+}
+
+/** Outside of the brackets, where these are not inside each other. */
+function outsideOf(text: string): string {
+  let [outside, depth] = ['', 0];
+  for (const character of text) {
+    if (character === OPEN) depth++;
+    if (depth === 0) outside += character;
+    if (character === CLOSE) depth--;
+  }
+  return outside;
+}
+
+describe.each(pages)('%s', (_name, model) => {
+  const html = render(model, { language });
+
+  it('has no word that is not of its language', () => {
+    const title = /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '';
+    const names = [...html.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, name]) => name);
+    // The other languages are named in themselves.
+    const text = [textOf(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(' ');
+    const left = OF_OTHERS.reduce<string>(
+      (rest, word) => rest.replaceAll(typeof word === 'string' ? word : new RegExp(word, 'g'), ' '),
+      outsideOf(text),
+    );
+    expect(left.replace(/[\s.():]/g, '')).toBe('');
+  });
+
+  it.each(LANGUAGES)('has nothing left to fill in, in $tag', (each) => {
+    expect(placesOf(render(model, { language: each }))).toEqual([]);
+  });
+});
+
+test('every message of the server’s views is on one of these pages', () => {
+  const shown = pages
+    .map(([, model]) => render(model, { language }))
+    .join(' ')
+    .replace(/&#39;|&#x27;/g, "'")
+    .replaceAll('&quot;', '"');
+  const {
+    format: _,
+    language: { emptiesForm: __, ...switchTexts },
+    choiceErrors: _errors,
+    fieldErrors: ___,
+    formErrors: ____,
+    refusals: _____,
+    processing,
+    paid,
+    form,
+    ...rest
+  } = language.messages;
+  const { sendingHeading: _a, offlineHeading: _b, offlineNote: _c, ...ofProcessing } = processing;
+  const { returning: _d, ...ofPaid } = paid;
+  const { cvvHint: _e, cvvHintFour: _f, expiring: _g, ...ofForm } = form;
+  const missing = textsOf({ switchTexts, ofProcessing, ofPaid, ofForm, ...rest }).filter(
+    (text) => !shown.includes(text.split(/\{\w+\}/)[0]!),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('what is seen outside of the brackets would be found', () => {
+  expect(outsideOf(`${OPEN}a ${OPEN}b${CLOSE}${CLOSE} c`)).toBe(' c');
+  expect(render({ ...order, state: 'refused' }, { language })).toContain(OPEN);
+  expect(render(open, { language })).toContain(`${OPEN}Card number${CLOSE}`);
+});

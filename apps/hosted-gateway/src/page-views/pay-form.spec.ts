@@ -1,0 +1,116 @@
+import { qrSvg } from '@svc/kernel';
+import { closedStates, declined, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
+import type { OrderShown } from './pay-page-model.js';
+
+describe('the form', () => {
+  it('has the four labelled fields, none of which a native post could send', () => {
+    const html = render(open);
+    const labels = [...html.matchAll(/<label for="([^"]+)">([^<]+)<\/label>/g)].map(([, id, text]) => [id, text]);
+    expect(labels).toEqual([
+      ['card-number', 'Card number'],
+      ['card-expiry', 'Expiry date'],
+      ['card-cvv', 'CVV'],
+      ['card-name', 'Name on card'],
+    ]);
+    const inputs = [...html.matchAll(/<input [^>]*>/g)].map(([tag]) => tag);
+    expect(inputs.map((tag) => /autocomplete="([^"]+)"/.exec(tag)?.[1])).toEqual([
+      'cc-number',
+      'cc-exp',
+      'cc-csc',
+      'cc-name',
+    ]);
+    expect(inputs.filter((tag) => tag.includes('inputmode="numeric"'))).toHaveLength(3);
+    for (const tag of inputs) {
+      expect(tag).not.toMatch(/\s(name|value)=/);
+      const describedBy = /aria-describedby="([^"]+)"/.exec(tag)?.[1]?.split(' ') ?? [];
+      expect(describedBy.length).toBeGreaterThan(0);
+      for (const id of describedBy) expect(html).toContain(`id="${id}"`);
+    }
+    expect(html).not.toMatch(/<form[^>]*\s(action|method)=/);
+    expect(html).toContain('<fieldset id="pay-fields" disabled>');
+  });
+
+  it('has a button with the amount, and says what to do without scripts', () => {
+    const html = render(open);
+    expect(textOf(/<button class="primary".*<\/button>/s.exec(html)?.[0] ?? '').trim()).toBe('Pay R 123.45');
+    expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('needs JavaScript');
+  });
+
+  it('gives the script what it needs, and of the key only the public members', () => {
+    const leaked = { ...open.encryptionKey, d: 'the-private-part', use: 'enc' };
+    const html = render({ ...open, encryptionKey: leaked });
+    const main = /<main ([^>]*)>/.exec(html)?.[1] ?? '';
+    expect(main).toContain('data-state="open"');
+    expect(main).toContain('data-session-id="0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
+    expect(main).toContain('data-calls-path="/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
+    expect(main).toContain('data-session-version="3"');
+    expect(main).toContain('data-try="1"');
+    expect(main).toContain('data-expires-at="2026-11-20T18:33:36.123Z"');
+    const key = /data-encryption-key="([^"]*)"/.exec(main)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    expect(JSON.parse(key)).toEqual(open.encryptionKey);
+    expect(html).not.toContain('the-private-part');
+  });
+
+  it('says after a decline why, what to do and how many tries are left', () => {
+    const text = textOf(render(declined));
+    expect(text).toContain('There is not enough money on this card');
+    expect(text).toContain('Nothing was charged.');
+    expect(text).toContain('4 of 5 tries left.');
+    expect(textOf(render({ ...declined, triesLeft: 1 }))).toContain('This is the last try.');
+    expect(render(declined)).toContain('role="alert"');
+    expect(render(open)).not.toContain('id="decline"');
+  });
+
+  it("falls back to the message of a reason it does not know, also one named like an object's own", () => {
+    for (const errorReference of ['99', 'constructor', '__proto__']) {
+      const text = textOf(render({ ...declined, decline: { errorReference, message: 'Ask your bank.' } }));
+      expect(text).toContain('The payment did not go through');
+      expect(text).toContain('Ask your bank.');
+    }
+  });
+});
+
+describe('another device', () => {
+  const code = 'https://pay.example/c/01234567890123456789';
+  const scanned = ({ backToStoreUrl: _, ...model }: OrderShown): OrderShown => ({ ...model, callsPath: '/c/0123' });
+
+  it('is shown a code beside the form, drawn here, dark on white, with words for those who see none', () => {
+    for (const model of [open, declined]) {
+      const html = render({ ...model, code });
+      expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
+      expect(html).toContain('<path fill="#fff" d="M0 0h');
+      expect(textOf(html)).toContain('Scan the code with the camera of your phone');
+      // Folded by the style sheet alone, on a phone.
+      expect(html).toContain('<details><summary>Pay with another device</summary></details>');
+      expect(html).not.toMatch(/\sstyle=|<img/);
+    }
+    expect(render(open)).not.toContain('id="code-view"');
+  });
+
+  it('goes nowhere from there: what is paid is said, and the shop’s page goes on by itself', () => {
+    const { returnUrl: _, ...receipt } = succeeded;
+    for (const state of ['succeeded', 'already-paid'] as const) {
+      const { backToStoreUrl: __, ...there } = receipt;
+      const html = render({ ...there, state });
+      expect(textOf(html)).toContain('The page of the shop goes on by itself.');
+      expect(withoutLanguages(html)).not.toContain('<a ');
+    }
+    for (const state of closedStates)
+      expect(withoutLanguages(render({ ...scanned(order), state }))).not.toContain('<a ');
+    expect(withoutLanguages(render({ ...scanned(open), state: 'processing', isLate: false }))).not.toContain('<a ');
+  });
+
+  it('is told of a code that is none what else could be done with it', () => {
+    const text = textOf(render({ state: 'not-found', isScanned: true }));
+    expect(text).toContain('This code cannot be paid here');
+    expect(text).toContain('scan it with a payment app');
+  });
+
+  it('is told of the code of a till whose it is, and waits there until there is something to pay', () => {
+    const html = withoutLanguages(render({ state: 'till', merchantName: '<b>Karoo</b>' }));
+    expect(textOf(html)).toContain('This till has nothing to pay yet');
+    expect(html).toContain('&lt;b>Karoo');
+    expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"');
+    expect(html).not.toMatch(/<form|<a |class="amount"/);
+  });
+});

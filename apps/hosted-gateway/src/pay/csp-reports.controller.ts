@@ -1,0 +1,37 @@
+import { Controller, HttpCode, HttpStatus, Inject, Post, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import { HttpAdapterHost } from '@nestjs/core';
+import { metrics } from '@opentelemetry/api';
+import type { FastifyInstance } from 'fastify';
+import { AddressLimit } from '../address-limit.guard.js';
+
+/** A browser's report is below 2 KB; several of one page come together. */
+const REPORT_BYTES_MAX = 16 * 1024;
+/** Reports of one address (a browser gathers them); more are refused, and not counted. */
+export const REPORTS_PER_MINUTE = 100;
+
+/**
+ * Counts what browsers refused by the content security policy of the payment page: a number that grows says that something is
+ * in payers' pages that does not belong there. Anybody can send a report, and it names addresses that a payer has seen, so
+ * its content is neither read nor kept.
+ */
+@Controller('pay/csp-reports')
+export class CspReportsController {
+  private readonly reports = metrics.getMeter('@svc/hosted-gateway').createCounter('svc.page.csp-reports');
+
+  constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost) {
+    const fastify = httpAdapter.getInstance<FastifyInstance>();
+    const types = ['application/csp-report', 'application/reports+json'];
+    fastify.addContentTypeParser(types, { parseAs: 'buffer', bodyLimit: REPORT_BYTES_MAX }, (_request, _body, done) =>
+      done(null, undefined),
+    );
+  }
+
+  @Post()
+  @HttpCode(HttpStatus.NO_CONTENT)
+  @UseGuards(AddressLimit)
+  @SkipThrottle({ keyless: true, payments: true })
+  report(): void {
+    this.reports.add(1);
+  }
+}

@@ -1,0 +1,49 @@
+import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
+import { type Gateway, startGateway } from '../../test/gateway.js';
+import { REPORTS_PER_MINUTE } from './csp-reports.controller.js';
+
+const counted: string[] = [];
+let gateway: Gateway;
+beforeAll(async () => {
+  const counterOf = (name: string): Counter => ({ add: () => void counted.push(name) });
+  const meter = Object.assign(Object.create(metrics.getMeter('none')) as Meter, { createCounter: counterOf });
+  metrics.setGlobalMeterProvider({ getMeter: () => meter } satisfies MeterProvider);
+  gateway = await startGateway({ SVC_TRUSTED_PROXIES: '127.0.0.1' });
+});
+afterAll(async () => {
+  metrics.disable();
+  await gateway.stop();
+});
+beforeEach(() => counted.splice(0));
+
+const ours = (): string[] => counted.filter((name) => name === 'svc.page.csp-reports');
+async function report(address: string, type = 'application/csp-report', payload = '{"csp-report":{}}') {
+  const headers = { 'content-type': type, 'x-forwarded-for': address };
+  return (await gateway.call('POST', '/pay/csp-reports', { headers, payload })).status;
+}
+
+test('a report is counted in both of its forms, whatever is in it', async () => {
+  expect(await report('203.0.113.1')).toBe(204);
+  expect(await report('203.0.113.1', 'application/reports+json', '[{"type":"csp-violation"}]')).toBe(204);
+  expect(await report('203.0.113.1', 'application/csp-report', 'not even JSON')).toBe(204);
+  expect(ours()).toHaveLength(3);
+});
+
+test('one that is too large is refused and not counted', async () => {
+  expect(await report('203.0.113.2', 'application/csp-report', 'x'.repeat(16 * 1024 + 1))).toBe(413);
+  expect(ours()).toHaveLength(0);
+});
+
+test('an address that sends many is refused, and another is not', async () => {
+  for (let sent = 0; sent < REPORTS_PER_MINUTE; sent++) expect(await report('203.0.113.3')).toBe(204);
+  expect(await report('203.0.113.3')).toBe(429);
+  expect(await report('203.0.113.4')).toBe(204);
+  expect(ours()).toHaveLength(REPORTS_PER_MINUTE + 1);
+});
+
+test('the page says where reports go, and that it needs nothing of the device', async () => {
+  const { headers } = await gateway.call('GET', '/pay?sessionId=none', {});
+  expect(headers['content-security-policy']).toContain('report-uri /pay/csp-reports; report-to csp');
+  expect(headers['reporting-endpoints']).toBe('csp="/pay/csp-reports"');
+  expect(headers['permissions-policy']).toContain('camera=()');
+});

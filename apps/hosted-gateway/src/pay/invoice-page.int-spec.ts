@@ -1,0 +1,361 @@
+/** The page of a till's invoice: what a phone sees that opens its code, who is shown which payment, and what is charged. */
+import { randomUUID } from 'node:crypto';
+import {
+  type ChargeInvoice,
+  ChargeInvoiceV1,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  FindPayableV1,
+  InvoiceCreatedV1,
+  type InvoiceSource,
+  PayableClosedV1,
+  type PayableDescriptor,
+  PaymentFailedV1,
+  PaymentProcessingV1,
+  PaymentReversedV1,
+  type PaymentSnapshot,
+  PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
+} from '@svc/contracts';
+import type { ReplyEnvelope } from '@svc/messaging';
+import { anEvent } from '@svc/testing';
+import { aPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { anInvoice, anInvoiceCreated, changeMerchant } from '../../test/till-invoices.js';
+
+let gateway: Gateway;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+beforeEach(async () => {
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+type Payable = PayableDescriptor<InvoiceSource>;
+type Payment = PaymentSnapshot<InvoiceSource>;
+const at = ({ source }: Payable): string => `/c/${source.code}`;
+const cookieOf = (reference: string) => ({ cookie: `other=1; svc-payment=${reference}` });
+const open = (invoice: Payable, headers: Record<string, string> = {}) => gateway.call('GET', at(invoice), { headers });
+const stateOf = async (invoice: Payable, headers: Record<string, string> = {}) =>
+  (await gateway.call('GET', `${at(invoice)}/state`, { headers })).body as { state: string };
+const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
+const press = (invoice: Payable, over: object = {}) =>
+  gateway.call('POST', `${at(invoice)}/payments`, {
+    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...over },
+  });
+const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' } };
+const refused = (code: ErrorCode): ReplyEnvelope => ({
+  ok: false,
+  code,
+  message: ERROR_CATALOGUE[code].message,
+  fields: [],
+});
+
+/** Stands in for payment-processor; the commands it was sent. */
+async function charges(answer: (command: ChargeInvoice) => ReplyEnvelope): Promise<ChargeInvoice[]> {
+  const sent: ChargeInvoice[] = [];
+  await gateway.responds(ChargeInvoiceV1, (command) => {
+    sent.push(command);
+    return answer(command);
+  });
+  return sent;
+}
+const paidBy = ({ payable, reference, amount, tipAmount }: ChargeInvoice): ReplyEnvelope => ({
+  ok: true,
+  reply: aPayment(payable, { reference, amount, tipAmount, version: 3, modifiedUTCDate: gateway.clock.nowISO() }),
+});
+const tell = (type: { name: string }, payment: Payment): Promise<void> =>
+  gateway.deliver(anEvent(type, randomUUID(), payment.payable.version, payment));
+
+test('a phone that opens the code sees merchant, till, lines and amount, and the form, as one that scanned a session', async () => {
+  const invoice = await anInvoice(gateway, merchant);
+  const { status, headers, text } = await open(invoice);
+  expect([status, headers['cache-control'], shownOn(text)]).toEqual([200, 'no-store', 'open']);
+  const shown = [
+    'Karoo Books',
+    'TILL-1',
+    'basket-17',
+    '2 × Rooibos cappuccino',
+    'R 89.50',
+    `data-calls-path="${at(invoice)}"`,
+  ];
+  for (const each of [...shown, `data-session-id="${invoice.payableId}"`, 'TEST: no money moves'])
+    expect(text).toContain(each);
+  for (const hidden of ['Back to store', 'id="code-view"', 'pay-tip', 'pay-amount']) expect(text).not.toContain(hidden);
+  expect(await stateOf(invoice)).toEqual({ state: 'open', version: 1 });
+});
+
+test('a live invoice has no badge; one that says nothing but its amount has a page too', async () => {
+  const invoice = await anInvoice(gateway, merchant, { mode: 'live', lineItems: [] });
+  const { text } = await open(invoice);
+  expect([shownOn(text), text.includes('TEST')]).toEqual(['open', false]);
+});
+
+test('its reference opens nothing, and no merchant finds it among sessions', async () => {
+  const invoice = await anInvoice(gateway, merchant);
+  const { payableId } = invoice;
+  await charges(paidBy);
+  const { body } = await press(invoice);
+  expect(body.state).toBe('succeeded');
+  for (const path of [`/pay?sessionId=${payableId}`, `/pay/${payableId}/state`, `/c/${payableId}`])
+    expect((await gateway.call('GET', path)).status).toBe(404);
+  const { headers } = merchant;
+  for (const method of ['GET', 'DELETE'] as const)
+    expect((await gateway.call(method, `/api/v3.1/sessions/${payableId}`, { headers })).status).toBe(404);
+  expect((await gateway.call('GET', `/api/v3.1/payments?sessionId=${payableId}`, { headers })).status).toBe(404);
+  expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).body).toMatchObject({ notifications: [] });
+});
+
+test('paying it charges the invoice as code-decoder described it, and leads back to the phone', async () => {
+  const invoice = await anInvoice(gateway, merchant);
+  const sent = await charges(paidBy);
+  const reference = randomUUID();
+  expect((await press(invoice, { reference })).status).toBe(200);
+  expect(sent).toMatchObject([
+    { payable: invoice, reference, try: 1, amount: 8_950, tipAmount: 0, payerReturnUrl: `${CODES_URL}${at(invoice)}` },
+  ]);
+  expect(sent[0]!.payable).toEqual(invoice);
+});
+
+describe('what the merchant lets payers choose', () => {
+  test('a tip, and an amount from the minimum on, are on the form and in the charge; the receipt has what was paid', async () => {
+    await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true }, amount: { editable: true } } });
+    const invoice = await anInvoice(gateway, merchant);
+    const { text } = await open(invoice);
+    for (const field of ['id="pay-amount"', 'id="pay-tip"', 'data-amount-min="100"']) expect(text).toContain(field);
+    const sent = await charges(paidBy);
+    const reference = randomUUID();
+    await press(invoice, { reference, amount: 8_000, tipAmount: 800 });
+    expect(sent).toMatchObject([{ amount: 8_000, tipAmount: 800 }]);
+    const receipt = (await open(invoice, cookieOf(reference))).text;
+    expect([shownOn(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
+  });
+
+  test('the newest features count, and those of its own merchant', async () => {
+    const other = await gateway.aMerchant();
+    await changeMerchant(gateway, other, 1, { features: { tip: { enabled: true } } });
+    await changeMerchant(gateway, merchant, 2, { features: {} });
+    await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true } } });
+    expect((await open(await anInvoice(gateway, merchant))).text).not.toContain('id="pay-tip"');
+    expect((await open(await anInvoice(gateway, other))).text).toContain('id="pay-tip"');
+  });
+
+  test.each([{ amount: 0 }, { amount: 1.5 }, { amount: '100' }, { tipAmount: -1 }, { tipAmount: 100_000_000_001 }])(
+    '%j is no amount',
+    async (over) => {
+      expect((await press(await anInvoice(gateway, merchant), over)).status).toBe(400);
+    },
+  );
+});
+
+describe('of somebody else’s payment nothing is shown', () => {
+  const success = (invoice: Payable, over: Partial<Payment> = {}): Payment =>
+    aPayment(invoice, { version: 3, modifiedUTCDate: gateway.clock.nowISO(), ...over });
+
+  test('a second phone is told that it is paid; the one that paid has its receipt', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const payment = success(invoice);
+    await tell(PaymentSucceededV1, payment);
+    const mine = (await open(invoice, cookieOf(payment.reference))).text;
+    expect([shownOn(mine), mine.includes(payment.paymentReference)]).toEqual(['succeeded', true]);
+    for (const headers of [{}, cookieOf(randomUUID()), { cookie: 'svc-payment=x' }]) {
+      const { text } = await open(invoice, headers);
+      expect([shownOn(text), text.includes(payment.paymentReference)]).toEqual(['already-paid', false]);
+      expect(await stateOf(invoice, headers)).toEqual({ state: 'already-paid', version: 3 });
+    }
+    expect(await stateOf(invoice, cookieOf(payment.reference))).toEqual({ state: 'succeeded', version: 3 });
+  });
+
+  test('nor of a partner’s, whose customer’s name is not even kept', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
+    await tell(PaymentSucceededV1, payment);
+    const { text } = await open(invoice, cookieOf(payment.reference));
+    expect([shownOn(text), text.includes(payment.paymentReference)]).toEqual(['already-paid', false]);
+    const kept = await gateway.dataSource.query<object[]>(
+      `SELECT snapshot FROM invoice_payments WHERE invoice_reference = $1`,
+      [invoice.payableId],
+    );
+    expect([kept.length, JSON.stringify(kept).includes('Nkosi')]).toEqual([1, false]);
+  });
+
+  test('why a card was declined is told to its payer alone; the others may go on, at the next try', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const failed = aPayment(invoice, { version: 3, state: 'failed' });
+    await tell(PaymentFailedV1, failed);
+    const mine = (await open(invoice, cookieOf(failed.reference))).text;
+    expect([shownOn(mine), mine.includes('There is not enough money on this card')]).toEqual(['declined', true]);
+    expect(mine).not.toContain('was given back to your card');
+    const { text } = await open(invoice);
+    expect([shownOn(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
+    expect(await stateOf(invoice)).toEqual({ state: 'open', version: 3 });
+  });
+
+  test('nobody is led to another’s bank, and a charge that was given back is told to whom it was given', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const waiting = aPayment(invoice, {
+      version: 3,
+      state: 'verificationRequired',
+      verificationUrl: 'https://bank.example/challenges/1',
+      verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
+    });
+    await tell(PaymentVerificationRequiredV1, { ...waiting, payable: { ...waiting.payable, state: 'open' } });
+    expect(shownOn((await open(invoice, cookieOf(waiting.reference))).text)).toBe('verification');
+    const { text } = await open(invoice);
+    expect([shownOn(text), text.includes('bank.example')]).toEqual(['open', false]);
+
+    const late = { ...waiting, state: 'failed' as const, reversedUTCDate: gateway.clock.nowISO() };
+    await tell(PaymentReversedV1, late);
+    const told = async (headers: Record<string, string>) =>
+      (await open(invoice, headers)).text.includes('was given back to your card');
+    expect([await told(cookieOf(waiting.reference)), await told({})]).toEqual([true, false]);
+  });
+});
+
+describe('what can no longer be paid says so in words', () => {
+  test.each([
+    ['closed', 'cancelled'],
+    ['refused', 'refused'],
+  ] as const)('one that is %s', async (state, shown) => {
+    const invoice = await anInvoice(gateway, merchant);
+    const other = await anInvoice(gateway, merchant);
+    const { payableId } = invoice;
+    await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state, version: 2, tries: 0 }));
+    const { status, headers, text } = await open(invoice);
+    expect([status, headers['content-type'], shownOn(text)]).toEqual([200, 'text/html; charset=utf-8', shown]);
+    expect(text).not.toContain('Back to store');
+    expect(shownOn((await open(other)).text)).toBe('open');
+  });
+
+  test('one that has expired, to the millisecond; while somebody pays it is waited for', async () => {
+    const [invoice, paying] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
+    await tell(
+      PaymentProcessingV1,
+      aPayment(paying, {
+        version: 2,
+        state: 'processing',
+        modifiedUTCDate: gateway.clock.later(3_600_000).toISOString(),
+      }),
+    );
+    gateway.clock.advance(3_599_999);
+    expect(shownOn((await open(invoice)).text)).toBe('open');
+    gateway.clock.advance(1);
+    expect([shownOn((await open(invoice)).text), shownOn((await open(paying)).text)]).toEqual([
+      'expired',
+      'processing',
+    ]);
+  });
+
+  test('what is not of a merchant that is known', async () => {
+    const invoice = await anInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
+    expect((await open(invoice)).status).toBe(404);
+  });
+});
+
+describe('the tries of the page', () => {
+  const fail = async (invoice: Payable, version: number, over: Partial<Payment> = {}) =>
+    tell(PaymentFailedV1, aPayment(invoice, { version, tries: version - 2, state: 'failed', ...over }));
+
+  test('are five, however many partners have had; then nothing is sent to be charged', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    for (let version = 3; version < 7; version++) await fail(invoice, version);
+    for (let version = 7; version < 10; version++) await fail(invoice, version, { partner: PARTNER });
+    expect((await stateOf(invoice)).state).toBe('open');
+    const sent = await charges(() => refused('payable.closed'));
+    await fail(invoice, 10);
+    expect((await stateOf(invoice)).state).toBe('refused');
+    expect((await press(invoice, { try: 9 })).status).toBe(409);
+    expect(sent).toEqual([]);
+  });
+
+  test('count what has failed, and not a payer who is just at the bank', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    for (let version = 3; version < 7; version++) await fail(invoice, version);
+    const waiting = aPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
+    await tell(PaymentVerificationRequiredV1, { ...waiting, payable: { ...waiting.payable, state: 'open' } });
+    expect((await stateOf(invoice)).state).toBe('open');
+  });
+
+  test('are bounded for those at the bank too: ten that wait, and nothing more is sent; a partner’s do not count', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const wait = async (version: number, over: Partial<Payment> = {}) => {
+      const waiting = aPayment(invoice, { version, tries: version - 2, state: 'verificationRequired', ...over });
+      await tell(PaymentVerificationRequiredV1, { ...waiting, payable: { ...waiting.payable, state: 'open' } });
+    };
+    for (let version = 3; version < 12; version++) await wait(version);
+    for (let version = 12; version < 15; version++) await wait(version, { partner: PARTNER });
+    expect((await stateOf(invoice)).state).toBe('open');
+    const sent = await charges(paidBy);
+    await wait(15);
+    expect((await stateOf(invoice)).state).toBe('refused');
+    expect((await press(invoice, { try: 14 })).status).toBe(409);
+    expect(sent).toEqual([]);
+  });
+
+  test('a repeat of the last one is asked about all the same', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    for (let version = 3; version < 7; version++) await fail(invoice, version);
+    const reference = randomUUID();
+    await fail(invoice, 7, { reference });
+    const sent = await charges(paidBy);
+    await press(invoice, { reference, try: 5 });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('are not more than those of the invoice', async () => {
+    const invoice = await anInvoice(gateway, merchant, { triesMax: 2 });
+    await fail(invoice, 3, { partner: PARTNER });
+    expect((await stateOf(invoice)).state).toBe('open');
+    await fail(invoice, 4, { partner: PARTNER });
+    expect((await stateOf(invoice)).state).toBe('refused');
+  });
+});
+
+describe('events that come late or in another order', () => {
+  test('a payment that has overtaken its invoice', async () => {
+    const created = anInvoiceCreated(gateway, merchant);
+    await tell(PaymentSucceededV1, aPayment(created.payable, { version: 3 }));
+    await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
+    expect((await stateOf(created.payable)).state).toBe('already-paid');
+  });
+
+  test('an older one changes nothing', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const paid = aPayment(invoice, { version: 3 });
+    await tell(PaymentSucceededV1, paid);
+    await tell(PaymentProcessingV1, {
+      ...paid,
+      state: 'processing',
+      payable: { ...paid.payable, state: 'reserved', version: 2 },
+    });
+    const { payableId } = invoice;
+    await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state: 'closed', version: 2, tries: 0 }));
+    expect(await stateOf(invoice)).toEqual({ state: 'already-paid', version: 3 });
+  });
+
+  test('a close that has overtaken it: whoever presses Pay is refused, and from then on the page says so', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const { payableId } = invoice;
+    await charges(() => refused('payable.closed'));
+    await gateway.checks(() => ({ ok: true, reply: [] }));
+    await gateway.responds(FindPayableV1, () => ({
+      ok: true,
+      reply: { payable: { payableId, state: 'closed', version: 2, tries: 0 } },
+    }));
+    expect((await press(invoice)).status).toBe(409);
+    expect((await stateOf(invoice)).state).toBe('cancelled');
+  });
+
+  test('and the same of one that a partner has paid; without an answer it is refused all the same', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    await charges(() => refused('payable.paid'));
+    await gateway.checks(() => refused('service.not-ready'));
+    expect((await press(invoice)).status).toBe(409);
+    expect((await stateOf(invoice)).state).toBe('open');
+    await gateway.checks(() => ({ ok: true, reply: [aPayment(invoice, { version: 3, partner: PARTNER })] }));
+    await gateway.responds(FindPayableV1, () => ({ ok: true, reply: {} }));
+    expect((await press(invoice)).status).toBe(409);
+    expect((await stateOf(invoice)).state).toBe('already-paid');
+  });
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { ChargeCard } from '@svc/contracts';
+import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
+
+const PROXY = '127.0.0.1';
+const BROWSER = {
+  language: 'af-x-karoo',
+  screenWidth: 1441,
+  screenHeight: 901,
+  colorDepth: 24,
+  timeZoneOffsetMinutes: -120,
+};
+const HEADERS = {
+  accept: 'text/karoo, */*',
+  'user-agent': 'Karoobrowser/7',
+  'x-forwarded-for': '192.0.2.1, 203.0.113.7',
+};
+
+let gateway: Gateway;
+let commands: ChargeCard[];
+beforeAll(async () => {
+  gateway = await startGateway({ SVC_TRUSTED_PROXIES: PROXY });
+  await gateway.charges((command) => {
+    commands.push(command);
+    return { ok: true, reply: aPayment(command.payable, { reference: command.reference, version: 3 }) };
+  });
+});
+beforeEach(() => (commands = []));
+afterAll(() => gateway.stop());
+
+async function pay(browser: unknown): Promise<number> {
+  const sessionId = await gateway.createSession(await gateway.aMerchant());
+  const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', browser };
+  return (await gateway.call('POST', `/pay/${sessionId}/payments`, { headers: HEADERS, payload })).status;
+}
+
+test('a charge carries the address that the trusted proxy saw, and what headers and script say of the browser', async () => {
+  expect(await pay(BROWSER)).toBe(200);
+  expect(commands.map(({ payer }) => payer)).toEqual([
+    {
+      address: '203.0.113.7',
+      browser: {
+        acceptHeader: 'text/karoo, */*',
+        userAgent: 'Karoobrowser/7',
+        ...BROWSER,
+        javaScriptEnabled: true,
+      },
+    },
+  ]);
+});
+
+test.each([
+  [null],
+  ['x'.repeat(10_000)],
+  [[BROWSER]],
+  [{ language: {}, screenWidth: -1, screenHeight: '900', colorDepth: 1e9, timeZoneOffsetMinutes: null }],
+  [{ ...BROWSER, language: 'x'.repeat(10_000) }],
+])('browser data that make no sense stop no payment', async (browser) => {
+  expect(await pay(browser)).toBe(200);
+  expect(commands).toHaveLength(1);
+  expect(JSON.stringify(commands[0]!.payer).length).toBeLessThan(400);
+});
+
+test('they stand in no table of the gateway', async () => {
+  await pay(BROWSER);
+  const tables = await gateway.dataSource.query<{ name: string }[]>(
+    `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
+  );
+  const containing = async (text: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await gateway.dataSource.query<unknown[]>(
+        `SELECT 1 FROM "${name}" t WHERE t::text LIKE '%' || $1 || '%' LIMIT 1`,
+        [text],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  };
+  expect(await containing('order-17')).toContain('sessions');
+  for (const text of ['203.0.113.7', 'Karoobrowser', 'text/karoo', 'af-x-karoo'])
+    expect(await containing(text)).toEqual([]);
+});

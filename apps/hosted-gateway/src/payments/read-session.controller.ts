@@ -1,0 +1,42 @@
+import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { AuthenticatedSite } from '@svc/auth';
+import type { SessionResponse } from '@svc/contracts';
+import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { HostedGatewayConfig } from '../config.js';
+import { AskForNews } from '../pay/ask-for-news.js';
+import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
+import { redirectUrlOf, sessionState } from '../sessions/session.js';
+import { SessionRepository } from '../sessions/session.repository.js';
+import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
+
+/** What became of a session: whether it can still be paid, and what it was made for (an extension, beside H2). */
+@Controller(['api/v3.1/sessions', 'api/v3/sessions'])
+@UseGuards(SiteGuard, KeylessLimit)
+@SkipThrottle({ payments: true })
+export class ReadSessionController {
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(AskForNews) private readonly askForNews: AskForNews,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
+  ) {}
+
+  @Get(':sessionId')
+  async get(@CallingSite() site: AuthenticatedSite, @Param('sessionId') id: string): Promise<SessionResponse> {
+    const found = isUuid(id) ? await this.sessions.findOwnedWithPayments(site, id) : undefined;
+    if (!found) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    const session = await this.askForNews.about(found);
+    const { sessionId, requestId, merchantOrderId, amount, currencyISOCode } = session;
+    return {
+      sessionId,
+      redirectUrl: redirectUrlOf(session, this.config.SVC_GATEWAY_URL),
+      sessionState: sessionState(session, this.clock.now()),
+      ...{ requestId, merchantOrderId, amount, currencyISOCode },
+      createdUTCDate: session.createdAt.toISOString(),
+      expiresUTCDate: session.expiresAt.toISOString(),
+      status: 'Success',
+      errors: [],
+    };
+  }
+}

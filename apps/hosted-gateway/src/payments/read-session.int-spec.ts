@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { PayableClosedV1 } from '@svc/contracts';
+import { anEvent } from '@svc/testing';
+import { aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+
+let gateway: Gateway;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await startGateway();
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+const create = (payload: unknown) => gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
+
+test('a repeat says what became of the session since; the first answer is as the interface has it', async () => {
+  const request = aSessionRequest();
+  const first = await create(request);
+  expect(first.body).not.toHaveProperty('sessionState');
+  const { sessionId } = first.body as { sessionId: string };
+  const again = async () => (await create(request)).body as Record<string, unknown>;
+  expect(await again()).toEqual({ ...first.body, sessionState: 'open' });
+  await gateway.deliver(
+    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, tries: 0 }),
+  );
+  expect(await again()).toEqual({ ...first.body, sessionState: 'cancelled' });
+});
+
+test('what became of a session is read by its site, with what it was made for', async () => {
+  const request = aSessionRequest();
+  const { sessionId, redirectUrl } = (await create(request)).body as { sessionId: string; redirectUrl: string };
+  const read = (id: string) => gateway.call('GET', `/api/v3.1/sessions/${id}`, { headers: merchant.headers });
+  const { status, body } = await read(sessionId);
+  expect([status, body]).toEqual([
+    200,
+    {
+      sessionId,
+      redirectUrl,
+      sessionState: 'open',
+      requestId: request['requestId'],
+      merchantOrderId: 'order-17',
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+      expiresUTCDate: '2026-03-01T10:30:00.000Z',
+      status: 'Success',
+      errors: [],
+    },
+  ]);
+  await gateway.deliver(
+    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, tries: 0 }),
+  );
+  expect((await read(sessionId)).body.sessionState).toBe('cancelled');
+  for (const id of [randomUUID(), 'x']) {
+    const unknown = await read(id);
+    expect([unknown.status, unknown.body.status]).toEqual([404, 'NotFound']);
+  }
+});

@@ -1,0 +1,62 @@
+/** How the invoices of tills are looked up, in tables that have grown and were never analysed: as a connection plans it once. */
+import { planOf } from '@svc/testing';
+import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { anInvoice, anInvoiceCreated } from '../../test/till-invoices.js';
+import { TillInvoiceRepository } from './till-invoice.repository.js';
+
+const ROWS = 20_000;
+
+let gateway: Gateway;
+let invoices: TillInvoiceRepository;
+let merchant: Awaited<ReturnType<Gateway['aMerchant']>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  invoices = gateway.service.app.get(TillInvoiceRepository);
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+async function fillTables(): Promise<void> {
+  for (const table of ['known_till_codes', 'invoice_payments'])
+    await gateway.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+  const numbers = `generate_series(1, ${ROWS}) AS number`;
+  await gateway.dataSource.query(
+    `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at, invoice_reference, mode, site_reference,
+                                   tries_max, payable_state, payable_version, tries)
+     SELECT lpad(number::text, 20, '0'), 1, 1, 1, 'ZAR', now(), gen_random_uuid(), 'test', 'T', 100, 'open', 1, 0 FROM ${numbers}`,
+  );
+  await gateway.dataSource.query(
+    `INSERT INTO invoice_payments (payment_reference, invoice_reference, snapshot, accepted_at, version)
+     SELECT number, gen_random_uuid(), '{}', now(), 2 FROM ${numbers}`,
+  );
+}
+
+/** Every table is read by an index. */
+const WHOLE = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
+
+describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => {
+  beforeAll(async () => {
+    if (which !== 'empty') await fillTables();
+  });
+
+  test.each<[string, (payable: Awaited<ReturnType<typeof anInvoice>>) => Promise<unknown>, RegExp]>([
+    ['by its code', ({ source }) => invoices.findByCode(source.code), /Index Cond: \(code = /],
+    ['by its reference', ({ payableId }) => invoices.find(payableId), /known_till_codes_by_invoice/],
+    ['with its versions', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
+    [
+      'for its payments',
+      (payable) => invoices.keepPayments([aPayment(payable, { version: 3 })]),
+      /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
+    ],
+    [
+      'to be made, with what has overtaken it',
+      () => invoices.keepInvoices([anInvoiceCreated(gateway, merchant)]),
+      /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
+    ],
+  ])('an invoice is looked up %s, in an index', async (_, look, index) => {
+    const invoice = await anInvoice(gateway, merchant);
+    const plan = await planOf(gateway.dataSource, () => look(invoice));
+    expect(plan).toMatch(index);
+    expect(plan).not.toMatch(WHOLE);
+  });
+});

@@ -1,0 +1,64 @@
+import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
+import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { anInvoice } from '../../test/till-invoices.js';
+import { TillInvoiceRepository } from './till-invoice.repository.js';
+
+let gateway: Gateway;
+let invoices: TillInvoiceRepository;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await startGateway();
+  invoices = gateway.service.app.get(TillInvoiceRepository);
+  merchant = await gateway.aMerchant();
+});
+afterAll(() => gateway.stop());
+
+/** Where the rows of an invoice and its payments are: somewhere else after each update. */
+const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
+  gateway.dataSource.query(
+    `SELECT ctid::text FROM known_till_codes WHERE invoice_reference = $1
+     UNION ALL SELECT ctid::text FROM invoice_payments WHERE invoice_reference = $1`,
+    [payableId],
+  );
+
+test('what is known already is not written again, and an older report changes nothing', async () => {
+  const invoice = await anInvoice(gateway, merchant);
+  const { payableId } = invoice;
+  const paid = aPayment(invoice, { version: 3 });
+  await invoices.keepPayments([paid]);
+  const before = await rowsOf(invoice);
+  expect(before).toHaveLength(2);
+  for (const version of [2, 3]) {
+    await invoices.keepPayments([{ ...paid, payable: { ...paid.payable, version } }]);
+    await invoices.keepPayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
+  }
+  expect(await rowsOf(invoice)).toEqual(before);
+  expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
+});
+
+test('of a batch the newest of each payment and invoice stays, in whatever order they come', async () => {
+  for (const reversed of [false, true]) {
+    const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
+    const begun = aPayment(one, { version: 2, state: 'processing' });
+    const paid = { ...aPayment(one, { version: 3 }), paymentReference: begun.paymentReference };
+    const told = [begun, paid, aPayment(other, { version: 2, state: 'processing' })];
+    await invoices.keepPayments(reversed ? told.toReversed() : told);
+    expect(await invoices.find(one.payableId)).toMatchObject({
+      payableState: 'paid',
+      payments: [{ state: 'success' }],
+    });
+    expect(await invoices.find(other.payableId)).toMatchObject({ payableState: 'reserved', tries: 1 });
+  }
+});
+
+test.each([[[3, 7]], [[7, 3]]])(
+  'payments come newest first, also those of one moment, told as %j',
+  async (versions) => {
+    const invoice = await anInvoice(gateway, merchant);
+    const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
+    await invoices.keepPayments([older]);
+    for (const version of versions) await invoices.keepPayments([aPayment(invoice, { version, state: 'failed' })]);
+    const { payments } = (await invoices.findByCode(invoice.source.code))!;
+    expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
+  },
+);

@@ -1,0 +1,164 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AnyPaymentSnapshot,
+  DEFAULT_MINIMUM_AMOUNT,
+  type InvoiceCreated,
+  type PayableSnapshot,
+} from '@svc/contracts';
+import { isOwnCode } from '@svc/kernel';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { InvoicePayment, TillInvoice } from './till-invoice.js';
+
+const FIND = `
+  SELECT c.invoice_reference AS "invoiceReference", c.code, c.mode, c.merchant_id AS "merchantId", c.site_id AS "siteId",
+         (SELECT s.merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName",
+         c.site_reference AS "siteReference", c.external_reference AS "externalReference", c.amount, c.currency AS "currencyISOCode", coalesce(c.line_items, '[]') AS "lineItems", c.expires_at AS "expiresAt",
+         c.tries_max AS "triesMax", c.payable_state AS "payableState", c.payable_version AS "payableVersion", c.tries,
+         coalesce((SELECT m.features FROM known_merchants m WHERE m.merchant_id = c.merchant_id), '{}') AS features,
+         coalesce((SELECT m.minimum_amount FROM known_merchants m WHERE m.merchant_id = c.merchant_id), ${DEFAULT_MINIMUM_AMOUNT}) AS "minimumAmount",
+         ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
+                           ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END
+                 FROM invoice_payments p WHERE p.invoice_reference = c.invoice_reference
+                ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments
+    FROM known_till_codes c`;
+
+const KEEP_PAYMENTS = `
+  WITH told AS (
+    SELECT value AS snapshot, value->>'paymentReference' AS payment_reference,
+           (value#>>'{source,invoiceReference}')::uuid AS invoice_reference, (value->>'paymentUTCDate')::timestamptz AS accepted_at,
+           (value#>>'{payable,version}')::bigint AS version
+      FROM unnest($1::jsonb[]) AS value
+  ), payment AS (
+    INSERT INTO invoice_payments AS kept (payment_reference, invoice_reference, snapshot, accepted_at, version)
+    SELECT payment_reference, invoice_reference, snapshot, accepted_at, version FROM told
+    ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
+     WHERE kept.version < excluded.version
+  )
+  UPDATE known_till_codes c
+     SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
+    FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(invoice_reference, state, version, tries)
+   WHERE c.invoice_reference = newest.invoice_reference AND c.payable_version < newest.version`;
+
+/** The only place that reads and writes the invoices of tills and what is known of their payments. */
+@Injectable()
+export class TillInvoiceRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** For the payer, who owns nothing but its unguessable code. Not of a merchant whose events have not arrived: it has no name. */
+  findByCode(code: string): Promise<TillInvoice | undefined> {
+    return isOwnCode(code)
+      ? this.findOne('c.code = $1 AND c.invoice_reference IS NOT NULL', code)
+      : Promise.resolve(undefined);
+  }
+
+  /** By its reference, which no payer is asked for: for who has found the invoice by its code, or by that of its till. */
+  find(invoiceReference: string): Promise<TillInvoice | undefined> {
+    return this.findOne('c.invoice_reference = $1', invoiceReference);
+  }
+
+  /** An invoice that its payments have overtaken is as they left it. */
+  async keepInvoices(invoices: readonly InvoiceCreated[]): Promise<void> {
+    const rows = invoices.map(({ payable, lineItems }) => ({
+      code: payable.source.code,
+      merchantId: payable.merchantId,
+      siteId: payable.siteId,
+      amount: payable.amount,
+      currency: payable.currencyISOCode,
+      expiresAt: payable.expiresAt,
+      invoiceReference: payable.payableId,
+      mode: payable.mode,
+      siteReference: payable.source.siteReference,
+      externalReference: payable.source.externalReference,
+      lineItems,
+      triesMax: payable.triesMax,
+    }));
+    await this.dataSource.query(
+      `INSERT INTO known_till_codes AS kept (code, merchant_id, site_id, amount, currency, expires_at, invoice_reference, mode,
+                                             site_reference, external_reference, line_items, tries_max, payable_state, payable_version, tries)
+       SELECT code, "merchantId", "siteId", amount, currency, "expiresAt", "invoiceReference", mode,
+              "siteReference", "externalReference", "lineItems", "triesMax",
+              coalesce(payment.state, 'open'), coalesce(payment.version, 1), coalesce(payment.tries, 0)
+         FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint, amount bigint, currency text,
+                "expiresAt" timestamptz, "invoiceReference" uuid, mode text, "siteReference" text, "externalReference" text,
+                "lineItems" jsonb, "triesMax" int)
+         LEFT JOIN LATERAL (SELECT snapshot #>> '{payable,state}' AS state, version, (snapshot #>> '{payable,tries}')::int AS tries
+                              FROM invoice_payments p WHERE p.invoice_reference = r."invoiceReference"
+                             ORDER BY version DESC LIMIT 1) AS payment ON true
+        ORDER BY code
+       ON CONFLICT (code) DO NOTHING`,
+      [JSON.stringify(rows)],
+    );
+  }
+
+  /**
+   * Takes over what payment-processor said of payments, in one statement: each payment and each invoice keeps the newest version it
+   * was told of, so it may be told twice, late or out of order. In the order of the references, so that two statements never wait
+   * for each other in a circle.
+   */
+  async keepPayments(payments: readonly InvoicePayment[]): Promise<void> {
+    if (payments.length === 0) return;
+    const newest = newestOf(payments, ({ source }) => source.invoiceReference);
+    await this.dataSource.query(KEEP_PAYMENTS, [
+      newestOf(payments, ({ paymentReference }) => paymentReference).map(withoutCustomer),
+      newest.map(({ source }) => source.invoiceReference),
+      newest.map(({ payable }) => payable.state),
+      newest.map(({ payable }) => payable.version),
+      newest.map(({ payable }) => payable.tries),
+    ]);
+  }
+
+  /** Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. */
+  async keepReversals(payments: readonly InvoicePayment[]): Promise<void> {
+    if (payments.length === 0) return;
+    await this.dataSource.query(
+      `INSERT INTO invoice_payments AS kept (payment_reference, invoice_reference, snapshot, accepted_at, version, reversed_at)
+       SELECT value->>'paymentReference', (value#>>'{source,invoiceReference}')::uuid, value - 'reversedUTCDate',
+              (value->>'paymentUTCDate')::timestamptz, (value#>>'{payable,version}')::bigint, (value->>'reversedUTCDate')::timestamptz
+         FROM unnest($1::jsonb[]) AS value
+       ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`,
+      [newestOf(payments, ({ paymentReference }) => paymentReference).map(withoutCustomer)],
+    );
+  }
+
+  /** As {@link keepPayments}, for a payable that changed without a payment. */
+  async keepPayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
+    await connection.query(
+      `UPDATE known_till_codes SET payable_state = $2, payable_version = $3, tries = $4
+        WHERE invoice_reference = $1 AND payable_version < $3`,
+      [payable.payableId, payable.state, payable.version, payable.tries],
+    );
+  }
+
+  /** Versions of the invoices that somebody watches, for all of them in one look. */
+  async versionsOf(invoiceReferences: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.dataSource.query<{ id: string; version: number }[]>(
+      `SELECT invoice_reference AS id, payable_version AS version FROM known_till_codes WHERE invoice_reference = ANY ($1::uuid[])`,
+      [invoiceReferences],
+    );
+    return new Map(rows.map(({ id, version }) => [id, version]));
+  }
+
+  private async findOne(condition: string, key: string): Promise<TillInvoice | undefined> {
+    const [row] = await this.dataSource.query<(Omit<TillInvoice, 'merchantName'> & { merchantName: string | null })[]>(
+      `${FIND} WHERE ${condition}`,
+      [key],
+    );
+    const merchantName = row?.merchantName;
+    return row && typeof merchantName === 'string' ? { ...row, merchantName } : undefined;
+  }
+}
+
+/** The newest of each key, in the order of the keys. */
+function newestOf(payments: readonly InvoicePayment[], key: (payment: InvoicePayment) => string): InvoicePayment[] {
+  const oldestFirst = payments.toSorted((one, other) => one.payable.version - other.payable.version);
+  const newest = [...new Map(oldestFirst.map((payment) => [key(payment), payment])).values()];
+  return newest.sort((one, other) => (key(one) < key(other) ? -1 : 1));
+}
+
+const NOBODY = { id: '', firstName: '', lastName: '' };
+
+/** That a partner made it is all that the page needs. */
+function withoutCustomer(payment: InvoicePayment): AnyPaymentSnapshot {
+  const { partner } = payment;
+  return partner ? { ...payment, partner: { ...partner, customer: NOBODY } } : payment;
+}

@@ -1,0 +1,70 @@
+import type {
+  AnyPaymentSnapshot,
+  InvoiceSource,
+  LineItem,
+  MerchantFeatures,
+  Mode,
+  PayableDescriptor,
+  PayableState,
+  PaymentSnapshot,
+} from '@svc/contracts';
+
+/** An invoice of a till, as its page needs it. */
+export interface TillInvoice {
+  /** UUID; also the id of its payable. */
+  readonly invoiceReference: string;
+  /** The 20 digits of its dynamic code (D5). */
+  readonly code: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly merchantName: string;
+  /** Point-of-sale till identifier. */
+  readonly siteReference: string;
+  /** The merchant's own reference. */
+  readonly externalReference: string | null;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  readonly lineItems: readonly LineItem[];
+  readonly expiresAt: Date;
+  readonly triesMax: number;
+  readonly payableState: PayableState;
+  readonly payableVersion: number;
+  /** Payments begun so far, whoever made them. */
+  readonly tries: number;
+  /** What the merchant lets payers choose; nothing until identity's event has arrived. */
+  readonly features: MerchantFeatures;
+  /** Cents. */
+  readonly minimumAmount: number;
+  /** Newest first. */
+  readonly payments: readonly AnyPaymentSnapshot[];
+}
+
+export type InvoicePayment = PaymentSnapshot<InvoiceSource>;
+
+export function isOfInvoice(payment: AnyPaymentSnapshot): payment is InvoicePayment {
+  return payment.source.kind === 'invoice';
+}
+
+/** The debt of an invoice, as code-decoder described it to payment-processor. */
+export function payableOfInvoice(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
+  const { invoiceReference, externalReference, siteReference, code } = invoice;
+  return {
+    payableId: invoiceReference,
+    mode: invoice.mode,
+    merchantId: invoice.merchantId,
+    siteId: invoice.siteId,
+    amount: invoice.amount,
+    currencyISOCode: invoice.currencyISOCode,
+    expiresAt: invoice.expiresAt.toISOString(),
+    triesMax: invoice.triesMax,
+    source: {
+      kind: 'invoice',
+      invoiceReference,
+      ...(externalReference === null ? {} : { externalReference }),
+      siteReference,
+      code,
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** What tests of the page's languages need. */
+import type { Messages } from '../src/languages/en.js';
+import type { Language } from '../src/languages/languages.js';
+
+/** Every text of a tree of messages, in its order. */
+export function textsOf(tree: unknown): string[] {
+  return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(textsOf);
+}
+
+/** Every text under its path, such as `form.pay`. */
+export function textsByPath(tree: object, parent = ''): Record<string, string> {
+  return Object.assign(
+    {},
+    ...Object.entries(tree).map(([key, value]: [string, unknown]) =>
+      typeof value === 'string' ? { [parent + key]: value } : textsByPath(value as object, `${parent}${key}.`),
+    ),
+  ) as Record<string, string>;
+}
+
+/** The places of a message that are filled in. */
+export function placesOf(message: string): string[] {
+  return (message.match(/\{\w+\}/g) ?? []).sort();
+}
+
+/** Each message in these brackets: what a page shows outside of them does not come from a language. */
+export const OPEN = '⟦';
+export const CLOSE = '⟧';
+
+function inBrackets<T>(tree: T): T {
+  if (typeof tree === 'string') return `${OPEN}${tree}${CLOSE}` as T;
+  if (Array.isArray(tree)) return tree.map(inBrackets) as T;
+  const entries = Object.entries(tree as object).map(([key, value]: [string, unknown]) => [key, inBrackets(value)]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** A language of brackets: English, so that a test can read it. */
+export function bracketed(messages: Messages): Language {
+  return { tag: 'en', direction: 'ltr', messages: { ...inBrackets(messages), format: messages.format } };
+}

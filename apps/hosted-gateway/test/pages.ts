@@ -1,0 +1,105 @@
+/** The payment page in every state, and what a test reads of it. */
+import { languageOf } from '../src/languages/languages.js';
+import type { PageFrame } from '../src/page-views/page-frame.js';
+import type {
+  ClosedPage,
+  GivenBack,
+  OrderShown,
+  PageAssets,
+  PaidPage,
+  PayablePage,
+  PayPageModel,
+  VerificationPage,
+} from '../src/page-views/pay-page-model.js';
+import { renderPayPage } from '../src/page-views/render-pay-page.js';
+
+const SCRIPT = { file: 'pay-0123456789abcdef.js', integrity: 'sha384-c2NyaXB0' };
+export const ASSETS: PageAssets = {
+  scripts: {
+    en: SCRIPT,
+    af: SCRIPT,
+    zu: { file: 'pay-00000000000000zu.js', integrity: 'sha384-enU=' },
+    xh: SCRIPT,
+    st: SCRIPT,
+  },
+  style: { content: 'h1{color:red}', integrity: 'sha384-c3R5bGU=' },
+};
+export const order: OrderShown = {
+  sessionId: '0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
+  callsPath: '/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
+  sessionVersion: 3,
+  merchantName: 'Karoo Coffee',
+  siteName: 'Online store',
+  merchantOrderId: 'order-1001',
+  amountCents: 12345,
+  currencyISOCode: 'ZAR',
+  customFields: [{ key: 'Beans', value: 'Ethiopia Guji' }],
+  backToStoreUrl: 'https://shop.example/cart?sessionId=1&merchantOrderId=order-1001',
+};
+export const open: PayablePage = {
+  ...order,
+  state: 'open',
+  try: 1,
+  triesLeft: 5,
+  expiresAt: '2026-11-20T18:33:36.123Z',
+  hasMoreTime: true,
+  encryptionKey: { kty: 'EC', crv: 'P-256', x: 'eHg', y: 'eXk', kid: 'card-1' },
+  madeAt: '2026-11-20T18:03:36.123Z',
+};
+export const declined: PayablePage = {
+  ...open,
+  state: 'declined',
+  try: 2,
+  triesLeft: 4,
+  decline: { errorReference: '11', message: 'Insufficient funds' },
+};
+export const succeeded: PaidPage = {
+  ...order,
+  state: 'succeeded',
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  charge: { cardLabel: '**** 4242', at: '2026-11-20T18:03:36.123Z' },
+  returnUrl: 'https://shop.example/thanks?paymentStatus=Success',
+};
+const { backToStoreUrl: _, ...orderWithoutWayBack } = order;
+export const verification: VerificationPage = {
+  ...orderWithoutWayBack,
+  charge: { cardLabel: '**** 3220', at: '2026-11-20T18:03:36.123Z' },
+  state: 'verification',
+  verificationUrl: 'https://bank.example/challenges/1?a=b&c=d',
+  until: '2026-11-20T18:18:36.123Z',
+  anotherCardUrl: '?sessionId=1&card=another',
+};
+export const givenBack: GivenBack[] = [
+  { amountCents: 9_900, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: '2026-11-20T18:04:36.123Z' },
+];
+export const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
+export const everyState: PayPageModel[] = [
+  open,
+  declined,
+  { ...order, state: 'processing', isLate: false },
+  { ...order, state: 'processing', isLate: true },
+  verification,
+  succeeded,
+  { ...succeeded, state: 'already-paid' },
+  ...closedStates.map((state) => ({ ...order, state })),
+  { state: 'till', merchantName: 'Karoo Coffee' },
+  { state: 'not-found' },
+  { state: 'not-found', isScanned: true },
+  { state: 'unavailable' },
+];
+
+const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 'sessionId=1' };
+
+export const render = (model: PayPageModel, frame: Partial<PageFrame> = {}): string =>
+  renderPayPage(model, ASSETS, { ...ENGLISH, ...frame });
+
+/** Without the links to the page in other languages, which each page has. */
+export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
+
+/** What a person reads: the document without its tags. */
+export const textOf = (html: string): string =>
+  html
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#39;|&#x27;/g, "'")
+    .replace(/\s+/g, ' ');

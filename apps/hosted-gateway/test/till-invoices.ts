@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type InvoiceCreated,
+  InvoiceCreatedV1,
+  type InvoiceSource,
+  type LineItem,
+  type MerchantChanged,
+  MerchantChangedV1,
+  type Mode,
+  type PayableDescriptor,
+  TillCodeMadeV1,
+} from '@svc/contracts';
+import { newOwnCode } from '@svc/kernel';
+import { anEvent } from '@svc/testing';
+import type { Gateway, Merchant } from './gateway.js';
+
+export interface InvoiceOptions {
+  readonly mode?: Mode;
+  readonly amount?: number;
+  readonly lineItems?: LineItem[];
+  readonly externalReference?: string;
+  readonly triesMax?: number;
+}
+
+/** An invoice of R 89.50 at till TILL-1, as code-decoder publishes it, alive for an hour. */
+export function anInvoiceCreated(
+  gateway: Gateway,
+  { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
+  { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17', lineItems }: InvoiceOptions = {},
+): InvoiceCreated {
+  const invoiceReference = randomUUID();
+  return {
+    payable: {
+      payableId: invoiceReference,
+      ...{ mode, merchantId, siteId, amount, triesMax },
+      currencyISOCode: 'ZAR',
+      expiresAt: gateway.clock.later(3_600_000).toISOString(),
+      source: { kind: 'invoice', invoiceReference, externalReference, siteReference: 'TILL-1', code: newOwnCode() },
+    },
+    origin: 'pos',
+    createdUTCDate: gateway.clock.nowISO(),
+    lineItems: lineItems ?? [{ name: 'Rooibos cappuccino', sku: 'RC', unitPrice: '4475', quantity: 2 }],
+  };
+}
+
+/** The same, and the gateway has been told. */
+export async function anInvoice(
+  gateway: Gateway,
+  merchant: Pick<Merchant, 'merchantId' | 'siteId'>,
+  options: InvoiceOptions = {},
+): Promise<PayableDescriptor<InvoiceSource>> {
+  const created = anInvoiceCreated(gateway, merchant, options);
+  await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
+  return created.payable;
+}
+
+/** The digits of a till's static code. */
+export async function aTill(gateway: Gateway, { merchantId, siteId }: Merchant): Promise<string> {
+  const code = newOwnCode();
+  const made = { code, mode: 'test' as const, merchantId, siteId, siteReference: 'TILL-1' };
+  await gateway.deliver(anEvent(TillCodeMadeV1, code, 1, made));
+  return code;
+}
+
+/** What identity says the merchant lets payers choose. */
+export async function changeMerchant(
+  gateway: Gateway,
+  { merchantId }: Pick<Merchant, 'merchantId'>,
+  version: number,
+  over: Partial<MerchantChanged>,
+): Promise<void> {
+  const merchant = { merchantId, name: 'Karoo Books', features: {}, grants: [], ...over };
+  await gateway.deliver(anEvent(MerchantChangedV1, String(merchantId), version, merchant));
+}

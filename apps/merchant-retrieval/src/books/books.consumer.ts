@@ -1,0 +1,57 @@
+import { Controller, Inject } from '@nestjs/common';
+import {
+  type DigestPage,
+  DigestRetrievalV1,
+  type DigestRequest,
+  type LinesPage,
+  type LinesRequest,
+  ListRetrievalV1,
+} from '@svc/contracts';
+import { Clock, invalidField } from '@svc/kernel';
+import { BookReader, MessagePattern } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { threeMonths } from '../payments/windows.js';
+import { RETENTION_MS } from '../stream/notice.repository.js';
+import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.js';
+
+/** A row whose time is over is removed or not written a moment later than the clock says here. */
+const SLACK_MS = 300_000;
+
+interface Book {
+  readonly reader: BookReader;
+  readonly keptSince: () => Date;
+}
+
+/** Answers what merchants read of a day, for reconciliation: their payments (`retrieval`) and the notices of streams (`stream`). */
+@Controller()
+export class BooksConsumer {
+  private readonly books: ReadonlyMap<string, Book>;
+
+  constructor(@Inject(DataSource) dataSource: DataSource, @Inject(Clock) clock: Clock) {
+    this.books = new Map<string, Book>([
+      [
+        'retrieval',
+        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
+      ],
+      ['stream', { reader: new BookReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
+    ]);
+  }
+
+  @MessagePattern(DigestRetrievalV1)
+  async digest(request: DigestRequest): Promise<DigestPage> {
+    const { reader, keptSince } = this.getBook(request.book);
+    const oldest = new Date(keptSince().getTime() + SLACK_MS);
+    return { ...(await reader.digests(request, request)), keptSince: oldest.toISOString() };
+  }
+
+  @MessagePattern(ListRetrievalV1)
+  async list(request: LinesRequest): Promise<LinesPage> {
+    return this.getBook(request.book).reader.lines(request, request, request);
+  }
+
+  private getBook(name: string): Book {
+    const book = this.books.get(name);
+    if (!book) throw invalidField('book', 'book must be retrieval or stream');
+    return book;
+  }
+}

@@ -1,0 +1,21 @@
+import { isoTime, numberOr0, uuidFrom } from '@svc/messaging';
+
+/** Final payments by paymentUTCDate. Names of customers are left out: they are neither money nor identity. */
+export const RETRIEVAL_BOOK = `
+  SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
+         jsonb_build_object(
+           'siteId', site_id, 'status', status, 'invoiceReference', invoice_reference, 'invoiceExternalReference', external_reference,
+           'currencyISOCode', currency, 'invoicedAmount', invoiced_amount, 'tipAmount', tip_amount, 'tenderedAmount', tendered_amount,
+           'siteReference', site_reference, 'vouchers', vouchers, 'paymentUTCDate', ${isoTime('payment_utc_date')},
+           'version', version) AS line
+    FROM payments
+   WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
+     AND payment_utc_date >= $1 AND payment_utc_date < $2`;
+
+/** Notices by the time in their id: paymentUTCDate, or the createdUTCDate of the refund. */
+export const STREAM_BOOK = `
+  SELECT mode, merchant_id, concat_ws('/', json ->> 'paymentReference', json #>> '{refund,refundReference}') AS key,
+         CASE WHEN type = 'payment' AND json ->> 'status' = '1' THEN ${numberOr0("json ->> 'tenderedAmount'")} ELSE 0 END AS amount,
+         false AS open, (json - 'customer') || jsonb_build_object('rowType', type, 'rowSiteId', site_id) AS line
+    FROM (SELECT mode, merchant_id, site_id, type, notice_json(body) AS json FROM notices
+           WHERE notice_id >= ${uuidFrom('$1')} AND notice_id < ${uuidFrom('$2')}) AS notice`;

@@ -1,0 +1,32 @@
+import { Controller, Inject } from '@nestjs/common';
+import {
+  type DigestPage,
+  type DigestRequest,
+  DigestHistoryV1,
+  type LinesPage,
+  type LinesRequest,
+  ListHistoryV1,
+} from '@svc/contracts';
+import { BookReader, MessagePattern } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { HISTORY_BOOK } from './history-book.js';
+
+/** Answers what the history has of a day, for reconciliation. */
+@Controller()
+export class BooksConsumer {
+  private readonly history: BookReader;
+
+  constructor(@Inject(DataSource) dataSource: DataSource) {
+    this.history = new BookReader(dataSource, HISTORY_BOOK);
+  }
+
+  @MessagePattern(DigestHistoryV1)
+  digest(request: DigestRequest): Promise<DigestPage> {
+    return this.history.digests(request, request);
+  }
+
+  @MessagePattern(ListHistoryV1)
+  list(request: LinesRequest): Promise<LinesPage> {
+    return this.history.lines(request, request, request);
+  }
+}

@@ -1,0 +1,15 @@
+import { isoTime } from '@svc/messaging';
+import { SERVING } from '../payments/payment.repository.js';
+
+/** Final payments by paymentUTCDate. Names of customers are left out: they are neither money nor identity. */
+export const HISTORY_BOOK = `
+  SELECT mode, coalesce(merchant_id, 0) AS merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,
+         jsonb_build_object(
+           'reference', reference, 'organisationId', organisation_id, 'customerId', coalesce(customer_id_as_sent, customer_id),
+           'customerKey', customer_id, 'state', state, 'currency', currency, 'invoicedAmount', invoiced_amount, 'amount', amount,
+           'tipAmount', tip_amount, 'processedAmount', processed_amount, 'paymentUTCDate', ${isoTime('payment_utc_date')},
+           'modifiedUTCDate', ${isoTime('modified_utc_date')}, 'methodType', method_type, 'methodLabel', method_label,
+           'errors', errors, 'merchantName', merchant_name, 'siteReference', site_reference,
+           'invoiceReference', invoice_reference, 'invoiceExternalReference', invoice_external_reference, 'version', version) AS line
+    FROM payments
+   WHERE generation = ${SERVING} AND payment_utc_date >= $1 AND payment_utc_date < $2 AND state IN ('success', 'failed')`;

@@ -1,0 +1,169 @@
+/** An invoice of a till that is paid on its page: the terms of its merchant, and whoever else pays it at the same moment. */
+import { randomUUID } from 'node:crypto';
+import {
+  type AnyPaymentSnapshot,
+  type MerchantFeatures,
+  paymentNotificationOf,
+  PaymentProcessingV1,
+  PaymentSucceededV1,
+} from '@svc/contracts';
+import { anInvoicePayable, aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+
+let processor: Processor;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.stop());
+
+const anInvoice = async (features: MerchantFeatures = {}, over: { minimumAmount?: number } = {}) =>
+  openInvoice(processor, await aMerchant(processor, { features, ...over }));
+const paymentsOf = (payableId: string): Promise<unknown[]> =>
+  processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
+const eventsOf = async (payableId: string): Promise<AnyPaymentSnapshot[]> =>
+  [...(await processor.published(PaymentProcessingV1)), ...(await processor.published(PaymentSucceededV1))]
+    .map(({ payload }) => payload)
+    .filter(({ payable }) => payable.payableId === payableId);
+
+test('is one payment of the till, of no organisation, as its merchant is told', async () => {
+  const invoice = await anInvoice();
+  const paid = await processor.payInvoice(invoice);
+  expect(paid).toMatchObject({
+    state: 'success',
+    ...{ invoicedAmount: 12_345, amount: 12_345, tipAmount: 0, processedAmount: 12_345 },
+    ...{ source: invoice.source, siteReference: 'TILL-1', merchantName: 'Karoo Books' },
+    payable: { state: 'paid', tries: 1 },
+  });
+  expect(paid.partner).toBeUndefined();
+  // The events say the same till: not the reference of the site, which is the web shop's.
+  expect((await eventsOf(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
+  expect(await processor.check(invoice)).toEqual([paid]);
+  expect(paymentNotificationOf(paid)).toMatchObject({
+    ...{ invoiceReference: invoice.payableId, invoiceExternalReference: 'inv-1', siteReference: 'TILL-1' },
+    ...{ status: 1, tenderedAmount: 12_345, vouchers: [], customer: { firstName: '', lastName: '' } },
+  });
+});
+
+test('with a tip and another amount where the merchant lets payers choose: that is charged, booked and told', async () => {
+  const invoice = await anInvoice({ tip: { enabled: true }, amount: { editable: true } });
+  const paid = await processor.payInvoice(invoice, { command: { amount: 10_000, tipAmount: 1_500 } });
+  expect(paid).toMatchObject({ invoicedAmount: 12_345, amount: 10_000, tipAmount: 1_500, processedAmount: 11_500 });
+  const transfers = await processor.dataSource.query<unknown[]>(
+    `SELECT kind, t.amount FROM transfers t JOIN payments USING (payment_id) WHERE payment_reference = $1`,
+    [paid.paymentReference],
+  );
+  expect(transfers).toEqual([{ kind: 'capture', amount: 11_500 }]);
+  expect((await eventsOf(invoice.payableId)).map(({ amount, tipAmount }) => [amount, tipAmount])).toEqual([
+    [10_000, 1_500],
+    [10_000, 1_500],
+  ]);
+});
+
+test('a tip is charged as well where the payer has to be verified first', async () => {
+  const invoice = await anInvoice({ tip: { enabled: true } });
+  const waiting = await processor.payInvoice(invoice, { card: CARDS.verified, command: { tipAmount: 155 } });
+  expect(waiting.state).toBe('verificationRequired');
+  await processor.answerChallenge(waiting, 'confirm');
+  expect(await processor.check(invoice)).toMatchObject([{ state: 'success', tipAmount: 155, processedAmount: 12_500 }]);
+});
+
+describe('is refused before anything is charged or recorded', () => {
+  const EDITABLE = { amount: { editable: true } };
+  test.each<[string, MerchantFeatures, { amount?: number; tipAmount?: number }, string]>([
+    ['a tip where none is taken', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
+    ['another amount where it is fixed', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
+    ['less than the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
+    [
+      'more than an acquirer takes',
+      { ...EDITABLE, tip: { enabled: true } },
+      { amount: 100_000_000_000, tipAmount: 1 },
+      'payment.not-accepted',
+    ],
+  ])('%s', async (_, features, command, code) => {
+    const invoice = await anInvoice(features);
+    await expect(processor.payInvoice(invoice, { command })).rejects.toMatchObject({ code });
+    expect(await paymentsOf(invoice.payableId)).toEqual([]);
+    expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+  });
+
+  test('the terms are those of its own merchant', async () => {
+    await aMerchant(processor, { features: { tip: { enabled: true } } });
+    const invoice = await anInvoice();
+    await expect(processor.payInvoice(invoice, { command: { tipAmount: 1 } })).rejects.toMatchObject({
+      code: 'payment.not-accepted',
+    });
+  });
+
+  test('one of a merchant that is not known yet: it is there in a moment', async () => {
+    const payable = anInvoicePayable({ merchantId: 999_999 });
+    await processor.open({ payable });
+    await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'service.not-ready' });
+  });
+
+  test('what is no reference', async () => {
+    await expect(processor.payInvoice(await anInvoice(), { reference: 'x' })).rejects.toMatchObject({
+      code: 'request.invalid',
+    });
+  });
+});
+
+test('a repeat is the same payment, also when the merchant has changed its mind since', async () => {
+  const merchant = await aMerchant(processor, { features: { tip: { enabled: true } } });
+  const invoice = await openInvoice(processor, merchant);
+  const press = { reference: randomUUID(), command: { tipAmount: 500 } };
+  const paid = await processor.payInvoice(invoice, press);
+  await aMerchant(processor, { merchantId: merchant.merchantId });
+  expect(await processor.payInvoice(invoice, press)).toEqual(paid);
+  expect(processor.charged().filter((reference) => reference === paid.paymentReference)).toHaveLength(1);
+});
+
+test('the same reference with another amount or tip is another request, and charges nothing', async () => {
+  const merchant = await aMerchant(processor, { features: { tip: { enabled: true }, amount: { editable: true } } });
+  const invoice = await openInvoice(processor, merchant);
+  const reference = randomUUID();
+  const paid = await processor.payInvoice(invoice, { reference, command: { tipAmount: 500 } });
+  const conflict = { code: 'request.idempotency-conflict' };
+  for (const command of [{ tipAmount: 0 }, { tipAmount: 500, amount: 10_000 }])
+    await expect(processor.payInvoice(invoice, { reference, command })).rejects.toMatchObject(conflict);
+  // Also where the merchant does not agree to it any more.
+  await aMerchant(processor, { merchantId: merchant.merchantId });
+  await expect(processor.payInvoice(invoice, { reference, command: { tipAmount: 400 } })).rejects.toMatchObject(
+    conflict,
+  );
+  expect(processor.charged().filter((charged) => charged === paid.paymentReference)).toHaveLength(1);
+});
+
+test('a session owes its whole amount, whatever a command says', async () => {
+  const session = aPayable();
+  const lowered = { amount: 1, tipAmount: 7 } as never;
+  await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
+    code: 'payable.mismatch',
+  });
+  expect(await processor.pay(session, { command: lowered })).toMatchObject({
+    ...{ state: 'success', amount: session.amount, tipAmount: 0, processedAmount: session.amount },
+  });
+});
+
+test('a phone and a partner at the same moment: one is charged, the other is told, each of twenty times', async () => {
+  const partner = await aPartner(processor);
+  const before = processor.charged().length;
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const invoice = await anInvoice();
+      const [phone, app] = await Promise.all([
+        processor.payInvoice(invoice).then(
+          ({ state }) => state,
+          ({ code }: { code: string }) => code,
+        ),
+        partner.pay(invoice).then(({ status }) => status),
+      ]);
+      return { won: Number(phone === 'success') + Number(app === 201), phone, app };
+    }),
+  );
+  expect(outcomes.map(({ won }) => won)).toEqual(Array(20).fill(1));
+  const told = ['success', 'payment.in-progress', 'payable.paid'];
+  for (const { phone, app } of outcomes) expect([told.includes(phone), [201, 409].includes(app)]).toEqual([true, true]);
+  expect(processor.charged()).toHaveLength(before + 20);
+});

@@ -1,0 +1,35 @@
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { metrics, type ObservableCallback } from '@opentelemetry/api';
+import { Clock } from '@svc/kernel';
+import { SealRepository } from './seal.repository.js';
+
+/** Reported where nothing can be sealed; an alarm is set far below it. */
+const NEVER_SEALED_SECONDS = 86_400;
+
+/** `svc.ledger.unsealed.age`: for how many seconds the oldest transfer that is not sealed has waited; 0 when there is none. */
+@Injectable()
+export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
+  private readonly age = metrics
+    .getMeter('@svc/payment-processor')
+    .createObservableGauge('svc.ledger.unsealed.age', { unit: 's' });
+  private readonly observe: ObservableCallback = async (result) => result.observe(await this.oldestUnsealedSeconds());
+
+  constructor(
+    @Inject(SealRepository) private readonly seals: SealRepository,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.age.addCallback(this.observe);
+  }
+
+  onModuleDestroy(): void {
+    this.age.removeCallback(this.observe);
+  }
+
+  private async oldestUnsealedSeconds(): Promise<number> {
+    if (await this.seals.isSealedElsewhere()) return NEVER_SEALED_SECONDS;
+    const oldest = await this.seals.oldestUnsealed();
+    return oldest ? Math.max(0, this.clock.now().getTime() - oldest.getTime()) / 1_000 : 0;
+  }
+}

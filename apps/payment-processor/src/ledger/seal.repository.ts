@@ -1,0 +1,169 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { namedStatement } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import { GENESIS_HASH, transferHash } from './transfer-hash.js';
+
+/** A seal that was just made. */
+export interface MadeSeal {
+  readonly sealNumber: number;
+  readonly transferCount: number;
+  /** When the oldest of its transfers was created. */
+  readonly oldest: Date;
+}
+
+/** A day whose transfers are all sealed. */
+export interface ClosedDay {
+  /** `2026-03-01`, UTC. */
+  readonly day: string;
+  /** The newest seal when the day was closed; 0 before the first one. */
+  readonly sealNumber: number;
+  /** Hex. */
+  readonly root: string;
+  /** ISO 8601 UTC. */
+  readonly closedUTCDate: string;
+}
+
+/** A day with the seals in which its transfers are: those after `afterSeal`, up to `sealNumber`. */
+export interface DayRange extends ClosedDay {
+  readonly afterSeal: number;
+}
+
+/** Appends seals and days. What it writes is checked by {@link VerifyLedger}. */
+@Injectable()
+export class SealRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there are none, or while another
+   * replica seals. The advisory lock saves work; the number of the seal is what makes two sealers append one seal.
+   */
+  async sealNext(transfersMax: number): Promise<MadeSeal | undefined> {
+    const values = SEAL.valuesOf({ transfersMax, now: this.clock.now() });
+    const [row] = await this.dataSource.query<MadeSeal[]>(SEAL.text, values);
+    return row;
+  }
+
+  /**
+   * Creation of the oldest transfer that is not sealed, also where an older transaction keeps it from being sealed. Looks at the
+   * next 10 000: transfers follow each other by seconds, whatever the order of their transactions.
+   */
+  async oldestUnsealed(): Promise<Date | undefined> {
+    const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [UNSEALED_MAX]);
+    return row?.oldest ?? undefined;
+  }
+
+  /**
+   * Whether the last seal is of a transaction that this server has not reached: the database was restored into another cluster,
+   * whose transaction ids begin lower. New transfers would be taken for sealed ones.
+   */
+  async isSealedElsewhere(): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `SELECT FROM (SELECT last_txid FROM ledger_seals ORDER BY seal_number DESC LIMIT 1) AS last
+        WHERE last_txid >= pg_snapshot_xmax(pg_current_snapshot())`,
+    );
+    return rows.length > 0;
+  }
+
+  /** Undefined before the first one. */
+  async lastClosedDay(): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ day: string }[]>(
+      `SELECT day::text FROM ledger_days ORDER BY day DESC LIMIT 1`,
+    );
+    return row?.day;
+  }
+
+  /** Closes each day from the one after the last closed day, or `until` where none is, to `until`. Returns those it has closed. */
+  async closeDays(until: string): Promise<ClosedDay[]> {
+    const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
+    const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
+    return rows.map(asClosedDay).toSorted((a, b) => (a.day < b.day ? -1 : 1));
+  }
+
+  /** The newest first. */
+  async listDays(limit: number): Promise<ClosedDay[]> {
+    const rows = await this.dataSource.query<ClosedDayRow[]>(
+      `SELECT ${CLOSED_DAY_COLUMNS} FROM ledger_days ORDER BY day DESC LIMIT $1`,
+      [limit],
+    );
+    return rows.map(asClosedDay);
+  }
+
+  /**
+   * Undefined while the day is not closed. Its transfers are sealed after it has begun, so they come after the seal of any
+   * earlier day that was closed by then.
+   */
+  async findDay(day: string): Promise<DayRange | undefined> {
+    const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
+      `SELECT ${CLOSED_DAY_COLUMNS},
+              (SELECT max(e.seal_number) FROM ledger_days e WHERE e.day < d.day AND e.closed_at <= d.day::timestamp AT TIME ZONE 'UTC') AS after
+         FROM ledger_days d WHERE day = $1`,
+      [day],
+    );
+    return row && { ...asClosedDay(row), afterSeal: row.after ?? 0 };
+  }
+}
+
+const SEAL_LOCK = 4_017_016;
+
+/** A parameter: planned for a small table, a number here would have all rows sorted. */
+const UNSEALED_MAX = 10_000;
+
+const SEAL = namedStatement(`WITH turn AS MATERIALIZED (
+         SELECT pg_try_advisory_xact_lock(${SEAL_LOCK}) AS is_ours
+       ), last AS MATERIALIZED (
+         SELECT known.* FROM turn CROSS JOIN LATERAL (
+                  (SELECT seal_number, hash, last_txid, last_position FROM ledger_seals ORDER BY seal_number DESC LIMIT 1)
+                  UNION ALL SELECT 0, ${GENESIS_HASH}, '0'::xid8, 0
+                  ORDER BY seal_number DESC LIMIT 1) AS known
+          WHERE turn.is_ours
+       ), next AS MATERIALIZED (
+         SELECT last.seal_number + 1 AS seal_number, last.hash AS previous_hash, found.*
+           FROM last CROSS JOIN LATERAL (
+             SELECT t.txid, t.position, t.transfer_id, t.created_at, ${transferHash('t')} AS hash FROM transfers t
+              WHERE (t.txid, t.position) > (last.last_txid, last.last_position) AND t.txid < pg_snapshot_xmin(pg_current_snapshot())
+              ORDER BY t.txid, t.position LIMIT $transfersMax) AS found
+       ), made AS (
+         INSERT INTO ledger_seals (seal_number, previous_hash, hash, last_txid, last_position, transfer_count, transfer_ids,
+                                   transfer_hashes, sealed_at)
+         SELECT seal_number, previous_hash, sha256(previous_hash || string_agg(hash, ''::bytea ORDER BY txid, position)),
+                (array_agg(txid ORDER BY txid DESC, position DESC))[1], (array_agg(position ORDER BY txid DESC, position DESC))[1],
+                count(*), array_agg(transfer_id ORDER BY txid, position), array_agg(hash ORDER BY txid, position), $now::timestamptz
+           FROM next GROUP BY seal_number, previous_hash
+         ON CONFLICT (seal_number) DO NOTHING
+         RETURNING seal_number, transfer_count
+       )
+       SELECT made.seal_number AS "sealNumber", made.transfer_count AS "transferCount",
+              (SELECT min(created_at) FROM next) AS oldest
+         FROM made`);
+
+const OLDEST_UNSEALED = `SELECT min(t.created_at) AS oldest
+         FROM (SELECT coalesce((SELECT last_txid FROM ledger_seals ORDER BY seal_number DESC LIMIT 1), '0'::xid8) AS txid,
+                      coalesce((SELECT last_position FROM ledger_seals ORDER BY seal_number DESC LIMIT 1), 0) AS position) AS last
+        CROSS JOIN LATERAL (SELECT u.created_at FROM transfers u WHERE (u.txid, u.position) > (last.txid, last.position)
+                             ORDER BY u.txid, u.position LIMIT $1) AS t`;
+
+const CLOSE_DAYS = namedStatement(`INSERT INTO ledger_days (day, seal_number, root, closed_at)
+       SELECT day::date, last.seal_number, last.hash, $now::timestamptz
+         FROM generate_series(coalesce((SELECT max(known.day) + 1 FROM ledger_days known), $until::date)::timestamp,
+                              $until::date::timestamp, '1 day') AS day
+        CROSS JOIN ((SELECT seal_number, hash FROM ledger_seals ORDER BY seal_number DESC LIMIT 1)
+                    UNION ALL SELECT 0, ${GENESIS_HASH} ORDER BY seal_number DESC LIMIT 1) AS last
+       ON CONFLICT (day) DO NOTHING
+       RETURNING day::text, seal_number, encode(root, 'hex') AS root, closed_at`);
+
+const CLOSED_DAY_COLUMNS = `day::text, seal_number, encode(root, 'hex') AS root, closed_at`;
+
+interface ClosedDayRow {
+  day: string;
+  seal_number: number;
+  root: string;
+  closed_at: Date;
+}
+
+function asClosedDay({ day, seal_number: sealNumber, root, closed_at: closedAt }: ClosedDayRow): ClosedDay {
+  return { day, sealNumber, root, closedUTCDate: closedAt.toISOString() };
+}

@@ -1,0 +1,12 @@
+/**
+ * SQL: SHA-256 of a row of `transfers`, over its canonical text: a JSON object of every column that is not null, as PostgreSQL
+ * writes jsonb, with `created_at` in microseconds since 1970. A column that is added later and is null in older rows leaves
+ * their hashes as they are.
+ */
+export function transferHash(alias: string): string {
+  const time = `jsonb_build_object('created_at', (extract(epoch FROM ${alias}.created_at) * 1000000)::bigint)`;
+  return `sha256(convert_to(jsonb_strip_nulls(to_jsonb(${alias}) || ${time})::text, 'UTF8'))`;
+}
+
+/** SQL: the hash before the first seal, 32 zero bytes. */
+export const GENESIS_HASH = `decode(repeat('00', 32), 'hex')`;

@@ -1,0 +1,152 @@
+import type { AnyPaymentSnapshot, FeeTerms, Voucher } from '@svc/contracts';
+import fc from 'fast-check';
+import { feeOf, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
+
+const PAYMENT = {
+  mode: 'live',
+  merchantId: 1001,
+  state: 'success',
+  amount: 1_000,
+  tipAmount: 0,
+  processedAmount: 1_000,
+  partner: { organisationId: 'o-1' },
+} as AnyPaymentSnapshot;
+const NO_FEE: FeeTerms = { basisPoints: 0, fixedAmount: 0 };
+const PAYABLE = 'live:merchant:1001:payable';
+const RECEIVABLE = 'live:acquirer:bank:receivable';
+const charged = (over: Partial<AnyPaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
+  paymentTransfers({ ...PAYMENT, ...over }, { acquirer: 'bank', feeTerms });
+
+describe('a payment that succeeded', () => {
+  test('the acquirer owes what it captured, the merchant is owed it, and owes the fee', () => {
+    expect(charged({}, { basisPoints: 290, fixedAmount: 150 })).toEqual([
+      { kind: 'capture', debit: RECEIVABLE, credit: PAYABLE, amount: 1_000 },
+      { kind: 'fee', debit: PAYABLE, credit: 'live:service:fees', amount: 179 },
+    ]);
+  });
+
+  test('has no transfer of nothing: neither fee nor capture', () => {
+    expect(charged({}).map(({ kind }) => kind)).toEqual(['capture']);
+    expect(charged({ processedAmount: 0 }, { basisPoints: 290, fixedAmount: 150 })).toEqual([]);
+  });
+
+  const vouchers: Voucher[] = [
+    { merchantLiable: true, amount: 5 },
+    { merchantLiable: false, amount: 7 },
+  ];
+  const redeemed = [
+    { kind: 'voucher', debit: 'live:merchant:1001:vouchers', credit: 'live:merchant:1001:redeemed', amount: 5 },
+    { kind: 'voucher', debit: 'live:service:vouchers', credit: PAYABLE, amount: 7 },
+  ];
+
+  test('a voucher is redeemed by the merchant that is liable for it, or paid by the service, without a fee', () => {
+    const onVouchersAlone = { processedAmount: 0, vouchers };
+    expect(charged(onVouchersAlone, { basisPoints: 290, fixedAmount: 150 })).toEqual(redeemed);
+    expect(paymentTransfers({ ...PAYMENT, ...onVouchersAlone })).toEqual(redeemed);
+    expect(charged({ vouchers }).slice(1)).toEqual(redeemed);
+  });
+
+  test('made elsewhere: the partner has the money, and owes it (P6)', () => {
+    const external = { kind: 'external', debit: 'live:organisation:o-1:receivable', credit: PAYABLE, amount: 1_000 };
+    expect(paymentTransfers(PAYMENT)).toEqual([external]);
+    expect(paymentTransfers({ ...PAYMENT, vouchers })).toEqual([external, ...redeemed]);
+  });
+});
+
+test.each(['failed', 'verificationRequired', 'processing'] as const)('a payment that is %s moves nothing', (state) => {
+  expect(charged({ state, vouchers: [{ merchantLiable: false, amount: 7 }] })).toEqual([]);
+  expect(paymentTransfers({ ...PAYMENT, state })).toEqual([]);
+});
+
+test('a refund takes back a part of the capture, between the same accounts (M5)', () => {
+  expect(refundTransfer(PAYMENT, 'bank', 9)).toEqual({ kind: 'refund', debit: PAYABLE, credit: RECEIVABLE, amount: 9 });
+});
+
+test('a late approval is what was asked of the acquirer, which holds it for the payer (H2)', () => {
+  const failed = { ...PAYMENT, state: 'failed', processedAmount: 0, tipAmount: 30, vouchers: [{ amount: 10 }] };
+  expect(lateApprovalTransfer(failed as AnyPaymentSnapshot, 'bank')).toEqual({
+    kind: 'lateApproval',
+    debit: RECEIVABLE,
+    credit: 'live:acquirer:bank:reversals',
+    amount: 1_020,
+  });
+});
+
+describe('a fee', () => {
+  test.each([
+    [0, 290, 0],
+    [17, 290, 0],
+    [18, 290, 1],
+    [50, 100, 1],
+    [49, 100, 0],
+    [100_000_000_000, 1_000, 10_000_000_000],
+  ])('of %d cents at %d basis points is %d: rounded half up', (amount, basisPoints, fee) => {
+    expect(feeOf(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
+    expect(feeOf(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
+  });
+
+  test('is at most half a cent from the exact share, never below it by more, and exact in whole numbers', () => {
+    const amounts = fc.integer({ min: 1, max: 200_000_000_000 });
+    const terms = fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) });
+    fc.assert(
+      fc.property(amounts, terms, (amount, { basisPoints, fixedAmount }) => {
+        const tenThousandths = BigInt(amount) * BigInt(basisPoints);
+        const share = BigInt(feeOf(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
+        expect(share - tenThousandths).toBeGreaterThan(-5_000n);
+        expect(share - tenThousandths).toBeLessThanOrEqual(5_000n);
+      }),
+    );
+  });
+});
+
+describe('the accounts of a day', () => {
+  const cents = fc.integer({ min: 0, max: 100_000 });
+  const trade = fc.record({
+    by: fc.constantFrom('card', 'external', 'late approval'),
+    processed: cents,
+    vouchers: fc.array(fc.record({ merchantLiable: fc.boolean(), amount: cents }), { maxLength: 3 }),
+    feeTerms: fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) }),
+    refunded: fc.array(cents, { maxLength: 2 }),
+    isReversed: fc.boolean(),
+  });
+  type Trade = typeof trade extends fc.Arbitrary<infer T> ? T : never;
+
+  function transfersOf({ by, processed, vouchers, feeTerms, refunded, isReversed }: Trade): Transfer[] {
+    const payment = { ...PAYMENT, amount: processed, processedAmount: processed, vouchers };
+    if (by === 'external') return paymentTransfers(payment);
+    if (by === 'late approval') {
+      const late = lateApprovalTransfer({ ...payment, vouchers: [] }, 'bank');
+      return isReversed ? [late, { ...late, kind: 'reversal', debit: late.credit, credit: late.debit }] : [late];
+    }
+    const refunds = refunded.map((amount) => refundTransfer(payment, 'bank', amount));
+    return [...paymentTransfers(payment, { acquirer: 'bank', feeTerms }), ...refunds];
+  }
+
+  const sum = (transfers: readonly Transfer[], kind: Transfer['kind'], account = ''): number =>
+    transfers
+      .filter((transfer) => transfer.kind === kind && `${transfer.debit} ${transfer.credit}`.includes(account))
+      .reduce((total, { amount }) => total + amount, 0);
+
+  test('balance: what the merchant is owed is payments, vouchers and external less refunds and fees', () => {
+    fc.assert(
+      fc.property(fc.array(trade, { maxLength: 30 }), (trades) => {
+        const transfers = trades.flatMap(transfersOf);
+        const balances = new Map<string, number>();
+        for (const { debit, credit, amount } of transfers) {
+          balances.set(debit, (balances.get(debit) ?? 0) - amount);
+          balances.set(credit, (balances.get(credit) ?? 0) + amount);
+        }
+        expect([...balances.values()].reduce((total, balance) => total + balance, 0)).toBe(0);
+
+        const [payments, refunds, fees] = (['capture', 'refund', 'fee'] as const).map((kind) => sum(transfers, kind));
+        const vouchers = sum(transfers, 'voucher', PAYABLE);
+        const net = payments! + vouchers + sum(transfers, 'external') - refunds! - fees!;
+        expect(balances.get(PAYABLE) ?? 0).toBe(net);
+
+        const late = sum(transfers, 'lateApproval') - sum(transfers, 'reversal');
+        expect(balances.get('live:acquirer:bank:reversals') ?? 0).toBe(late);
+        expect(balances.get(RECEIVABLE) ?? 0).toBe(0 - (payments! - refunds! + late));
+      }),
+    );
+  });
+});

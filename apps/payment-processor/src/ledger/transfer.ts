@@ -1,0 +1,108 @@
+import type { AnyPaymentSnapshot, FeeTerms } from '@svc/contracts';
+import { amountToProcess } from '../payments/payment.js';
+
+/** One movement of money between two accounts, so that the ledger balances by construction. */
+export interface Transfer {
+  readonly kind: 'capture' | 'fee' | 'external' | 'voucher' | 'refund' | 'lateApproval' | 'reversal';
+  readonly debit: string;
+  readonly credit: string;
+  /** Cents. */
+  readonly amount: number;
+}
+
+/** What took a payment's money: an acquirer, and what the merchant pays for it. */
+export interface Charge {
+  /** Name of the acquirer. */
+  readonly acquirer: string;
+  readonly feeTerms: FeeTerms;
+}
+
+/**
+ * The movements of a payment that has ended; none unless it succeeded. Without a charge the partner has the money and owes it
+ * (P6). A fee is for what an acquirer has taken alone, and is not given back with a refund (M5).
+ */
+export function paymentTransfers(payment: AnyPaymentSnapshot, charge?: Charge): Transfer[] {
+  if (payment.state !== 'success') return [];
+  const processed = payment.processedAmount;
+  const money = charge
+    ? [captureTransfer(payment, charge.acquirer), feeTransfer(payment, charge.feeTerms)]
+    : [externalTransfer(payment)];
+  return [...(processed > 0 ? money : []), ...voucherTransfers(payment)].filter(({ amount }) => amount > 0);
+}
+
+/** Cents: the fee of what an acquirer has taken, rounded half up. In whole numbers, all of them far below 2^53. */
+export function feeOf(processedAmount: number, { basisPoints, fixedAmount }: FeeTerms): number {
+  return Math.floor((processedAmount * basisPoints + 5_000) / 10_000) + fixedAmount;
+}
+
+/** Money given back (M5): the merchant is owed less, and the acquirer owes less, because it has paid the payer. */
+export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, amount: number): Transfer {
+  return {
+    kind: 'refund',
+    debit: merchantPayable(payment),
+    credit: acquirerReceivable(payment, acquirer),
+    amount,
+  };
+}
+
+/**
+ * An approval for a payment that has failed, or a second one for a payable (H2): the acquirer holds money that is the payer's.
+ * Its reversal is the same the other way round.
+ */
+export function lateApprovalTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfer {
+  return {
+    kind: 'lateApproval',
+    debit: acquirerReceivable(payment, acquirer),
+    credit: `${payment.mode}:acquirer:${acquirer}:reversals`,
+    amount: amountToProcess(payment),
+  };
+}
+
+function captureTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfer {
+  return {
+    kind: 'capture',
+    debit: acquirerReceivable(payment, acquirer),
+    credit: merchantPayable(payment),
+    amount: payment.processedAmount,
+  };
+}
+
+function feeTransfer(payment: AnyPaymentSnapshot, terms: FeeTerms): Transfer {
+  return {
+    kind: 'fee',
+    debit: merchantPayable(payment),
+    credit: `${payment.mode}:service:fees`,
+    amount: feeOf(payment.processedAmount, terms),
+  };
+}
+
+function externalTransfer(payment: AnyPaymentSnapshot): Transfer {
+  return {
+    kind: 'external',
+    debit: `${payment.mode}:organisation:${payment.partner?.organisationId}:receivable`,
+    credit: merchantPayable(payment),
+    amount: payment.processedAmount,
+  };
+}
+
+/**
+ * What vouchers covered. A voucher that the merchant is liable for moves nothing to it: it has redeemed what it had promised.
+ * Any other is the service's to pay.
+ */
+function voucherTransfers(payment: AnyPaymentSnapshot): Transfer[] {
+  const { mode, merchantId, vouchers = [] } = payment;
+  const merchant = `${mode}:merchant:${merchantId}`;
+  return vouchers.map(({ merchantLiable, amount }) =>
+    merchantLiable
+      ? { kind: 'voucher', debit: `${merchant}:vouchers`, credit: `${merchant}:redeemed`, amount }
+      : { kind: 'voucher', debit: `${mode}:service:vouchers`, credit: merchantPayable(payment), amount },
+  );
+}
+
+function acquirerReceivable({ mode }: AnyPaymentSnapshot, acquirer: string): string {
+  return `${mode}:acquirer:${acquirer}:receivable`;
+}
+
+function merchantPayable({ mode, merchantId }: AnyPaymentSnapshot): string {
+  return `${mode}:merchant:${merchantId}:payable`;
+}

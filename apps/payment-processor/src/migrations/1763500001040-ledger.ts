@@ -1,0 +1,68 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Transfers name their merchant and mode, so that a statement can be made of them, and their place in the order of commits, so
+ * that they can be sealed. Transfers of earlier releases count as committed by this migration.
+ */
+export class Ledger1763500001040 implements MigrationInterface {
+  readonly name = 'Ledger1763500001040';
+
+  async up(db: QueryRunner): Promise<void> {
+    // Before the columns that rewrite the table: a row that this transaction has written has its foreign keys checked again.
+    await db.query(`
+      SET LOCAL statement_timeout = '30min';
+      ALTER TABLE transfers
+        ADD COLUMN mode        text   CONSTRAINT transfers_mode CHECK (mode IN ('test', 'live')),
+        ADD COLUMN merchant_id bigint;
+      ALTER TABLE transfers DISABLE TRIGGER transfers_append_only;
+      UPDATE transfers t SET mode = y.mode, merchant_id = y.merchant_id
+        FROM payments p JOIN payables y ON y.payable_id = p.payable_id WHERE p.payment_id = t.payment_id;
+      ALTER TABLE transfers ENABLE TRIGGER transfers_append_only;
+
+      ALTER TABLE transfers
+        ALTER COLUMN mode SET NOT NULL,
+        ALTER COLUMN merchant_id SET NOT NULL,
+        ADD COLUMN attempt_id uuid   CONSTRAINT transfers_attempt_id REFERENCES attempts (attempt_id),
+        ADD COLUMN txid       xid8   NOT NULL DEFAULT pg_current_xact_id(),
+        ADD COLUMN position   bigint GENERATED ALWAYS AS IDENTITY,
+        DROP CONSTRAINT transfers_kind,
+        ADD CONSTRAINT transfers_kind CHECK (kind IN ('capture', 'fee', 'external', 'voucher', 'refund', 'lateApproval', 'reversal')),
+        ADD CONSTRAINT transfers_attempt CHECK ((kind IN ('lateApproval', 'reversal')) = (attempt_id IS NOT NULL));
+      COMMENT ON COLUMN transfers.mode IS 'Of the payment; the accounts begin with it.';
+      COMMENT ON COLUMN transfers.merchant_id IS 'Of the payment.';
+      COMMENT ON COLUMN transfers.attempt_id IS 'The attempt whose approval came too late, or was reversed; NULL for every other kind.';
+      COMMENT ON COLUMN transfers.txid IS 'Transaction that wrote it. Transfers are sealed in the order (txid, position), below the snapshot horizon.';
+
+      CREATE INDEX transfers_of_merchant ON transfers (merchant_id, mode, created_at);
+      CREATE UNIQUE INDEX transfers_order ON transfers (txid, position);
+      CREATE UNIQUE INDEX transfers_once ON transfers (payment_id, kind) WHERE kind IN ('capture', 'fee');
+      DROP INDEX transfers_one_capture;
+      CREATE UNIQUE INDEX transfers_once_for_attempt ON transfers (attempt_id, kind) WHERE attempt_id IS NOT NULL;
+
+      ALTER TABLE reversals ADD COLUMN booked boolean NOT NULL DEFAULT false;
+      COMMENT ON COLUMN reversals.booked IS 'The late approval is in the ledger; false for one that an earlier release has requested.';
+
+      CREATE FUNCTION refuse_foreign_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        RAISE EXCEPTION 'A transfer belongs to the transaction that writes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_txid';
+      END $$;
+      COMMENT ON FUNCTION refuse_foreign_transaction IS 'One under a transaction that never ends would never be sealed, and no day would be closed.';
+      CREATE TRIGGER transfers_txid BEFORE INSERT ON transfers
+        FOR EACH ROW WHEN (NEW.txid <> pg_current_xact_id()) EXECUTE FUNCTION refuse_foreign_transaction();
+
+      CREATE FUNCTION fill_transfer_owner() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        SELECT y.mode, y.merchant_id INTO NEW.mode, NEW.merchant_id
+          FROM payments p JOIN payables y ON y.payable_id = p.payable_id WHERE p.payment_id = NEW.payment_id;
+        RETURN NEW;
+      END $$;
+      COMMENT ON FUNCTION fill_transfer_owner IS 'For a replica of an earlier release, which names neither mode nor merchant.';
+      CREATE TRIGGER transfers_owner BEFORE INSERT ON transfers
+        FOR EACH ROW WHEN (NEW.merchant_id IS NULL) EXECUTE FUNCTION fill_transfer_owner();
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,75 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Runs of the reconciliation, the acquirer's statement while one compares it, and indexes for what happened on a day. */
+export class Reconciliations1763500001050 implements MigrationInterface {
+  readonly name = 'Reconciliations1763500001050';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      SET LOCAL statement_timeout = '30min';
+      CREATE TABLE reconciliations (
+        run_id       uuid        PRIMARY KEY,
+        day          date        NOT NULL,
+        merchant_id  bigint,
+        night        date,
+        state        text        NOT NULL CONSTRAINT reconciliations_state CHECK (state IN ('waiting', 'running', 'done', 'failed')),
+        requested_at timestamptz NOT NULL,
+        tries        int         NOT NULL DEFAULT 0,
+        leased_until timestamptz,
+        watermark    timestamptz,
+        ended_at     timestamptz,
+        differences  bigint,
+        open         bigint,
+        result       json,
+        failure      text        CONSTRAINT reconciliations_failure CHECK (length(failure) <= 500),
+        CONSTRAINT reconciliations_night UNIQUE (night, day),
+        CONSTRAINT reconciliations_lease CHECK ((state = 'running') = (leased_until IS NOT NULL)),
+        CONSTRAINT reconciliations_ended CHECK ((state IN ('done', 'failed')) = (ended_at IS NOT NULL)),
+        CONSTRAINT reconciliations_result CHECK ((state = 'done') = (result IS NOT NULL AND differences IS NOT NULL AND open IS NOT NULL))
+      );
+      COMMENT ON TABLE reconciliations IS 'Comparisons of all books of a day, and what they found.';
+      COMMENT ON COLUMN reconciliations.merchant_id IS 'NULL: of all merchants.';
+      COMMENT ON COLUMN reconciliations.night IS 'The night whose job has requested it; NULL for an administrator''s.';
+      COMMENT ON COLUMN reconciliations.leased_until IS 'The replica that runs it renews this; from then on another one begins it again.';
+      COMMENT ON COLUMN reconciliations.watermark IS 'What became final later was not compared.';
+      COMMENT ON COLUMN reconciliations.result IS 'What administrators see; json, so that columns keep their order.';
+      COMMENT ON COLUMN reconciliations.open IS 'Payments, attempts and refunds of the day without an outcome: the next nights look at the day again.';
+      CREATE INDEX reconciliations_to_run ON reconciliations (requested_at) WHERE state IN ('waiting', 'running');
+      CREATE INDEX reconciliations_of_day ON reconciliations (day, requested_at);
+
+      CREATE TABLE statement_lines (
+        run_id             uuid        NOT NULL CONSTRAINT statement_lines_run REFERENCES reconciliations (run_id) ON DELETE CASCADE,
+        at                 timestamptz NOT NULL,
+        mode               text        NOT NULL,
+        merchant_id        bigint      NOT NULL,
+        kind               text        NOT NULL,
+        idempotency_key    text        NOT NULL,
+        acquirer           text        NOT NULL,
+        account            text        NOT NULL,
+        acquirer_reference text,
+        payment_reference  text        NOT NULL,
+        amount             bigint      NOT NULL,
+        currency           text        NOT NULL,
+        open               boolean     NOT NULL
+      );
+      COMMENT ON TABLE statement_lines IS 'The acquirer''s statement, while a run compares it.';
+      COMMENT ON COLUMN statement_lines.at IS 'When the movement happened as the attempt or refund says; of one that is unknown, as the acquirer says.';
+      COMMENT ON COLUMN statement_lines.acquirer_reference IS 'NULL where the attempt has none to compare it with.';
+      COMMENT ON COLUMN statement_lines.open IS 'The attempt or refund has no outcome yet.';
+      CREATE INDEX statement_lines_of_run ON statement_lines (run_id, at);
+
+      CREATE INDEX payments_by_acceptance ON payments USING brin (accepted_at) WITH (pages_per_range = 32, autosummarize = on);
+      CREATE INDEX payments_by_change ON payments USING brin (modified_at) WITH (pages_per_range = 32, autosummarize = on);
+      CREATE INDEX attempts_by_start ON attempts USING brin (started_at) WITH (pages_per_range = 32, autosummarize = on);
+      CREATE INDEX attempts_reversed ON attempts (ended_at) WHERE state = 'reversed';
+      CREATE INDEX reversals_requested ON reversals (requested_at);
+      CREATE INDEX reversals_confirmed ON reversals (confirmed_at) WHERE confirmed_at IS NOT NULL;
+      CREATE INDEX transfers_by_time ON transfers USING brin (created_at) WITH (pages_per_range = 32, autosummarize = on);
+      CREATE INDEX refunds_ended ON refunds (ended_at) WHERE ended_at IS NOT NULL;
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

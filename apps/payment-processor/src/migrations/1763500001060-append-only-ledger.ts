@@ -1,0 +1,21 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The service may add to the books and may change nothing of them (ADR 45). Their triggers say the same to the owner; so far they are the
+ * tables that refuse TRUNCATE.
+ */
+export class AppendOnlyLedger1763500001060 implements MigrationInterface {
+  readonly name = 'AppendOnlyLedger1763500001060';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      SELECT revoke_from_others(books.oid, 'UPDATE, DELETE, TRUNCATE')
+        FROM (SELECT DISTINCT tgrelid AS oid FROM pg_trigger WHERE tgtype & 32 <> 0) books
+        JOIN pg_class c ON c.oid = books.oid WHERE c.relnamespace = current_schema()::regnamespace
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

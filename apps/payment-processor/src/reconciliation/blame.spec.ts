@@ -1,0 +1,46 @@
+import { blamePayments } from './blame.js';
+import type { BookName } from './books.js';
+import type { BookDifference } from './compare-books.js';
+
+const aDifference = (book: BookName, over: Partial<BookDifference> = {}): BookDifference => ({
+  ...{ book, merchantId: 1001, mode: 'test', key: 'REF', kind: 'differs', field: 'amount', expected: 7, found: 5 },
+  ...over,
+});
+
+it('one book that contradicts the payments is what was changed', () => {
+  const differences = [aDifference('ledger', { key: 'REF capture' })];
+  expect(blamePayments(differences)).toEqual(differences);
+});
+
+it('books of two services that contradict the payments name the payments, once and from their side', () => {
+  const differences = [
+    aDifference('ledger', { key: 'REF capture' }),
+    aDifference('acquirer', { key: 'REF charge 1' }),
+    aDifference('stream'),
+  ];
+  expect(blamePayments(differences)).toEqual([
+    aDifference('ledger', { key: 'REF', expected: 5, found: 7, book: 'payments' }),
+  ]);
+});
+
+it('a payment that the books have and the payments lack is missing there, and the other way round', () => {
+  const unexpected = { kind: 'unexpected', field: null } as const;
+  expect(blamePayments([aDifference('retrieval', unexpected), aDifference('history', unexpected)])).toMatchObject([
+    { book: 'payments', kind: 'missing' },
+  ]);
+  const missing = { kind: 'missing', field: null } as const;
+  expect(blamePayments([aDifference('ledger', missing), aDifference('history', missing)])).toMatchObject([
+    { book: 'payments', kind: 'unexpected' },
+  ]);
+});
+
+it.each<[string, BookDifference[]]>([
+  ['two books of one service', [aDifference('stream'), aDifference('retrieval')]],
+  [
+    'events that have not arrived anywhere',
+    [aDifference('history', { kind: 'missing' }), aDifference('sessions', { kind: 'missing' })],
+  ],
+  ['different payments', [aDifference('stream'), aDifference('sessions', { key: 'OTHER' })]],
+  ['different merchants', [aDifference('stream'), aDifference('sessions', { merchantId: 1002 })]],
+  ['test and live', [aDifference('stream'), aDifference('sessions', { mode: 'live' })]],
+])('%s blame nobody else', (_, differences) => expect(blamePayments(differences)).toEqual(differences));

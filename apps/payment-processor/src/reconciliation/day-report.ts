@@ -1,0 +1,109 @@
+import type { Mode } from '@svc/contracts';
+import { BOOK_NAMES, type BookName } from './books.js';
+import type { BookDifference, ComparedBook } from './compare-books.js';
+import type { Totals } from './day-totals.js';
+
+/** A book for one merchant and mode: as many differences, or `outside` where it has removed the rows of that time. */
+export type BookState = number | 'outside';
+
+/** A row of the table: a merchant and mode on the day. */
+export interface MerchantReport extends Totals {
+  /** Notifications that are still to be delivered. */
+  readonly undelivered: number;
+  readonly books: Readonly<Record<BookName | 'payments', BookState>>;
+}
+
+export interface DayReport {
+  /** Those with differences first, at most {@link MERCHANTS_MAX}. */
+  readonly merchants: readonly MerchantReport[];
+  /** The first {@link NAMED_MAX}. */
+  readonly named: readonly BookDifference[];
+  readonly differences: number;
+  /** Payments, attempts and refunds of all merchants that have no outcome, and one for a part of the day that was not compared. */
+  readonly open: number;
+  /** Books of which nothing was compared for at least a part of the day. */
+  readonly outside: readonly BookName[];
+}
+
+/** Rows that a report keeps and shows; sums count all. */
+const MERCHANTS_MAX = 1_000;
+const NAMED_MAX = 100;
+
+type Row = { -readonly [Member in keyof Totals]: Totals[Member] } & {
+  undelivered: number;
+  found: Map<BookName | 'payments', number>;
+};
+
+/** Adds up what the parts of a day have. */
+export class DayReportBuilder {
+  private readonly rows = new Map<string, Row>();
+  private readonly named: BookDifference[] = [];
+  private readonly outside = new Set<BookName>();
+  private differences = 0;
+
+  addTotals(all: readonly Totals[]): void {
+    for (const { merchantId, mode, ...counts } of all) {
+      const row = this.rowOf(merchantId, mode);
+      for (const name of Object.keys(counts) as (keyof typeof counts)[]) row[name] += counts[name];
+    }
+  }
+
+  addBook(name: BookName, { isKept, digests }: ComparedBook, isOfDay: boolean): void {
+    if (!isKept && isOfDay) this.outside.add(name);
+    for (const { merchantId, mode, open } of digests) if (open > 0) this.rowOf(merchantId, mode).undelivered += open;
+  }
+
+  addDifferences(differences: readonly BookDifference[]): void {
+    for (const difference of differences) {
+      const { found } = this.rowOf(difference.merchantId, difference.mode);
+      found.set(difference.book, (found.get(difference.book) ?? 0) + 1);
+      if (this.named.length < NAMED_MAX) this.named.push(difference);
+    }
+    this.differences += differences.length;
+  }
+
+  /** @param isWholeDay whether the watermark is after the end of the day; otherwise the day has to be looked at again */
+  finish(isWholeDay: boolean): DayReport {
+    const sum = (all: Iterable<number>): number => [...all].reduce((total, each) => total + each, 0);
+    const rows = [...this.rows.values()].toSorted(
+      (a, b) =>
+        sum(b.found.values()) - sum(a.found.values()) || a.merchantId - b.merchantId || (a.mode < b.mode ? -1 : 1),
+    );
+    return {
+      merchants: rows.slice(0, MERCHANTS_MAX).map((row) => this.reportOf(row)),
+      named: this.named,
+      differences: this.differences,
+      open:
+        sum(rows.map(({ pending, unknown, refundsPending }) => pending + unknown + refundsPending)) +
+        (isWholeDay ? 0 : 1),
+      outside: [...this.outside],
+    };
+  }
+
+  private reportOf({ found, ...row }: Row): MerchantReport {
+    const states = (['payments', ...BOOK_NAMES] as const).map((name): [string, BookState] => [
+      name,
+      found.get(name) ?? (name !== 'payments' && this.outside.has(name) ? 'outside' : 0),
+    ]);
+    return { ...row, books: Object.fromEntries(states) as MerchantReport['books'] };
+  }
+
+  private rowOf(merchantId: number, mode: Mode): Row {
+    const name = `${merchantId} ${mode}`;
+    const known = this.rows.get(name);
+    if (known) return known;
+    const none = {
+      payments: 0,
+      processed: 0,
+      failed: 0,
+      pending: 0,
+      unknown: 0,
+      refunds: 0,
+      refunded: 0,
+      refundsPending: 0,
+    };
+    const row = { merchantId, mode, ...none, undelivered: 0, found: new Map<BookName | 'payments', number>() };
+    this.rows.set(name, row);
+    return row;
+  }
+}

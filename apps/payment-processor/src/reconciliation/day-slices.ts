@@ -1,0 +1,45 @@
+import type { BookRange } from '@svc/contracts';
+import { dayOf } from '../ledger/day.js';
+
+export const DAY_MS = 86_400_000;
+/** A statement reads at most this much of a day: it ends after 15 s, and so holds no event back for longer. */
+const SLICE_MS = 3_600_000;
+/** No clock is ahead by more. */
+const AHEAD_MS_MAX = DAY_MS;
+const BEGINNING = '0001-01-01T00:00:00.000Z';
+/** Before it there was no payment. */
+const FIRST_PAYMENT = '2020-01-01T00:00:00.000Z';
+const END = '9999-12-31T00:00:00.000Z';
+
+/** The day so many days later, or earlier. */
+export function dayAfter(day: string, days = 1): string {
+  return dayOf(new Date(startOf(day).getTime() + days * DAY_MS));
+}
+
+export function startOf(day: string): Date {
+  return new Date(day); // ISO 8601: a date alone is UTC
+}
+
+/** The hours of a day before the watermark. */
+export function slicesOf(day: string, watermark: Date): BookRange[] {
+  const [start, end] = [startOf(day).getTime(), Math.min(startOf(day).getTime() + DAY_MS, watermark.getTime())];
+  const slices: BookRange[] = [];
+  for (let from = start; from < end; from += SLICE_MS)
+    slices.push({ from: isoOf(from), until: isoOf(Math.min(from + SLICE_MS, end)) });
+  return slices;
+}
+
+/**
+ * Ranges that must be empty in every book, part of each reconciliation: a row that was put in by hand under a random id or
+ * an impossible date would be on no day.
+ */
+export function impossibleRanges(now: Date): BookRange[] {
+  return [
+    { from: BEGINNING, until: FIRST_PAYMENT },
+    { from: isoOf(now.getTime() + AHEAD_MS_MAX), until: END },
+  ];
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,280 @@
+/** Whose turn it is to compare, and when: the night, replicas that die, and what is left for the next night. */
+import {
+  DigestHistoryV1,
+  ListHistoryV1,
+  ListNotificationsV1,
+  ListNotifiedSitesV1,
+  ListRetrievalV1,
+  ListSessionsV1,
+  type DigestPage,
+  DigestNotificationsV1,
+  DigestRetrievalV1,
+  DigestSessionsV1,
+} from '@svc/contracts';
+import { SERVICE_LOG } from '@svc/service';
+import { GaugeReader, httpClient } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { CARDS } from '../../test/encrypted-card.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import type { StatementLine } from '../acquirers/acquirer.js';
+import { DayTotals } from './day-totals.js';
+import { ReconcileDay } from './reconcile-day.js';
+import { ReconciliationJob } from './reconciliation-job.js';
+import { ReconciliationRepository } from './reconciliation.repository.js';
+import { StatementRepository } from './statement.repository.js';
+
+const ADMIN_KEY = 'an administration key for tests 1';
+let gauges: GaugeReader;
+let processor: Processor;
+let job: ReconciliationJob;
+let runs: ReconciliationRepository;
+/** What the other services answer; undefined: they do not. */
+let others: DigestPage | undefined;
+beforeEach(async () => {
+  gauges = GaugeReader.begin();
+  processor = await startProcessor({ SVC_ADMIN_KEY: ADMIN_KEY });
+  others = { digests: [] };
+  const answer = (page: () => object | undefined) => () =>
+    Promise.resolve(
+      page() === undefined
+        ? { ok: false, code: 'service.not-ready', message: 'away', fields: [] }
+        : { ok: true, reply: page() },
+    );
+  const respond = (type: { readonly name: string }, page: () => object | undefined): Promise<unknown> =>
+    processor.broker.respond(type.name, answer(page));
+  await respond(ListNotifiedSitesV1, () => others && { sites: [] });
+  for (const type of [DigestHistoryV1, DigestNotificationsV1, DigestRetrievalV1, DigestSessionsV1])
+    await respond(type, () => others);
+  for (const type of [ListHistoryV1, ListNotificationsV1, ListRetrievalV1, ListSessionsV1])
+    await respond(type, () => others && { lines: [] });
+  runs = processor.service.app.get(ReconciliationRepository);
+  // The service's own job is stopped; it may have requested the night before.
+  const { app } = processor.service;
+  job = new ReconciliationJob(runs, app.get(ReconcileDay), processor.clock, app.get(SERVICE_LOG));
+  await processor.dataSource.query(`DELETE FROM reconciliations`);
+});
+afterEach(async () => {
+  await processor.stop();
+  gauges.end();
+});
+
+interface Row {
+  readonly day: string;
+  readonly night: string | null;
+  readonly state: string;
+}
+const rows = (): Promise<Row[]> =>
+  processor.dataSource.query(
+    `SELECT day::text, night::text, state FROM reconciliations ORDER BY requested_at, day DESC`,
+  );
+async function runAll(): Promise<void> {
+  while (await job.runOnce());
+}
+const untilTomorrow = (hours = 24): void => processor.clock.advance(hours * 3_600_000);
+
+test('each night compares the day before, once however many replicas there are', async () => {
+  await Promise.all([runs.requestNight('2026-03-01', '2026-02-28'), runs.requestNight('2026-03-01', '2026-02-28')]);
+  await runAll();
+  expect(await rows()).toEqual([{ day: '2026-02-28', night: '2026-03-01', state: 'done' }]);
+  untilTomorrow();
+  await runAll();
+  expect(await rows()).toHaveLength(2);
+});
+
+test('the night begins half an hour after midnight', async () => {
+  await runAll();
+  processor.clock.advance(14 * 3_600_000 + 1_799_000);
+  await runAll();
+  expect((await rows()).map(({ day }) => day)).toEqual(['2026-02-28']);
+  processor.clock.advance(1_000);
+  await runAll();
+  expect((await rows()).map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01']);
+});
+
+test('a day on which something was open is compared again by the next night', async () => {
+  await runAll();
+  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
+  untilTomorrow();
+  await runAll();
+  expect(await rows()).toHaveLength(2);
+  await processor.recover();
+  others = undefined;
+  untilTomorrow();
+  await job.runOnce();
+  expect((await rows()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
+});
+
+test('a night’s run that fails is tried three times, and the day again the next night', async () => {
+  others = undefined;
+  const states: unknown[] = [];
+  for (let times = 0; times < 4; times++) {
+    await runAll();
+    states.push((await rows())[0]?.state);
+    processor.clock.advance(60_000);
+  }
+  expect(states).toEqual(['running', 'running', 'failed', 'failed']);
+  expect(await gauges.read('svc.reconciliation.failed')).toMatchObject([{ value: 1 }]);
+  others = { digests: [] };
+  untilTomorrow();
+  await runAll();
+  expect((await rows()).slice(1)).toEqual([
+    { day: '2026-03-01', night: '2026-03-02', state: 'done' },
+    { day: '2026-02-28', night: '2026-03-02', state: 'done' },
+  ]);
+});
+
+test('one replica runs it at a time; when it has died another begins again, and its own result counts no more', async () => {
+  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  const first = (await runs.claim())!;
+  expect(await runs.claim()).toBeUndefined();
+  processor.clock.advance(59_999);
+  await runs.renew(first);
+  processor.clock.advance(60_000);
+  const second = (await runs.claim())!;
+  expect(second).toMatchObject({ runId: first.runId, tries: 2 });
+  const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
+  await expect(runs.renew(first)).rejects.toThrow('taken this reconciliation over');
+  await runs.finish(first, processor.clock.now(), report);
+  await runs.fail(first, new Error('late'));
+  expect(await runs.find(first.runId)).toMatchObject({ state: 'running' });
+  await runs.finish(second, processor.clock.now(), { ...report, differences: 0 });
+  expect(await runs.find(first.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
+});
+
+test('nights on which no replica ran are made up for', async () => {
+  await runAll();
+  untilTomorrow(3 * 24);
+  await runAll();
+  expect((await rows()).map(({ day, night }) => [day, night])).toEqual([
+    ['2026-02-28', '2026-03-01'],
+    ['2026-03-03', '2026-03-04'],
+    ['2026-03-02', '2026-03-04'],
+    ['2026-03-01', '2026-03-04'],
+  ]);
+});
+
+test('a day whose last hours wait for the relay is compared again by the next night', async () => {
+  await runAll();
+  const day = processor.service.app.get(ReconcileDay);
+  jest.spyOn(day, 'findWatermark').mockResolvedValueOnce(new Date('2026-03-01T22:10:00Z'));
+  untilTomorrow();
+  await runAll();
+  untilTomorrow();
+  await runAll();
+  expect((await rows()).slice(2).map(({ day: of }) => of)).toEqual(['2026-03-02', '2026-03-01']);
+});
+
+test('what became final after the watermark is pending: counted neither as paid nor as refunded', async () => {
+  await processor.pay(aPayable({ amount: 500 }));
+  const range = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
+  const totals = processor.service.app.get(DayTotals);
+  const final = processor.clock.now();
+  expect(await totals.count(range, final, undefined)).toMatchObject([{ payments: 0, processed: 0, pending: 1 }]);
+  const later = new Date(final.getTime() + 1);
+  expect(await totals.count(range, later, undefined)).toMatchObject([{ payments: 1, processed: 500, pending: 0 }]);
+});
+
+test('a replica whose run was taken over neither keeps lines of a statement nor removes those of the other', async () => {
+  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  const first = (await runs.claim())!;
+  processor.clock.advance(60_000);
+  const second = (await runs.claim())!;
+  const statements = processor.service.app.get(StatementRepository);
+  const account = { acquirer: 'simulated', mode: 'test', accountReference: 'm', merchantId: 1001, days: [] } as const;
+  const line: StatementLine = {
+    ...{ kind: 'charge', idempotencyKey: 'k', acquirerReference: 'a', paymentReference: 'p', amount: 1 },
+    ...{ currencyISOCode: 'ZAR', movedUTCDate: '2026-03-01T09:00:00.000Z' },
+  };
+  const kept = async (): Promise<number> =>
+    (await processor.dataSource.query<unknown[]>('SELECT FROM statement_lines')).length;
+  await statements.keep(first, processor.clock.now(), account, [line]);
+  expect(await kept()).toBe(0);
+  await statements.keep(second, processor.clock.now(), account, [line]);
+  await statements.forget(first);
+  expect(await kept()).toBe(1);
+  await statements.forget(second);
+  expect(await kept()).toBe(0);
+});
+
+test('a run that no replica survives is given up', async () => {
+  await runs.request({ day: '2026-03-01', merchantId: undefined });
+  for (let times = 0; times < 3; times++) {
+    expect(await runs.claim()).toMatchObject({ tries: times + 1 });
+    processor.clock.advance(60_000);
+  }
+  expect(await runs.claim()).toBeUndefined();
+  const [{ runId }] = await processor.dataSource.query<[{ runId: string }]>(
+    `SELECT run_id AS "runId" FROM reconciliations`,
+  );
+  expect(await runs.find(runId)).toMatchObject({ state: 'failed', failure: expect.stringMatching(/Every replica/) });
+});
+
+test('a merchant’s payments that no other service knows are differences; the metrics say so after the night', async () => {
+  expect(await gauges.read('svc.reconciliation.age')).toEqual([]);
+  await processor.pay(aPayable());
+  await processor.relay();
+  untilTomorrow();
+  await runAll();
+  const { differences } = await processor.service.app.get(ReconciliationRepository).lastNight();
+  // Not in the notifications, the stream, the retrieved payments and the session.
+  expect(differences).toBe(4);
+  expect(await gauges.read('svc.reconciliation.differences')).toMatchObject([{ value: 4 }]);
+  processor.clock.advance(90_000);
+  expect(await gauges.read('svc.reconciliation.age')).toMatchObject([{ value: 90 }]);
+});
+
+test('an event that the relay has not handed over holds the watermark back: its payment is open', async () => {
+  const target = await processor.broker.subscribe({
+    name: 'reader',
+    types: new Set(['payment.succeeded.v1']),
+    deliver: () => Promise.resolve(),
+  });
+  await processor.pay(aPayable());
+  processor.clock.advance(7_200_000);
+  const call = httpClient(processor.service, { 'x-admin-key': ADMIN_KEY });
+  const reconcile = async (): Promise<Record<string, unknown>> => {
+    const { body } = await call('POST', '/admin/v1/reconciliations', {});
+    await runAll();
+    return (await call('GET', `/admin/v1/reconciliations/${body['runId']}`)).body;
+  };
+  expect(await reconcile()).toMatchObject({
+    state: 'done',
+    result: { differences: 0 },
+    watermark: '2026-03-01T09:59:55.000Z',
+  });
+  await processor.relay();
+  expect(await reconcile()).toMatchObject({ result: { differences: 4 }, watermark: '2026-03-01T11:59:00.000Z' });
+  await target.close();
+});
+
+describe('the administration API', () => {
+  const call = (key = ADMIN_KEY) => httpClient(processor.service, { 'x-admin-key': key });
+
+  test('refuses a day that is none or has not come, a merchant that is none, and another key', async () => {
+    for (const body of [
+      { day: '2026-02-30' },
+      { day: '2026-03-02' },
+      { day: 'today' },
+      { merchantId: 0 },
+      { merchantId: '1' },
+    ])
+      expect([body, (await call()('POST', '/admin/v1/reconciliations', body)).status]).toEqual([body, 400]);
+    expect((await call('another')('POST', '/admin/v1/reconciliations', {})).status).toBe(401);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('finds no run that there is not', async () => {
+    for (const id of ['x', '019ca8d7-2d00-7000-8000-000000000000'])
+      expect((await call()('GET', `/admin/v1/reconciliations/${id}`)).status).toBe(404);
+  });
+
+  test('says of what could not be compared why', async () => {
+    others = undefined;
+    const { status, body } = await call()('POST', '/admin/v1/reconciliations', { day: '2026-03-01', merchantId: 1001 });
+    expect(status).toBe(202);
+    await runAll();
+    expect((await call()('GET', `/admin/v1/reconciliations/${body['runId']}`)).body).toMatchObject({
+      ...{ day: '2026-03-01', merchantId: 1001, state: 'failed', result: null, failure: expect.any(String) },
+    });
+  });
+});

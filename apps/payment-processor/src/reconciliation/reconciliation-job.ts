@@ -1,0 +1,107 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { PeriodicJob } from '@svc/messaging';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { dayBefore, dayOf } from '../ledger/day.js';
+import type { DayReport } from './day-report.js';
+import { startOf } from './day-slices.js';
+import { ReconcileDay } from './reconcile-day.js';
+import { type ClaimedRun, ReconciliationRepository, RENEW_AFTER_MS, TRIES_MAX } from './reconciliation.repository.js';
+
+const POLL_MS = 2_000;
+/** The night begins this long after midnight UTC: what was accepted at its end has mostly ended, and the day is closed. */
+const NIGHT_BEGINS_AFTER_MS = 1_800_000;
+
+/** Runs the comparisons that were requested, one at a time, and requests those of each night. */
+@Injectable()
+export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job: PeriodicJob;
+  private lastNight = '';
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(ReconciliationRepository) private readonly runs: ReconciliationRepository,
+    @Inject(ReconcileDay) private readonly reconcileDay: ReconcileDay,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {
+    this.job = new PeriodicJob('reconciliation', POLL_MS, log, () => this.runOnce(this.stopping.signal));
+  }
+
+  onApplicationBootstrap(): void {
+    this.job.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.job.stop();
+  }
+
+  /** A run was requested. */
+  soon(): void {
+    this.job.soon();
+  }
+
+  /** False when there is nothing to do. `stopping` ends a run in the middle, and leaves it to the next replica. */
+  async runOnce(stopping?: AbortSignal): Promise<boolean> {
+    await this.requestNight();
+    const run = await this.runs.claim();
+    if (!run) return false;
+    await this.execute(run, stopping);
+    return true;
+  }
+
+  private async requestNight(): Promise<void> {
+    const now = this.clock.now();
+    const night = dayOf(now);
+    if (night === this.lastNight || now.getTime() < startOf(night).getTime() + NIGHT_BEGINS_AFTER_MS) return;
+    await this.runs.requestNight(night, dayBefore(now));
+    this.lastNight = night;
+  }
+
+  private async execute(run: ClaimedRun, stopping: AbortSignal | undefined): Promise<void> {
+    const { runId, day, merchantId } = run;
+    try {
+      const watermark = await this.reconcileDay.findWatermark();
+      const report = await this.reconcileDay.execute(run, watermark, this.leaseOf(run, stopping));
+      await this.runs.finish(run, watermark, report);
+      this.report(run, report);
+    } catch (error) {
+      // The lease runs out, and a replica begins it again.
+      if (stopping?.aborted === true) return;
+      if (run.isNightly && run.tries < TRIES_MAX) {
+        this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be repeated');
+        return;
+      }
+      this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');
+      await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
+    }
+    // Last: what is left of it by a death here goes with a later run.
+    await this.reconcileDay.forget(run);
+  }
+
+  /** Renews it at most as often as it is needed. */
+  private leaseOf(run: ClaimedRun, stopping: AbortSignal | undefined): () => Promise<void> {
+    let renewedAt = this.clock.now().getTime();
+    return async () => {
+      stopping?.throwIfAborted();
+      const now = this.clock.now().getTime();
+      if (now - renewedAt < RENEW_AFTER_MS) return;
+      await this.runs.renew(run);
+      renewedAt = now;
+    };
+  }
+
+  private report({ day, merchantId }: ClaimedRun, { differences, open, named }: DayReport): void {
+    const [first] = named;
+    if (!first) {
+      this.log.info({ day, merchantId, differences, open }, 'reconciliation: all books agree');
+      return;
+    }
+    const { book, kind, key, field } = first;
+    this.log.error(
+      { day, merchantId, differences, open, first: { book, kind, key, field } },
+      'reconciliation: books differ',
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { type BatchObservableCallback, metrics } from '@opentelemetry/api';
+import { Clock } from '@svc/kernel';
+import { ReconciliationRepository } from './reconciliation.repository.js';
+
+/**
+ * `svc.reconciliation.differences`: rows that the last night found to differ. `svc.reconciliation.failed`: days that it could
+ * not compare. `svc.reconciliation.age`: for how many seconds no night's comparison has ended well; absent before the first.
+ */
+@Injectable()
+export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {
+  private readonly meter = metrics.getMeter('@svc/payment-processor');
+  private readonly differences = this.meter.createObservableGauge('svc.reconciliation.differences', { unit: '{row}' });
+  private readonly failed = this.meter.createObservableGauge('svc.reconciliation.failed', { unit: '{day}' });
+  private readonly age = this.meter.createObservableGauge('svc.reconciliation.age', { unit: 's' });
+  private readonly gauges = [this.differences, this.failed, this.age];
+  private readonly observe: BatchObservableCallback = async (result) => {
+    const { differences, failed, endedAt } = await this.runs.lastNight();
+    result.observe(this.differences, differences);
+    result.observe(this.failed, failed);
+    if (endedAt) result.observe(this.age, (this.clock.now().getTime() - endedAt.getTime()) / 1000);
+  };
+
+  constructor(
+    @Inject(ReconciliationRepository) private readonly runs: ReconciliationRepository,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.meter.addBatchObservableCallback(this.observe, this.gauges);
+  }
+
+  onModuleDestroy(): void {
+    this.meter.removeBatchObservableCallback(this.observe, this.gauges);
+  }
+}

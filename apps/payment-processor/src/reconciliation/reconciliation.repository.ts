@@ -1,0 +1,152 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, newUuid } from '@svc/kernel';
+import { loggableMessage } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import type { DayReport } from './day-report.js';
+
+/** A comparison that somebody asked for, or the night. */
+export interface RequestedRun {
+  /** UTC, `2026-11-22`. */
+  readonly day: string;
+  /** Of all merchants where it is undefined. */
+  readonly merchantId: number | undefined;
+}
+
+export interface ClaimedRun extends RequestedRun {
+  readonly runId: string;
+  readonly isNightly: boolean;
+  /** From 1: an earlier replica has ended without a result. */
+  readonly tries: number;
+}
+
+export type RunState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** As administrators see it. */
+export interface RunView {
+  readonly runId: string;
+  readonly day: string;
+  readonly merchantId: number | null;
+  readonly state: RunState;
+  /** ISO 8601 UTC. What became final later was not compared. */
+  readonly watermark: string | null;
+  /** Only when it is done. */
+  readonly result: DayReport | null;
+  /** Only when it has failed. */
+  readonly failure: string | null;
+}
+
+/** A replica that says nothing for this long has died. */
+const LEASE_MS = 60_000;
+/** Well before the lease has run out. */
+export const RENEW_AFTER_MS = LEASE_MS / 4;
+/** A night's run is tried as often, and any run where replicas die. */
+export const TRIES_MAX = 3;
+/** A day is compared again while something of it differs or is open, for this many nights. */
+const NIGHTS_MAX = 31;
+
+/** Runs of the reconciliation. A run belongs to one replica, which renews its lease. */
+@Injectable()
+export class ReconciliationRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async request({ day, merchantId }: RequestedRun): Promise<string> {
+    const runId = newUuid(this.clock);
+    await this.dataSource.query(
+      `INSERT INTO reconciliations (run_id, day, merchant_id, state, requested_at) VALUES ($1, $2, $3, 'waiting', $4)`,
+      [runId, day, merchantId ?? null, this.clock.now()],
+    );
+    return runId;
+  }
+
+  /**
+   * Of the night, once however many replicas there are: the day before, days that no night has looked at since the last one that
+   * did, and earlier days whose newest comparison of all merchants found differences or open rows, or did not end.
+   */
+  async requestNight(night: string, yesterday: string): Promise<void> {
+    await this.dataSource.query(
+      `WITH again AS (
+         SELECT day FROM (
+           SELECT DISTINCT ON (day) day, differences, open FROM reconciliations
+            WHERE merchant_id IS NULL AND day < $2::date AND day >= $2::date - ${NIGHTS_MAX} AND state IN ('done', 'failed')
+            ORDER BY day, requested_at DESC) AS newest
+          WHERE differences IS NULL OR differences > 0 OR open > 0
+       ), missed AS (
+         SELECT day::date AS day
+           FROM generate_series((SELECT max(known.day) + 1 FROM reconciliations known WHERE known.night IS NOT NULL)::timestamp,
+                                $2::timestamp, '1 day') AS day
+          WHERE day >= $2::date - ${NIGHTS_MAX}
+       )
+       INSERT INTO reconciliations (run_id, day, night, state, requested_at)
+       SELECT gen_random_uuid(), day, $1, 'waiting', $3 FROM (SELECT $2::date AS day UNION SELECT day FROM again UNION SELECT day FROM missed) AS days ORDER BY day DESC
+       ON CONFLICT (night, day) DO NOTHING`,
+      [night, yesterday, this.clock.now()],
+    );
+  }
+
+  /** The next run that waits, or whose replica has died. Each is given to one caller. */
+  async claim(): Promise<ClaimedRun | undefined> {
+    const now = this.clock.now();
+    const [[row]] = await this.dataSource.query<
+      [(Omit<ClaimedRun, 'merchantId'> & { merchantId: number | null })[], number]
+    >(
+      `UPDATE reconciliations SET state = 'running', tries = tries + 1, leased_until = $2
+        WHERE run_id = (SELECT run_id FROM reconciliations
+                         WHERE state IN ('waiting', 'running') AND (leased_until IS NULL OR leased_until <= $1)
+                         ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING run_id AS "runId", day::text, merchant_id AS "merchantId", night IS NOT NULL AS "isNightly", tries`,
+      [now, this.clock.later(LEASE_MS)],
+    );
+    if (!row) return undefined;
+    const run = { ...row, merchantId: row.merchantId ?? undefined };
+    if (run.tries <= TRIES_MAX) return run;
+    await this.fail(run, new Error('Every replica that ran it has ended before it was done.'));
+    return this.claim();
+  }
+
+  /** Throws where another replica has taken the run over. */
+  async renew({ runId, tries }: ClaimedRun): Promise<void> {
+    const [, renewed] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE reconciliations SET leased_until = $3 WHERE run_id = $1 AND state = 'running' AND tries = $2`,
+      [runId, tries, this.clock.later(LEASE_MS)],
+    );
+    if (renewed !== 1) throw new Error('Another replica has taken this reconciliation over.');
+  }
+
+  async finish({ runId, tries }: ClaimedRun, watermark: Date, result: DayReport): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5, differences = $6, open = $7
+        WHERE run_id = $1 AND state = 'running' AND tries = $2`,
+      [runId, tries, this.clock.now(), watermark, JSON.stringify(result), result.differences, result.open],
+    );
+  }
+
+  async fail({ runId, tries }: ClaimedRun, error: Error): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE reconciliations SET state = 'failed', leased_until = NULL, ended_at = $3, failure = left($4, 500)
+        WHERE run_id = $1 AND state = 'running' AND tries = $2`,
+      [runId, tries, this.clock.now(), loggableMessage(error)],
+    );
+  }
+
+  async find(runId: string): Promise<RunView | undefined> {
+    const [row] = await this.dataSource.query<(Omit<RunView, 'watermark'> & { watermark: Date | null })[]>(
+      `SELECT run_id AS "runId", day::text, merchant_id AS "merchantId", state, watermark, result, failure
+         FROM reconciliations WHERE run_id = $1`,
+      [runId],
+    );
+    return row && { ...row, watermark: row.watermark?.toISOString() ?? null };
+  }
+
+  /** For the metrics: of the newest run of each day that the last night looked at, and when the last night's ended. */
+  async lastNight(): Promise<{ readonly differences: number; readonly failed: number; readonly endedAt: Date | null }> {
+    const [row] = await this.dataSource.query<[{ differences: number; failed: number; endedAt: Date | null }]>(
+      `SELECT coalesce(sum(differences), 0)::bigint AS differences, count(*) FILTER (WHERE state = 'failed')::int AS failed,
+              (SELECT max(ended_at) FROM reconciliations WHERE night IS NOT NULL AND state = 'done') AS "endedAt"
+         FROM reconciliations WHERE night = (SELECT max(night) FROM reconciliations)`,
+    );
+    return row;
+  }
+}

@@ -1,0 +1,53 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { dayOf, isDay } from '../ledger/day.js';
+import { ReconciliationJob } from './reconciliation-job.js';
+import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
+
+export class RequestReconciliationRequest {
+  /** UTC, `2026-11-22`; today unless it is given. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(10)
+  day?: string;
+
+  /** Of all merchants unless it is given. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
+  merchantId?: number;
+}
+
+/** Compares all books of a day, for administrators. Needs `x-admin-key`. */
+@Controller('admin/v1/reconciliations')
+@UseGuards(AdminKeyGuard)
+export class ReconciliationsController {
+  constructor(
+    @Inject(ReconciliationRepository) private readonly runs: ReconciliationRepository,
+    @Inject(ReconciliationJob) private readonly job: ReconciliationJob,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** 202: it runs as soon as those before it are done. */
+  @Post()
+  @HttpCode(202)
+  async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
+    const today = dayOf(this.clock.now());
+    const wanted = day ?? today;
+    if (!isDay(wanted) || wanted > today)
+      throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
+    const runId = await this.runs.request({ day: wanted, merchantId });
+    this.job.soon();
+    return { runId };
+  }
+
+  @Get(':runId')
+  async get(@Param('runId') runId: string): Promise<RunView> {
+    const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
+    if (!run) throw new DomainError('resource.not-found', { message: 'There is no such reconciliation.' });
+    return run;
+  }
+}

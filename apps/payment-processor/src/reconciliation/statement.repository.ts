@@ -1,0 +1,146 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { inTransaction, useDefaultPlanner } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+import type { StatementLine } from '../acquirers/acquirer.js';
+import { Acquirers } from '../acquirers/acquirers.js';
+import { dayOf } from '../ledger/day.js';
+import { dayAfter, slicesOf, startOf } from './day-slices.js';
+import type { ClaimedRun } from './reconciliation.repository.js';
+import { KEEP_LINES } from './statement-book.js';
+
+/** An account at an acquirer whose statements belong to a day. */
+export interface StatementAccount {
+  readonly acquirer: string;
+  readonly mode: Mode;
+  readonly accountReference: string;
+  /** Of a movement that nobody here knows. */
+  readonly merchantId: number;
+  /** Days whose statements may have movements of the day. */
+  readonly days: readonly string[];
+}
+
+/** A movement that took longer than this to be confirmed is looked for on the statements of the days it may have happened on. */
+const DAYS_BACK_MAX = 14;
+/** Lines that one statement removes. */
+const DELETE_BATCH_SIZE = 50_000;
+const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+
+/** The acquirer's statements while a run compares them. */
+@Injectable()
+export class StatementRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+  ) {}
+
+  /**
+   * Accounts with movements of the day: their statements of the day before and after, too, because the acquirer's clock and
+   * ours put a movement around midnight on different days. And every other account that a merchant has: nothing may be on it.
+   */
+  async findAccounts(
+    day: string,
+    merchantId: number | undefined,
+    keepLease: () => Promise<void>,
+  ): Promise<StatementAccount[]> {
+    const moved = await this.findMoved(day, merchantId, keepLease);
+    const accounts = new Map(moved.map((account) => [nameOf(account), account]));
+    for (const owner of await this.findMerchants(merchantId)) {
+      const route = await this.acquirers.find(owner.merchantId, owner.mode);
+      if (!route) continue;
+      const account = { ...owner, acquirer: route.acquirer.name, ...route.account, days: [day] };
+      if (!accounts.has(nameOf(account))) accounts.set(nameOf(account), account);
+    }
+    return [...accounts.values()];
+  }
+
+  async keep(
+    { runId, tries, day }: ClaimedRun,
+    watermark: Date,
+    { acquirer, accountReference, mode, merchantId }: StatementAccount,
+    lines: readonly StatementLine[],
+  ): Promise<void> {
+    await this.dataSource.query(KEEP_LINES, [
+      ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
+      ...[startOf(day), startOf(dayAfter(day)), watermark, UUID_PATTERN, tries],
+    ]);
+  }
+
+  /**
+   * Of this run, and of runs that were given up. A part at a time, as statements end after 15 s. Nothing where another replica
+   * has taken the run over.
+   */
+  async forget({ runId, tries }: ClaimedRun, keepLease?: () => Promise<void>): Promise<void> {
+    for (let removed = DELETE_BATCH_SIZE; removed === DELETE_BATCH_SIZE;) {
+      await keepLease?.();
+      [, removed] = await this.dataSource.query<[unknown[], number]>(
+        `DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
+           SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND tries = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
+             JOIN statement_lines l ON l.run_id = over.run_id LIMIT ${DELETE_BATCH_SIZE}))`,
+        [runId, tries],
+      );
+    }
+  }
+
+  private async findMoved(
+    day: string,
+    merchantId: number | undefined,
+    keepLease: () => Promise<void>,
+  ): Promise<StatementAccount[]> {
+    const moved = new Map<string, MovedRow>();
+    for (const { from, until } of slicesOf(day, startOf(dayAfter(day)))) {
+      await keepLease();
+      const rows = await inTransaction(this.dataSource, async (tx) => {
+        await useDefaultPlanner(tx);
+        return tx.query<MovedRow[]>(MOVED_ACCOUNTS, [from, until, merchantId ?? null]);
+      });
+      for (const row of rows) {
+        const known = moved.get(nameOf(row));
+        moved.set(nameOf(row), known && known.since < row.since ? known : row);
+      }
+    }
+    const [oldest, last] = [dayAfter(day, -DAYS_BACK_MAX), dayAfter(day)];
+    return [...moved.values()].map(({ since, ...account }) => {
+      const first = dayAfter(dayOf(since), -1);
+      return { ...account, days: daysBetween(first < oldest ? oldest : first, last) };
+    });
+  }
+
+  private async findMerchants(merchantId: number | undefined): Promise<{ merchantId: number; mode: Mode }[]> {
+    return this.dataSource.query(
+      `SELECT merchant_id AS "merchantId", mode FROM known_merchants CROSS JOIN (VALUES ('test'), ('live')) AS modes (mode)
+        WHERE $1::bigint IS NULL OR merchant_id = $1 ORDER BY merchant_id, mode`,
+      [merchantId ?? null],
+    );
+  }
+}
+
+interface MovedRow extends Omit<StatementAccount, 'days'> {
+  /** When the first of the movements may have happened. */
+  readonly since: Date;
+}
+
+/** $1 and $2 a part of the day, $3 the merchant or NULL. */
+const MOVED_ACCOUNTS = `
+  SELECT a.acquirer, y.mode, a.account AS "accountReference", min(y.merchant_id) AS "merchantId", min(moved.since) AS since
+    FROM (SELECT attempt_id, started_at AS since FROM attempts WHERE started_at >= $1 AND started_at < $2
+          UNION ALL
+          SELECT attempt_id, requested_at FROM reversals WHERE confirmed_at >= $1 AND confirmed_at < $2
+          UNION ALL
+          SELECT attempt_id, started_at FROM attempts WHERE state = 'reversed' AND ended_at >= $1 AND ended_at < $2
+          UNION ALL
+          SELECT attempt_id, created_at FROM refunds WHERE ended_at >= $1 AND ended_at < $2) AS moved
+    JOIN attempts a ON a.attempt_id = moved.attempt_id
+    JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
+   WHERE $3::bigint IS NULL OR y.merchant_id = $3
+   GROUP BY a.acquirer, y.mode, a.account`;
+
+function nameOf({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
+  return [acquirer, mode, accountReference].join(' ');
+}
+
+function daysBetween(first: string, last: string): string[] {
+  const days: string[] = [];
+  for (let day = first; day <= last; day = dayAfter(day)) days.push(day);
+  return days;
+}

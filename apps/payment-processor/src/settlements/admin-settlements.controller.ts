@@ -1,0 +1,29 @@
+import { Controller, Get, Inject, Param, Query, Req, Res, type StreamableFile, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import type { SettlementStatement } from '@svc/contracts';
+import { invalidField, isNumericId } from '@svc/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerStatement } from './settlement-answer.js';
+import { SettlementStatements } from './settlement-statements.js';
+
+/** Statements of every merchant, for administrators. Needs `x-admin-key`. */
+@Controller('admin/v1/settlements')
+@UseGuards(AdminKeyGuard)
+export class AdminSettlementsController {
+  constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
+
+  /** `?merchantId=&mode=`: as {@link SettlementsController.read} answers that merchant. */
+  @Get(':day')
+  async read(
+    @Param('day') day: string,
+    @Query('merchantId') merchantId: unknown,
+    @Query('mode') mode: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SettlementStatement | StreamableFile> {
+    if (!isNumericId(merchantId)) throw invalidField('merchantId', 'merchantId must be a number, given once');
+    if (mode !== 'test' && mode !== 'live') throw invalidField('mode', 'mode must be test or live');
+    const owner = { merchantId: Number(merchantId), mode, siteId: undefined } as const;
+    return answerStatement(this.statements, { owner, day }, request, reply);
+  }
+}

@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import type { SettlementStatement } from '@svc/contracts';
+import { Clock, DomainError } from '@svc/kernel';
+import { CSV_HEADER, csvLines } from './settlement-csv.js';
+import { totalsOf } from './settlement.js';
+import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
+import { type SettlementBooks, type SettlementOwner, SettlementRepository } from './settlement.repository.js';
+
+/** A large day is a pass of seconds, on a connection that payments need as well: more at once are asked to come again. */
+const READS_MAX = 2;
+
+/** What a merchant is owed for a day, from the ledger. */
+@Injectable()
+export class SettlementStatements {
+  private reads = 0;
+
+  constructor(
+    @Inject(SettlementRepository) private readonly settlements: SettlementRepository,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `request.invalid` for what is no day that has begun; `service.not-ready` while two others are read */
+  async find(owner: SettlementOwner, dayText: unknown): Promise<SettlementStatement> {
+    const day = parseSettlementDay(dayText, this.clock.now());
+    const { sums, closed, ledgerRoot } = await this.readOneOfFew(owner, day);
+    const { merchantId, siteId, mode } = owner;
+    return {
+      merchantId,
+      ...(siteId === undefined ? {} : { siteId }),
+      mode,
+      day: day.day,
+      closed,
+      ...(ledgerRoot === undefined ? {} : { ledgerRoot }),
+      totals: totalsOf(sums),
+    };
+  }
+
+  private async readOneOfFew(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
+    if (this.reads >= READS_MAX) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    this.reads++;
+    try {
+      return await this.settlements.read(owner, day);
+    } finally {
+      this.reads--;
+    }
+  }
+
+  /** The same movements one by one as CSV, read as fast as the caller takes it. @throws DomainError as {@link find} */
+  async export(owner: SettlementOwner, dayText: unknown): Promise<{ fileName: string; csv: Readable }> {
+    const day = parseSettlementDay(dayText, this.clock.now());
+    const horizon = await this.settlements.horizon();
+    const pages = this.settlements.pages(owner, day, horizon);
+    async function* lines(): AsyncGenerator<string> {
+      yield CSV_HEADER;
+      for await (const page of pages) yield csvLines(page);
+    }
+    const site = owner.siteId === undefined ? '' : `-${owner.siteId}`;
+    const fileName = `settlement-${owner.merchantId}${site}-${owner.mode}-${day.day}.csv`;
+    return { fileName, csv: Readable.from(lines()) };
+  }
+}

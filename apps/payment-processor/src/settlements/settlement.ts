@@ -1,0 +1,37 @@
+import type { SettlementItem, SettlementTotals } from '@svc/contracts';
+
+/** Type of a movement on what a merchant is owed, as statements name it. */
+export type MovementType = 'payment' | 'voucher' | 'externalPayment' | 'refund' | 'fee';
+
+/** Movements of a day of one type and currency, as the ledger sums them up. */
+export interface MovementSum {
+  readonly currency: string;
+  readonly type: MovementType;
+  readonly count: number;
+  /** Cents: positive where it is owed to the merchant, negative where the merchant owes it. */
+  readonly amount: number;
+}
+
+const ITEM_OF = {
+  payment: 'payments',
+  voucher: 'vouchers',
+  externalPayment: 'externalPayments',
+  refund: 'refunds',
+  fee: 'fees',
+} as const satisfies Record<MovementType, keyof SettlementTotals>;
+
+/** Totals of each currency, by its code. At most one sum for each type and currency. */
+export function totalsOf(sums: readonly MovementSum[]): SettlementTotals[] {
+  const currencies = [...new Set(sums.map(({ currency }) => currency))].sort();
+  return currencies.map((currencyISOCode) => {
+    const items = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
+    let net = 0;
+    for (const { type, count, amount } of sums.filter(({ currency }) => currency === currencyISOCode)) {
+      items[ITEM_OF[type]] = { count, amount: Math.abs(amount) };
+      net += amount;
+    }
+    return { currencyISOCode, ...items, net };
+  });
+}
+
+const NONE: SettlementItem = { count: 0, amount: 0 };

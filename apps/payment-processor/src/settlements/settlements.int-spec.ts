@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { SettlementStatement } from '@svc/contracts';
+import { httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
+import { aPayable } from '../../test/builders.js';
+import { type KeyOwner, aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
+import { PaymentProcessorConfig } from '../config.js';
+import { SealLedger } from '../ledger/seal-ledger.js';
+import { SettlementRepository } from './settlement.repository.js';
+import { type PartnerUnderTest, aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+
+const DAY = '2026-03-01';
+
+let processor: Processor;
+let partner: PartnerUnderTest;
+let merchant: { merchantId: number; siteId: number };
+beforeAll(async () => {
+  processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
+  partner = await aPartner(processor);
+});
+beforeEach(async () => {
+  const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
+  merchant = await aMerchant(processor, { grants, features: { tip: { enabled: true } } });
+});
+afterAll(() => processor.stop());
+
+interface Office extends RefundClient {
+  statement(day?: string): Promise<SettlementStatement>;
+  /** Each line of the CSV, without its header. */
+  movements(day?: string): Promise<string[][]>;
+}
+
+async function anOffice(owner: Partial<KeyOwner> = {}): Promise<Office> {
+  const client = await aRefundClient(processor, { merchantId: merchant.merchantId, ...owner });
+  const url = (day: string): string => `/business/api/v1/merchants/${merchant.merchantId}/settlements/${day}`;
+  const headers = { 'x-api-key': client.apiKey };
+  return {
+    ...client,
+    statement: async (day = DAY) => {
+      const { status, body } = await httpClient(processor.service, headers)('GET', url(day));
+      expect(status).toBe(200);
+      return body as SettlementStatement;
+    },
+    movements: async (day = DAY) => {
+      const { app } = processor.service;
+      const answer = await app.inject({ method: 'GET', url: url(day), headers: { ...headers, accept: 'text/csv' } });
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+        200,
+        'text/csv; charset=utf-8; header=present',
+      ]);
+      const [header, ...lines] = answer.body.trimEnd().split('\r\n');
+      expect(header).toMatch(/^createdUTCDate,.*,amount$/);
+      return lines.map((line) => line.split(','));
+    },
+  };
+}
+
+const netOf = (lines: readonly string[][]): number => lines.reduce((sum, line) => sum + Number(line.at(-1)), 0);
+/** What the ledger says that a merchant is owed. */
+async function balanceOf(mode = 'test'): Promise<number> {
+  const [row] = await processor.dataSource.query<[{ balance: number }]>(
+    `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::bigint AS balance
+       FROM transfers WHERE $1 IN (credit_account, debit_account)`,
+    [`${mode}:merchant:${merchant.merchantId}:payable`],
+  );
+  return row.balance;
+}
+
+test('a day of mixed trade: what comes in, what goes off, and what is left, to the cent', async () => {
+  // 2.85 % and R 1.99 of each payment: 351.8 and 299.3 cents, rounded, and twice 199.
+  const fees = { test: { basisPoints: 285, fixedAmount: 199 } };
+  const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
+  merchant = await aMerchant(processor, { grants, features: { tip: { enabled: true } }, fees });
+  const office = await anOffice();
+  const bySession = await processor.pay(aPayable(merchant));
+  const external = { paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } } };
+  const vouchers = [
+    { merchantLiable: true, amount: 2_000 },
+    { merchantLiable: false, amount: 345 },
+  ];
+  await partner.pay(await openInvoice(processor, merchant), { vouchers, tipAmount: 500 });
+  await partner.pay(await openInvoice(processor, merchant), external);
+  await office.refund(bySession.paymentReference, { amount: 1_001 });
+  const refunded = await office.refund(bySession.paymentReference, { amount: 44 });
+
+  expect(await office.statement()).toEqual({
+    ...{ merchantId: merchant.merchantId, mode: 'test', day: DAY, closed: false },
+    totals: [
+      {
+        currencyISOCode: 'ZAR',
+        payments: { count: 2, amount: 12_345 + 10_500 },
+        vouchers: { count: 1, amount: 345 },
+        externalPayments: { count: 1, amount: 12_345 },
+        refunds: { count: 2, amount: 1_045 },
+        fees: { count: 2, amount: 352 + 299 + 2 * 199 },
+        net: 12_345 + 10_500 + 345 + 12_345 - 1_045 - 1_049,
+      },
+    ],
+  });
+  const lines = await office.movements();
+  expect(lines.map(([, type]) => type).sort()).toEqual([
+    ...['externalPayment', 'fee', 'fee', 'payment', 'payment', 'refund', 'refund', 'voucher'],
+  ]);
+  expect(lines.find((line) => line[3] === refunded.body.refundReference)).toEqual([
+    ...[processor.clock.nowISO(), 'refund', bySession.paymentReference, refunded.body.refundReference],
+    ...['5001', 'order-1', 'ZAR', '-44'],
+  ]);
+  expect(lines.find(([, type]) => type === 'voucher')?.slice(4)).toEqual(['5001', 'inv-1', 'ZAR', '345']);
+  const [totals] = (await office.statement()).totals;
+  expect([netOf(lines), await balanceOf()]).toEqual([totals!.net, totals!.net]);
+});
+
+describe('a statement is', () => {
+  test("its merchant's alone, and of the mode of its key", async () => {
+    const [office, live] = [await anOffice(), await anOffice({ mode: 'live' })];
+    await processor.pay(aPayable(merchant));
+    await processor.pay(aPayable({ ...merchant, mode: 'live', amount: 77 }));
+    const another = await aMerchant(processor);
+    await processor.pay(aPayable({ ...another, amount: 99 }));
+    expect((await office.statement()).totals).toMatchObject([{ payments: { count: 1 }, net: 12_345 }]);
+    expect(await live.statement()).toMatchObject({ mode: 'live', totals: [{ payments: { count: 1 }, net: 77 }] });
+    expect((await live.movements()).map((line) => line.at(-1))).toEqual(['77']);
+  });
+
+  test("with a site's key of that site alone", async () => {
+    const [office, site] = [await anOffice(), await anOffice({ siteId: 5001 })];
+    await processor.pay(aPayable({ ...merchant, amount: 11 }));
+    await processor.pay(aPayable({ ...merchant, siteId: 5002, amount: 22 }));
+    expect((await office.statement()).totals).toMatchObject([{ net: 33 }]);
+    expect(await site.statement()).toMatchObject({ siteId: 5001, totals: [{ net: 11 }] });
+    expect((await site.movements()).map((line) => line[4])).toEqual(['5001']);
+  });
+
+  test('for administrators of any merchant, in either form', async () => {
+    await processor.pay(aPayable({ ...merchant, mode: 'live' }));
+    const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
+    const get = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
+    const url = `/admin/v1/settlements/${DAY}?merchantId=${merchant.merchantId}`;
+    expect(await get('GET', `${url}&mode=live`)).toMatchObject({ status: 200, body: { totals: [{ net: 12_345 }] } });
+    expect(await get('GET', `${url}&mode=test`)).toMatchObject({ status: 200, body: { totals: [] } });
+    for (const wrong of [url, `${url}&mode=real`, `/admin/v1/settlements/${DAY}?merchantId=x&mode=test`])
+      expect((await get('GET', wrong)).status).toBe(400);
+    expect((await httpClient(processor.service)('GET', `${url}&mode=live`)).status).toBe(401);
+  });
+
+  test('refused: of another merchant, for what is no day, in a form that nobody offers', async () => {
+    const { apiKey } = await anOffice();
+    const get = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await httpClient(processor.service, { 'x-api-key': apiKey, ...headers })('GET', url)).status;
+    const mine = `/business/api/v1/merchants/${merchant.merchantId}/settlements`;
+    expect(await get(`${mine}/${DAY}`, { 'x-api-key': 'svc_test_merchant_x' })).toBe(401);
+    expect(await get(`/business/api/v1/merchants/1/settlements/${DAY}`)).toBe(403);
+    for (const day of ['2026-02-30', 'today', '2026-03-02']) expect(await get(`${mine}/${day}`)).toBe(400);
+    expect(await get(`${mine}/${DAY}`, { accept: 'application/pdf' })).toBe(406);
+  });
+});
+
+test('large statements are read two at a time; who comes meanwhile is asked to come again', async () => {
+  const { apiKey } = await anOffice();
+  const held = Promise.withResolvers<never>();
+  const read = jest.spyOn(processor.service.app.get(SettlementRepository), 'read').mockReturnValue(held.promise);
+  const get = () =>
+    httpClient(processor.service, { 'x-api-key': apiKey })(
+      'GET',
+      `/business/api/v1/merchants/${merchant.merchantId}/settlements/${DAY}`,
+    );
+  const two = [get(), get()];
+  await waitUntil('two reads', 5_000, () => Promise.resolve(read.mock.calls.length === 2));
+  const third = await get();
+  expect([third.status, third.headers['retry-after']]).toEqual([503, '1']);
+  held.reject(new Error('enough'));
+  await Promise.all(two);
+  read.mockRestore();
+  expect((await get()).status).toBe(200);
+});
+
+describe('a day', () => {
+  test('has what was booked between its two midnights, the first of them inside', async () => {
+    const office = await anOffice();
+    const { paymentReference } = await processor.pay(aPayable(merchant));
+    const book = (at: string): Promise<unknown> =>
+      processor.dataSource.query(
+        `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at)
+         SELECT $1, 'voucher', 'test:service:vouchers', $2, 1, 'ZAR', payment_id, 'test', $3, $4 FROM payments WHERE payment_reference = $5`,
+        [randomUUID(), `test:merchant:${merchant.merchantId}:payable`, merchant.merchantId, at, paymentReference],
+      );
+    for (const at of ['2026-02-27T23:59:59.999Z', '2026-02-28T00:00:00Z', '2026-02-28T23:59:59.999Z']) await book(at);
+    expect((await office.statement('2026-02-28')).totals).toMatchObject([{ net: 2 }]);
+    expect((await office.movements('2026-02-28')).map(([at]) => at)).toEqual([
+      '2026-02-28T00:00:00.000Z',
+      '2026-02-28T23:59:59.999Z',
+    ]);
+  });
+
+  test('of thousands of movements is exported whole, in order, and without what is committed meanwhile', async () => {
+    const office = await anOffice();
+    const { paymentReference } = await processor.pay(aPayable(merchant));
+    const book = (client: { query(text: string, values: unknown[]): Promise<unknown> }, count: number) =>
+      client.query(
+        `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at)
+         SELECT gen_random_uuid(), 'voucher', 'test:service:vouchers', $1, n, 'ZAR', payment_id, 'test', $2, $3::timestamptz + (n / 7) * interval '1 ms'
+           FROM payments, generate_series(1, $4::int) n WHERE payment_reference = $5`,
+        [
+          ...[`test:merchant:${merchant.merchantId}:payable`, merchant.merchantId],
+          ...['2026-02-20T00:00:00Z', count, paymentReference],
+        ],
+      );
+    await book(processor.dataSource, 3_000);
+    const amounts = async (): Promise<number[]> =>
+      (await office.movements('2026-02-20')).map((line) => Number(line.at(-1)));
+    expect(await amounts()).toEqual(Array.from({ length: 3_000 }, (_, nth) => nth + 1));
+    const older = await openOlderTransaction();
+    await book(processor.dataSource, 1);
+    expect(await amounts()).toHaveLength(3_000);
+    await older.end();
+    expect(await amounts()).toHaveLength(3_001);
+  });
+
+  test('is closed once the next one is five minutes old, and then names the root of its seals', async () => {
+    const office = await anOffice();
+    await processor.pay(aPayable(merchant));
+    const sealer = processor.service.app.get(SealLedger);
+    await sealer.runOnce();
+    const open = await office.statement();
+    expect([open.closed, 'ledgerRoot' in open]).toEqual([false, false]);
+    processor.clock.advance(Date.parse('2026-03-02T00:05:00Z') - processor.clock.now().getTime());
+    await sealer.runOnce();
+    const [{ root }] = await processor.dataSource.query<[{ root: string }]>(
+      `SELECT encode(root, 'hex') AS root FROM ledger_days WHERE day = $1`,
+      [DAY],
+    );
+    expect(await office.statement()).toEqual({ ...open, closed: true, ledgerRoot: root });
+    expect(await office.statement('2026-03-02')).toMatchObject({ closed: false, totals: [] });
+  });
+});

@@ -1,0 +1,73 @@
+import type { QueryRunner } from 'typeorm';
+import { aPayable } from './builders.js';
+import type { Processor } from './processor.js';
+
+/** A row of the ledger, as a test compares it. */
+export interface BookedTransfer {
+  readonly kind: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: number;
+}
+
+/** The transfers of a payment, in the order of the ledger. */
+export function ledgerOf(
+  processor: Processor,
+  { paymentReference }: { paymentReference: string },
+): Promise<BookedTransfer[]> {
+  return processor.dataSource.query<BookedTransfer[]>(
+    `SELECT t.kind, t.debit_account AS debit, t.credit_account AS credit, t.amount
+       FROM transfers t JOIN payments p ON p.payment_id = t.payment_id WHERE p.payment_reference = $1 ORDER BY t.txid, t.position`,
+    [paymentReference],
+  );
+}
+
+/** Changes the ledger as nothing of the service can: without triggers and foreign keys. */
+export async function forge(processor: Processor, ...statements: string[]): Promise<void> {
+  const client = await processor.superuser.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`SET LOCAL session_replication_role = replica`);
+    for (const statement of statements) await client.query(statement);
+    await client.query('COMMIT');
+  } finally {
+    // Also where a statement has failed: the next test must not wait for the connection.
+    client.release(true);
+  }
+}
+
+/** Writes so many transfers of one cent, created now unless told otherwise. Returns their ids, in their order. */
+export type TransferWriter = (
+  count: number,
+  over?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
+) => Promise<string[]>;
+
+/** Its transfers are of a payment that is made for them. */
+export async function transferWriter(processor: Processor): Promise<TransferWriter> {
+  const { paymentReference } = await processor.pay(aPayable({ amount: 1 }));
+  return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {
+    const rows = (await connection.query(
+      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
+       SELECT gen_random_uuid(), 'voucher', 'test:service:vouchers', 'test:merchant:1001:payable', 1, 'ZAR', 'test', 1001, payment_id, $3
+         FROM payments, generate_series(1, $2::int) WHERE payment_reference = $1
+       RETURNING transfer_id AS id`,
+      [paymentReference, count, createdAt],
+    )) as { id: string }[];
+    return rows.map(({ id }) => id);
+  };
+}
+
+/** A seal as the table has it. */
+export interface StoredSeal {
+  readonly number: number;
+  readonly transferIds: readonly string[];
+  readonly previousHash: string;
+  readonly hash: string;
+}
+
+export function sealsOf(processor: Processor): Promise<StoredSeal[]> {
+  return processor.dataSource.query<StoredSeal[]>(
+    `SELECT seal_number AS number, transfer_ids AS "transferIds", encode(previous_hash, 'hex') AS "previousHash", encode(hash, 'hex') AS hash
+       FROM ledger_seals ORDER BY seal_number`,
+  );
+}

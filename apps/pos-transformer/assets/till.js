@@ -1,0 +1,91 @@
+import { followBasket, headers, query, rands, siteId } from './connection.js';
+
+const element = (id) => document.getElementById(id);
+/** Lines of the basket on this page; another page of the till has others. */
+let nextId = Date.now();
+let sumCents = 0;
+
+async function call(path, body) {
+  try {
+    const answer = await fetch(`/v1/sites/${siteId}/invoice/${path}`, {
+      method: 'POST',
+      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const result = await answer.json().catch(() => ({}));
+    const { Result = 'STOP', Message = result.detail ?? `Error ${answer.status}` } = result;
+    element('answer').dataset.result = Result;
+    element('answer').textContent = `${Result} ${Message}`;
+  } catch {
+    element('answer').dataset.result = 'STOP';
+    element('answer').textContent = 'The transformer does not answer.';
+  }
+}
+
+/** Text to cents without a float. */
+function cents(text) {
+  const [whole, fraction = ''] = text.split('.');
+  return Number(whole + fraction.padEnd(2, '0'));
+}
+
+element('line').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  const itemPrice = cents(form.get('price'));
+  const itemQuantity = Number(form.get('quantity'));
+  const totalPrice = Math.sign(itemQuantity) * Math.round(itemPrice * Math.abs(itemQuantity));
+  const itemName = form.get('itemName');
+  await call('line', { id: nextId++, itemName, itemProductCode: '', itemPrice, itemQuantity, totalPrice });
+});
+
+element('total').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  await call('total', { amount: sumCents, reference: new FormData(event.target).get('reference') });
+});
+
+element('reset').addEventListener('click', () => call('reset'));
+
+function cell(text) {
+  const made = document.createElement('td');
+  made.textContent = text;
+  return made;
+}
+
+void followBasket(
+  (basket) => {
+    sumCents = basket.lines.reduce((sum, { totalCents }) => sum + totalCents, 0);
+    element('lines').replaceChildren(
+      ...basket.lines.map(({ name, quantity, totalCents }) => {
+        const row = document.createElement('tr');
+        row.append(cell(`${quantity} ×`), cell(name), cell(rands(totalCents)));
+        return row;
+      }),
+    );
+    element('amount').textContent = rands(sumCents);
+    element('state').textContent = basket.reference === null ? basket.state : `${basket.reference}: ${basket.state}`;
+    document.body.dataset.state = basket.state;
+    element('code').hidden = basket.codePath === null;
+    if (basket.codePath !== null) element('code').src = basket.codePath;
+  },
+  (error) => (element('service').textContent = error.message),
+);
+
+async function showAlerts() {
+  try {
+    const answer = await fetch(`/till/${siteId}/state${query}`, { headers });
+    const { isAway, waitingCalls, alerts } = await answer.json();
+    const waiting = waitingCalls === 0 ? '' : ` ${waitingCalls} calls wait to be sent.`;
+    element('service').textContent = `${isAway ? 'The payment service cannot be reached.' : ''}${waiting}`;
+    element('alerts').replaceChildren(
+      ...alerts.map(({ at, message }) => {
+        const item = document.createElement('li');
+        item.textContent = `${new Date(at).toLocaleTimeString()} ${message}`;
+        return item;
+      }),
+    );
+  } catch {
+    element('service').textContent = 'The transformer does not answer.';
+  }
+  setTimeout(showAlerts, 2000);
+}
+void showAlerts();

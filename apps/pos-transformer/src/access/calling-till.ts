@@ -1,0 +1,16 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { invalidField } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
+
+/** The header x-till, by which several tills of one site tell their baskets apart (T3); empty without. */
+export const CallingTill = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
+  const till = context.switchToHttp().getRequest<FastifyRequest>().headers['x-till'];
+  return tillOf(till);
+});
+
+export function tillOf(till: unknown): string {
+  if (till === undefined) return '';
+  if (typeof till !== 'string' || !/^[\x20-\x7e]{1,100}$/.test(till) || till.trim() === '')
+    throw invalidField('x-till', 'The header x-till must be 1 to 100 printable ASCII characters');
+  return till;
+}

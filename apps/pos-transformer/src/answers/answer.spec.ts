@@ -1,0 +1,16 @@
+import { combine, ok, rands, stop, warn } from './answer.js';
+
+test('T2: the most serious result, with each sentence once', () => {
+  expect(combine(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });
+  expect(combine(ok('Paid.'), warn('Check.'))).toEqual({ Result: 'WARN', Message: 'Paid. Check.' });
+  expect(combine(warn('Check.'), stop('No.'), warn('Check.'))).toEqual({ Result: 'STOP', Message: 'Check. No.' });
+  expect(combine()).toEqual({ Result: 'OK', Message: '' });
+});
+
+test.each([
+  [0, 'R 0.00'],
+  [5, 'R 0.05'],
+  [123_450, 'R 1 234.50'],
+  [-99, '-R 0.99'],
+  [100_000_000_000, 'R 1 000 000 000.00'],
+])('%d cents are %s', (cents, text) => expect(rands(cents)).toBe(text));

@@ -1,0 +1,155 @@
+/** The answers as tills read them over HTTP: every field of the specification, with its exact case, and no other. */
+import { PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
+
+let pos: TestTransformer;
+beforeEach(async () => (pos = await TestTransformer.start()));
+afterEach(() => pos.stop());
+
+const ENVELOPE = ['Result', 'Message'];
+const PAYMENT = {
+  tipAmount: 500,
+  tenderedAmount: 9_450,
+  vouchers: [
+    { merchantLiable: true, amount: 1_000 },
+    { merchantLiable: false, amount: 2_000 },
+  ],
+  customer: { firstName: 'Thandi', lastName: 'Nkosi' },
+};
+
+it('T1, T2: OK, WARN and STOP are 200 with Result and Message alone, at each call that changes something', async () => {
+  const svcId = await pay();
+  const dearer = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
+  const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
+  const line = { id: 1, itemName: 'a', itemProductCode: '', itemPrice: 1, itemQuantity: 1, totalPrice: 1 };
+  const calls: [string, object | undefined, string][] = [
+    [path('line'), line, 'WARN'], // The basket has been paid.
+    [path('total'), { amount: 1, reference: '99' }, 'STOP'],
+    [path('reset'), undefined, 'OK'],
+    [path('line'), line, 'OK'],
+    [path('line'), { ...line, totalPrice: 2 }, 'WARN'],
+    [path('total'), { amount: 0, reference: '99' }, 'WARN'],
+    [path('reset'), undefined, 'OK'],
+    [path('total'), { amount: -1, reference: '99' }, 'OK'],
+    ['/Basket', { ...dearer, TotalToPay: PRODUCT.ActualUnitPrice }, 'OK'],
+    ['/Basket', dearer, 'WARN'],
+    ['/Basket', { ...dearer, Products: Array.from({ length: 501 }, () => PRODUCT) }, 'STOP'],
+    ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Paid' }, 'STOP'],
+    ['/BasketClosed', { MerchantOrderId: '18', OrderStatus: 'Complete' }, 'OK'],
+    ['/BasketClosed', { MerchantOrderId: '99', OrderStatus: 'Complete' }, 'WARN'],
+    ['/SvcRefund', { SvcId: svcId, RefundAmount: 0 }, 'STOP'],
+    ['/SvcRefund', { SvcId: svcId, RefundAmount: 1 }, 'OK'],
+    ['/SvcRefund', { SvcId: svcId, RefundAmount: 1 }, 'WARN'],
+  ];
+  for (const [url, body, result] of calls) {
+    const reply = await pos.call('POST', url, body);
+    expect([url, body, reply.status, reply.body.Result, Object.keys(reply.body as object)]).toEqual([
+      url,
+      body,
+      200,
+      result,
+      ENVELOPE,
+    ]);
+    expect(typeof reply.body.Message).toBe('string');
+  }
+});
+
+it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
+  const { status, body } = await pos.total(100, '17');
+  expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
+  pos.platform.trouble = 'unreachable';
+  const offline = await pos.total(100, '18', 'TILL-2');
+  expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE]);
+});
+
+it('T6, T7, T9, T13: every field of the invoice payment', async () => {
+  const svcId = await pay();
+  const { status, headers, body } = await pos.invoicePayment('0017');
+  expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    'no-store',
+  ]);
+  expect(body).toStrictEqual({
+    Id: 1,
+    MerchantSiteId: SITE,
+    ReceiptStatus: 'Paid',
+    PosReference: '0017',
+    PaymentDate: '2026-03-01T10:00:00',
+    SvcId: svcId,
+    MerchantOrderId: '0017',
+    InvoicedAmount: 8_950,
+    TipAmount: 500,
+    PaidAmount: 6_450,
+    TotalGenericVoucherAmount: 2_000,
+    TotalMerchantVoucherAmount: 1_000,
+    TotalVoucherAmount: 3_000,
+    SvcDiscountAmount: 0,
+    ServiceChargeAmount: 0,
+    DonationAmount: 0,
+    TableName: '',
+    WaiterName: '',
+    CustomerFullName: 'Thandi Nkosi',
+    CurrencyIso: 'ZAR',
+    SlipData: '',
+    PaymentStatus: 'Success',
+  });
+});
+
+it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async () => {
+  const svcId = await pay();
+  const success = {
+    PaymentId: 1,
+    MerchantOrderId: '0017',
+    PaymentDate: '2026-03-01T10:00:00',
+    SvcId: svcId,
+    PaidAmount: 6_450,
+    SvcAmount: 2_000,
+    MerchantAmount: 8_450,
+    CustomerFullName: 'Thandi Nkosi',
+    CurrencyIso: 'ZAR',
+    StatusId: '2',
+  };
+  expect((await pos.getPayment('0017')).body).toStrictEqual(success);
+  await pos.basket('18', 100);
+  const failed = await pos.pay(pos.openInvoice(), { status: 2 });
+  expect((await pos.getPayment('18')).body).toStrictEqual({
+    ...success,
+    PaymentId: 2,
+    MerchantOrderId: '18',
+    SvcId: failed,
+    PaidAmount: 0,
+    SvcAmount: 0,
+    MerchantAmount: 0,
+    StatusId: '5',
+  });
+});
+
+it('T4: amounts are cents, the same number from the till to the platform and back', async () => {
+  for (const [amount, reference] of [
+    [1, '1'],
+    [100_000_000_000, '2'],
+  ] as const) {
+    await pos.basket(reference, amount);
+    expect(pos.openInvoice().body).toMatchObject({ amount, lineItems: [{ unitPrice: String(amount) }] });
+    const svcId = await pos.pay();
+    expect((await pos.invoicePayment(reference)).body).toMatchObject({ InvoicedAmount: amount, PaidAmount: amount });
+    await pos.refund(svcId, amount);
+    expect(pos.platform.refunds.at(-1)).toMatchObject({ body: { amount } });
+  }
+  const path = `/v1/sites/${SITE}/invoice/total`;
+  for (const amount of [0.5, 100_000_000_001, '1'])
+    expect((await pos.call('POST', path, { amount, reference: '3' })).status).toBe(400);
+});
+
+it('T12: reset after the basket was paid is OK, and begins the next one', async () => {
+  await pay();
+  expect((await pos.reset()).body).toEqual({ Result: 'OK', Message: '' });
+  expect((await pos.total(100, '18')).body.Result).toBe('OK');
+});
+
+/** A basket that is paid with a tip, and with vouchers of both kinds. */
+async function pay(): Promise<string> {
+  await pos.line();
+  await pos.total(8_950, '0017');
+  return pos.pay(pos.openInvoice(), PAYMENT);
+}

@@ -1,0 +1,12 @@
+import { type ErrorBody, problemBody } from '@svc/service/standalone';
+import { stop } from './answer.js';
+
+/** Errors of the facade are a STOP envelope that names the fields (C5, T1); all others are RFC 9457. */
+export const transformerErrorBody: ErrorBody = (error, request) => {
+  const path = request.url.split('?', 1)[0] ?? '';
+  if (!FACADE.has(path.toLowerCase().replace(/\/+$/, ''))) return problemBody(error, request);
+  const fields = error.fields.map(({ message }) => message).join('; ');
+  return { contentType: 'application/json', body: stop(fields === '' ? error.message : `${fields}.`) };
+};
+
+const FACADE: ReadonlySet<string> = new Set(['/basket', '/basketclosed', '/getpayment', '/svcrefund']);

@@ -1,0 +1,67 @@
+import { Module } from '@nestjs/common';
+import { AccessGuard } from './access/access.guard.js';
+import { BasketRepository } from './baskets/basket.repository.js';
+import { CloseBasket } from './baskets/close-basket.js';
+import { FacadeController } from './baskets/facade.controller.js';
+import { InvoiceController } from './baskets/invoice.controller.js';
+import { PutLine } from './baskets/put-line.js';
+import { RenewInvoices } from './baskets/renew-invoices.js';
+import { RequestPayment } from './baskets/request-payment.js';
+import { TotalRepository } from './baskets/total.repository.js';
+import { CodesController } from './pages/codes.controller.js';
+import { PagesController } from './pages/pages.controller.js';
+import { ShowBasket } from './pages/show-basket.js';
+import { ApplyPayment } from './payments/apply-payment.js';
+import { FollowPayments } from './payments/follow-payments.js';
+import { PaymentRepository } from './payments/payment.repository.js';
+import { PaymentsController } from './payments/payments.controller.js';
+import { AlertRepository } from './platform/alert.repository.js';
+import { InvoiceCalls } from './platform/invoice-calls.js';
+import { OutgoingCallRepository } from './platform/outgoing-call.repository.js';
+import { Platform } from './platform/platform.js';
+import { Sender } from './platform/sender.js';
+import { LookUpRefunds } from './refunds/look-up-refunds.js';
+import { SettleRefund } from './refunds/settle-refund.js';
+import { RefundCalls } from './refunds/refund-calls.js';
+import { RefundPayment } from './refunds/refund-payment.js';
+import { RefundRepository } from './refunds/refund.repository.js';
+import { RefundsController } from './refunds/refunds.controller.js';
+import { CleanUp } from './store/clean-up.js';
+import { Changes } from './store/changes.js';
+
+@Module({
+  controllers: [
+    InvoiceController,
+    FacadeController,
+    PaymentsController,
+    RefundsController,
+    CodesController,
+    PagesController,
+  ],
+  providers: [
+    AccessGuard,
+    AlertRepository,
+    ApplyPayment,
+    BasketRepository,
+    Changes,
+    CleanUp,
+    CloseBasket,
+    FollowPayments,
+    InvoiceCalls,
+    OutgoingCallRepository,
+    PaymentRepository,
+    Platform,
+    PutLine,
+    LookUpRefunds,
+    RefundCalls,
+    SettleRefund,
+    RefundPayment,
+    RefundRepository,
+    RenewInvoices,
+    RequestPayment,
+    Sender,
+    ShowBasket,
+    TotalRepository,
+  ],
+})
+export class PosTransformerModule {}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { type Reader, Store, type Tx } from '../store/store.js';
+import type { BasketLine } from './basket.js';
+
+export type BasketState = 'open' | 'saved' | 'reset' | 'complete' | 'void';
+
+export interface Basket {
+  readonly basketId: number;
+  readonly token: string;
+  readonly siteId: number;
+  readonly till: string;
+  readonly dialect: 'lines' | 'facade';
+  readonly reference: string | null;
+  readonly externalReference: string | null;
+  readonly state: BasketState;
+}
+
+/** A till of a site: the site's number and the header x-till, empty without. */
+export interface Till {
+  readonly siteId: number;
+  readonly till: string;
+}
+
+const COLUMNS = `basket_id AS basketId, token, site_id AS siteId, till, dialect, reference,
+  external_reference AS externalReference, state`;
+
+/** Baskets and their lines. */
+@Injectable()
+export class BasketRepository {
+  constructor(
+    @Inject(Store) private readonly store: Store,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  create(tx: Tx, { siteId, till }: Till, dialect: Basket['dialect']): Basket {
+    const token = randomBytes(16).toString('base64url');
+    const { id } = tx.run(
+      `INSERT INTO baskets (token, site_id, till, dialect, state, changed_at)
+       VALUES (:token, :siteId, :till, :dialect, 'open', :now)`,
+      { token, siteId, till, dialect, now: this.clock.nowISO() },
+    );
+    return { basketId: id, token, siteId, till, dialect, reference: null, externalReference: null, state: 'open' };
+  }
+
+  get(basketId: number, from: Reader = this.store): Basket {
+    return from.find<Basket>(`SELECT ${COLUMNS} FROM baskets WHERE basket_id = :basketId`, { basketId })!;
+  }
+
+  /** The basket that the till fills line by line. */
+  findOpen({ siteId, till }: Till): Basket | undefined {
+    return this.store.find(
+      `SELECT ${COLUMNS} FROM baskets
+       WHERE site_id = :siteId AND till = :till AND dialect = 'lines' AND state = 'open'`,
+      { siteId, till },
+    );
+  }
+
+  /** The order's basket at this till, open or saved; or the one that another till of the site has saved. */
+  findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
+    const kept = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
+    return kept.find((basket) => basket.till === till) ?? theOnly(kept.filter(({ state }) => state === 'saved'));
+  }
+
+  /**
+   * The newest basket of an order at this till, also when it is closed; or the site's only one, because MerchantOrderId alone
+   * tells orders apart (T3). Open ones count before closed ones: a site may use its numbers again.
+   */
+  findNewestOrder({ siteId, till }: Till, reference: string): Basket | undefined {
+    const all = this.listOrders(siteId, reference);
+    const kept = all.filter(({ state }) => state === 'open' || state === 'saved');
+    return all.find((basket) => basket.till === till) ?? theOnly(kept.length > 0 ? kept : all);
+  }
+
+  /** All baskets of an order at the tills of a site, the newest first. */
+  private listOrders(siteId: number, reference: string): Basket[] {
+    return this.store.list(
+      `SELECT ${COLUMNS} FROM baskets
+       WHERE site_id = :siteId AND reference = :reference AND dialect = 'facade' ORDER BY basket_id DESC`,
+      { siteId, reference },
+    );
+  }
+
+  /** The newest basket with the reference, of one of these sites (T5). */
+  findByReference(reference: string, siteIds: readonly number[]): Basket | undefined {
+    return this.store.find(
+      `SELECT ${COLUMNS} FROM baskets
+       WHERE reference = :reference AND site_id IN (SELECT value FROM json_each(:siteIds))
+       ORDER BY basket_id DESC LIMIT 1`,
+      { reference, siteIds: JSON.stringify(siteIds) },
+    );
+  }
+
+  findByExternalReference(siteId: number, externalReference: string, from: Reader = this.store): Basket | undefined {
+    return from.find(
+      `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
+       ORDER BY basket_id DESC LIMIT 1`,
+      { siteId, externalReference },
+    );
+  }
+
+  findByToken(token: string): Basket | undefined {
+    return this.store.find(`SELECT ${COLUMNS} FROM baskets WHERE token = :token`, { token });
+  }
+
+  /** The basket of the till that changed last and is not closed: what its customer display shows. */
+  findShown({ siteId, till }: Till): Basket | undefined {
+    return this.store.find(
+      `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND till = :till AND state = 'open'
+       ORDER BY changed_at DESC, basket_id DESC LIMIT 1`,
+      { siteId, till },
+    );
+  }
+
+  /** Whether another basket that is not closed holds the reference at the platform. */
+  isTaken(siteId: number, externalReference: string, exceptBasketId: number): boolean {
+    const other = this.store.find(
+      `SELECT 1 FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
+         AND state IN ('open', 'saved') AND basket_id <> :exceptBasketId`,
+      { siteId, externalReference, exceptBasketId },
+    );
+    return other !== undefined;
+  }
+
+  keepReference(tx: Tx, basketId: number, reference: string, externalReference: string): void {
+    tx.run(
+      `UPDATE baskets SET reference = :reference, external_reference = :externalReference, changed_at = :now
+       WHERE basket_id = :basketId`,
+      { basketId, reference, externalReference, now: this.clock.nowISO() },
+    );
+  }
+
+  /** Another till goes on with a basket that was saved. */
+  moveTo(tx: Tx, basketId: number, till: string): void {
+    tx.run('UPDATE baskets SET till = :till WHERE basket_id = :basketId', { basketId, till });
+  }
+
+  keepState(tx: Tx, basketId: number, state: BasketState): void {
+    tx.run('UPDATE baskets SET state = :state, changed_at = :now WHERE basket_id = :basketId', {
+      basketId,
+      state,
+      now: this.clock.nowISO(),
+    });
+  }
+
+  lines(basketId: number): BasketLine[] {
+    return this.store
+      .list<{ line: string }>('SELECT line FROM lines WHERE basket_id = :basketId ORDER BY position', { basketId })
+      .map(({ line }) => JSON.parse(line) as BasketLine);
+  }
+
+  putLine(tx: Tx, basketId: number, line: BasketLine): void {
+    tx.run(
+      `INSERT INTO lines (basket_id, line_id, position, line)
+       VALUES (:basketId, :lineId, (SELECT coalesce(max(position), 0) + 1 FROM lines WHERE basket_id = :basketId), :line)
+       ON CONFLICT (basket_id, line_id) DO UPDATE SET line = excluded.line`,
+      { basketId, lineId: line.id, line: JSON.stringify(line) },
+    );
+    this.touch(tx, basketId);
+  }
+
+  removeLine(tx: Tx, basketId: number, lineId: number): void {
+    tx.run('DELETE FROM lines WHERE basket_id = :basketId AND line_id = :lineId', { basketId, lineId });
+    this.touch(tx, basketId);
+  }
+
+  private touch(tx: Tx, basketId: number): void {
+    tx.run('UPDATE baskets SET changed_at = :now WHERE basket_id = :basketId', {
+      basketId,
+      now: this.clock.nowISO(),
+    });
+  }
+}
+
+function theOnly(baskets: readonly Basket[]): Basket | undefined {
+  return baskets.length === 1 ? baskets[0] : undefined;
+}

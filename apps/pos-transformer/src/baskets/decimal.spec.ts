@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { add, type Decimal, decimalOf, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
+
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 });
+const valueOf = ({ units, scale }: Decimal): number => Number(units) / 10 ** scale;
+
+test.each([
+  [0.1, 1n, 1],
+  [-12.345, -12345n, 3],
+  [0, 0n, 0],
+  [1e21, 10n ** 21n, 0],
+  [1.5e-7, 15n, 8],
+  [100_000_000_000, 100_000_000_000n, 0],
+])('%d is %d over 10^%d', (number, units, scale) => expect(decimalOf(number)).toEqual({ units, scale }));
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('%d is no decimal', (number) =>
+  expect(() => decimalOf(number)).toThrow('is not a finite number'),
+);
+
+// T3, C1: weighed goods are rounded half up; a return is the exact opposite of its sale.
+test.each([
+  [2.4, 2],
+  [2.5, 3],
+  [2.500001, 3],
+  [2.499999, 2],
+  [-2.4, -2],
+  [-2.5, -3],
+  [0.5, 1],
+  [-0.5, -1],
+  [0, 0],
+])('%d is rounded to %d', (number, cents) => expect(roundHalfUp(decimalOf(number))).toBe(cents));
+
+test('floats do not take part: 0.1 + 0.2 is 0.3, and 1.005 of 100 is 100.5', () => {
+  expect(add(decimalOf(0.1), decimalOf(0.2))).toEqual(decimalOf(0.3));
+  expect(roundHalfUp(multiply(decimalOf(1.005), decimalOf(100)))).toBe(101);
+});
+
+test('every number is exact, sums and products are those of the numbers', () => {
+  fc.assert(
+    fc.property(finite, (a) => {
+      expect(valueOf(decimalOf(a))).toBeCloseTo(a, 6);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: -1e6, max: 1e6 }), (a, b) => {
+      expect(roundHalfUp(add(decimalOf(a), decimalOf(b)))).toBe(a + b);
+      expect(roundHalfUp(subtract(decimalOf(a), decimalOf(b)))).toBe(a - b);
+      expect(multiply(decimalOf(a), decimalOf(b)).units).toBe(BigInt(a) * BigInt(b));
+    }),
+  );
+});
+
+test('rounding is within half a cent, and symmetric', () => {
+  fc.assert(
+    fc.property(finite, (a) => {
+      const cents = roundHalfUp(decimalOf(a));
+      expect(Math.abs(cents - a)).toBeLessThanOrEqual(0.5);
+      expect(roundHalfUp(decimalOf(-a)) + cents).toBe(0);
+    }),
+  );
+});
+
+test('a sum does not depend on its order', () => {
+  fc.assert(
+    fc.property(fc.array(finite, { maxLength: 20 }), (numbers) => {
+      const sum = (some: readonly number[]): number => roundHalfUp(some.map(decimalOf).reduce(add, ZERO));
+      expect(sum(numbers)).toBe(sum([...numbers].reverse()));
+    }),
+  );
+});

@@ -1,0 +1,46 @@
+/** Exact decimal numbers, so that no float takes part in arithmetic: weighed goods have fractional quantities. */
+export interface Decimal {
+  /** The number is `units / 10 ** scale`. */
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+export const ZERO: Decimal = { units: 0n, scale: 0 };
+
+/** The number that its shortest text names: 0.1 is a tenth. The number must be finite. */
+export function decimalOf(value: number): Decimal {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  if (whole === '') throw new RangeError(`${value} is not a finite number`);
+  const scale = fraction.length - Number(exponent);
+  const units = BigInt(`${sign}${whole}${fraction}`);
+  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
+}
+
+export function add(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return { units: unitsAt(a, scale) + unitsAt(b, scale), scale };
+}
+
+export function subtract(a: Decimal, b: Decimal): Decimal {
+  return add(a, { units: -b.units, scale: b.scale });
+}
+
+export function multiply(a: Decimal, b: Decimal): Decimal {
+  return { units: a.units * b.units, scale: a.scale + b.scale };
+}
+
+/**
+ * Whole cents, rounded half up in the sense of SQL and Java: a half is rounded away from zero, so that a return is exactly the
+ * opposite of its sale.
+ */
+export function roundHalfUp({ units, scale }: Decimal): number {
+  const divisor = 10n ** BigInt(scale);
+  const size = units < 0n ? -units : units;
+  const rounded = (2n * size + divisor) / (2n * divisor);
+  return Number(units < 0n ? -rounded : rounded);
+}
+
+function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
+  return units * 10n ** BigInt(wanted - scale);
+}

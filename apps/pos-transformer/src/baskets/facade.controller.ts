@@ -1,0 +1,63 @@
+import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
+import { AccessGuard } from '../access/access.guard.js';
+import { CallingTill } from '../access/calling-till.js';
+import type { Answer } from '../answers/answer.js';
+import { TransformerSettings } from '../settings.js';
+import type { BasketContent } from './basket.js';
+import { BasketRepository } from './basket.repository.js';
+import { CloseBasket } from './close-basket.js';
+import { RequestPayment } from './request-payment.js';
+import { BasketClosedRequest, BasketRequest } from './requests.js';
+
+/** Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5). */
+@Controller()
+@UseGuards(AccessGuard)
+export class FacadeController {
+  constructor(
+    @Inject(RequestPayment) private readonly requestPayment: RequestPayment,
+    @Inject(CloseBasket) private readonly closeBasket: CloseBasket,
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(TransformerSettings) private readonly settings: TransformerSettings,
+  ) {}
+
+  @Post('Basket')
+  @HttpCode(200)
+  async basket(@CallingTill() tillName: string, @Body() body: BasketRequest): Promise<Answer> {
+    const till = { siteId: this.settings.facadeSiteId, till: tillName };
+    const reference = body.MerchantOrderId;
+    const { answer } = await this.requestPayment.execute({
+      till,
+      dialect: 'facade',
+      basket: this.baskets.findOrder(till, reference),
+      reference,
+      amountCents: body.TotalToPay,
+      content: contentOf(body),
+    });
+    return answer;
+  }
+
+  @Post('BasketClosed')
+  @HttpCode(200)
+  basketClosed(@CallingTill() till: string, @Body() body: BasketClosedRequest): Promise<Answer> {
+    const { MerchantOrderId, OrderStatus } = body;
+    return this.closeBasket.closeOrder({ siteId: this.settings.facadeSiteId, till }, MerchantOrderId, OrderStatus);
+  }
+}
+
+/** Products are the lines; everything of the basket is kept (T3). A product of quantity 0 is no line. */
+function contentOf({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
+  const products = Products ?? [];
+  return {
+    lines: products
+      .map((product, index) => ({
+        id: index + 1,
+        name: product.ProductName ?? '',
+        productCode: product.ProductCode ?? '',
+        price: product.ActualUnitPrice,
+        quantity: product.Quantity,
+        total: 0,
+      }))
+      .filter(({ quantity }) => quantity !== 0),
+    order: { Products: products, BasketDiscounts: BasketDiscounts ?? [], Tenders: Tenders ?? [] },
+  };
+}

@@ -1,0 +1,38 @@
+import { externalReferenceOf, invoiceRequestOf } from './invoice-request.js';
+
+const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, total: 70 };
+const invoice = {
+  externalReference: '17#ab',
+  reference: '17',
+  siteReference: 'STORE-1',
+  amountCents: 70,
+  lines: [line],
+  createdUTCDate: '2026-03-01T10:00:00.000Z',
+};
+
+test('a basket as an invoice (D6)', () => {
+  expect(invoiceRequestOf(invoice)).toEqual({
+    externalReference: '17#ab',
+    siteReference: 'STORE-1',
+    currencyISOCode: 'ZAR',
+    amount: 70,
+    lineItems: [{ name: 'Apples', productCode: 'AP', unitPrice: '129', quantity: 0.543 }],
+    origin: 'pos-transformer',
+    createdUTCDate: '2026-03-01T10:00:00.000Z',
+    originReference: '17',
+  });
+});
+
+test('a basket without lines has no line items, a line without code or name gets what the platform requires', () => {
+  expect(invoiceRequestOf({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
+  const bare = invoiceRequestOf({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
+  expect(bare.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
+});
+
+test('T5: the reference is the till’s; where another basket holds it, one of its own, never longer than 100', () => {
+  const token = 'abcdefghijklmnopqrstuv';
+  expect(externalReferenceOf('0017', token, false)).toBe('0017');
+  expect(externalReferenceOf('0017', token, true)).toBe('0017#abcdefghij');
+  const longest = externalReferenceOf('x'.repeat(100), token, true);
+  expect([longest.length, longest.endsWith('#abcdefghij')]).toEqual([100, true]);
+});

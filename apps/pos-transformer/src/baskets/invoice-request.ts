@@ -1,0 +1,55 @@
+/** A basket as an invoice of the platform (D6). */
+import type { CreateInvoiceRequest } from '@svc/sdk';
+import type { BasketLine } from './basket.js';
+
+/** Longest reference that the platform takes (C6). */
+export const MAX_REFERENCE_LENGTH = 100;
+
+export interface InvoiceOfBasket {
+  readonly externalReference: string;
+  /** The till's own reference, which the external one may have a suffix to. */
+  readonly reference: string;
+  readonly siteReference: string;
+  readonly amountCents: number;
+  readonly lines: readonly BasketLine[];
+  readonly createdUTCDate: string;
+}
+
+export function invoiceRequestOf(invoice: InvoiceOfBasket): CreateInvoiceRequest {
+  const { externalReference, reference, siteReference, amountCents, lines, createdUTCDate } = invoice;
+  return {
+    externalReference,
+    siteReference,
+    currencyISOCode: 'ZAR',
+    amount: amountCents,
+    ...(lines.length === 0 ? {} : { lineItems: lines.map(lineItemOf) }),
+    origin: 'pos-transformer',
+    createdUTCDate,
+    originReference: reference,
+  };
+}
+
+function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): LineItem {
+  return {
+    ...(name.trim() === '' ? {} : { name }),
+    // The platform requires a code of each line; some tills have goods without one.
+    productCode: productCode.trim() === '' ? `line-${id}` : productCode,
+    unitPrice: String(price),
+    quantity,
+  };
+}
+
+type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
+
+/**
+ * The reference under which the platform knows a basket: the till's own, so that the merchant finds the payment by it (T5).
+ * Where another basket of the site holds that reference, one with a random suffix: equal references replace each other's
+ * invoice (D6).
+ *
+ * @param token random text of the basket
+ */
+export function externalReferenceOf(reference: string, token: string, isTaken: boolean): string {
+  if (!isTaken) return reference;
+  const suffix = `#${token.slice(0, 10)}`;
+  return `${reference.slice(0, MAX_REFERENCE_LENGTH - suffix.length)}${suffix}`;
+}

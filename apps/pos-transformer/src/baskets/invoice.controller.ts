@@ -1,0 +1,80 @@
+import { Body, Controller, HttpCode, Inject, Param, Post, Req, UseGuards } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import type { FastifyRequest } from 'fastify';
+import { AccessGuard } from '../access/access.guard.js';
+import { CallingTill } from '../access/calling-till.js';
+import type { Answer } from '../answers/answer.js';
+import { codeUrl } from '../pages/code-url.js';
+import { Platform } from '../platform/platform.js';
+import { TransformerSettings } from '../settings.js';
+import { BasketRepository, type Till } from './basket.repository.js';
+import { CloseBasket } from './close-basket.js';
+import { PutLine } from './put-line.js';
+import { RequestPayment } from './request-payment.js';
+import { LineRequest, TotalRequest } from './requests.js';
+
+/** `total` says where a customer can pay as well (T1); offline without the three (T8). */
+export interface TotalResponse extends Answer {
+  InvoiceReference?: string;
+  /** Text of the QR code. */
+  Code?: string;
+  /** Address of the QR code's image, here. */
+  QrSvgUrl?: string;
+}
+
+/** Tills that send a basket line by line (T1, T3). */
+@Controller('v1/sites/:siteId/invoice')
+@UseGuards(AccessGuard)
+export class InvoiceController {
+  constructor(
+    @Inject(PutLine) private readonly putLine: PutLine,
+    @Inject(RequestPayment) private readonly requestPayment: RequestPayment,
+    @Inject(CloseBasket) private readonly closeBasket: CloseBasket,
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(Platform) private readonly platform: Platform,
+    @Inject(TransformerSettings) private readonly settings: TransformerSettings,
+  ) {}
+
+  @Post('line')
+  @HttpCode(200)
+  line(@Param('siteId') siteId: string, @CallingTill() till: string, @Body() body: LineRequest): Answer {
+    return this.putLine.execute(this.tillOf(siteId, till), {
+      id: body.id,
+      name: body.itemName,
+      productCode: body.itemProductCode,
+      price: body.itemPrice,
+      quantity: body.itemQuantity,
+      total: body.totalPrice,
+    });
+  }
+
+  @Post('total')
+  @HttpCode(200)
+  async total(
+    @Param('siteId') siteId: string,
+    @CallingTill() tillName: string,
+    @Body() { amount, reference }: TotalRequest,
+    @Req() request: FastifyRequest,
+  ): Promise<TotalResponse> {
+    const till = this.tillOf(siteId, tillName);
+    const basket = this.baskets.findOpen(till);
+    const lines = basket ? this.baskets.lines(basket.basketId) : [];
+    const asked = { till, dialect: 'lines' as const, basket, reference, amountCents: amount, content: { lines } };
+    const { answer, code } = await this.requestPayment.execute(asked);
+    if (!code) return answer;
+    const qrSvgUrl = codeUrl(this.settings.publicUrl ?? `${request.protocol}://${request.host}`, code.token);
+    return { ...answer, InvoiceReference: code.invoiceReference, Code: code.code, QrSvgUrl: qrSvgUrl };
+  }
+
+  @Post('reset')
+  @HttpCode(200)
+  reset(@Param('siteId') siteId: string, @CallingTill() till: string): Promise<Answer> {
+    return this.closeBasket.reset(this.tillOf(siteId, till));
+  }
+
+  private tillOf(siteId: string, till: string): Till {
+    if (!/^\d{1,16}$/.test(siteId) || !this.platform.siteIds.includes(Number(siteId)))
+      throw new DomainError('resource.not-found', { message: 'This site is not configured here.' });
+    return { siteId: Number(siteId), till };
+  }
+}

@@ -1,0 +1,316 @@
+import { LINE, OTHER_SITE, SITE, TestTransformer } from '../../test/test-transformer.js';
+
+let pos: TestTransformer;
+beforeEach(async () => (pos = await TestTransformer.start()));
+afterEach(() => pos.stop());
+
+const UUID = /^[0-9a-f-]{36}$/;
+
+describe('T1: line, total and reset', () => {
+  it('answer 200 with the Result envelope, and total says where to pay', async () => {
+    expect(await pos.line()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+    const total = await pos.total(8_950, '17');
+    expect(total.status).toBe(200);
+    const { code, reference } = pos.openInvoice();
+    expect(total.body).toStrictEqual({
+      Result: 'OK',
+      Message: '',
+      InvoiceReference: reference,
+      Code: code,
+      QrSvgUrl: expect.stringMatching(/^http:\/\/localhost(:80)?\/codes\/[\w-]{22}\.svg$/),
+    });
+    expect(reference).toMatch(UUID);
+    expect((await pos.reset()).body).toStrictEqual({ Result: 'OK', Message: '' });
+    expect(pos.platform.openInvoices()).toEqual([]);
+  });
+
+  it('make the invoice that the basket is', async () => {
+    await pos.line();
+    await pos.line({
+      id: 2,
+      itemName: 'Apples',
+      itemProductCode: 'AP',
+      itemPrice: 129,
+      itemQuantity: 0.543,
+      totalPrice: 70,
+    });
+    await pos.total(9_020, '17');
+    expect(pos.openInvoice().body).toEqual({
+      externalReference: '17',
+      siteReference: 'STORE-1',
+      currencyISOCode: 'ZAR',
+      amount: 9_020,
+      lineItems: [
+        { name: 'Rooibos', productCode: 'RB', unitPrice: '4475', quantity: 2 },
+        { name: 'Apples', productCode: 'AP', unitPrice: '129', quantity: 0.543 },
+      ],
+      origin: 'pos-transformer',
+      createdUTCDate: '2026-03-01T10:00:00.000Z',
+      originReference: '17',
+    });
+  });
+
+  it('show the code as an image without a key', async () => {
+    const { body } = await pos.total(100, '17');
+    const path = new URL(body.QrSvgUrl).pathname;
+    const image = await pos.call('GET', path);
+    expect([image.status, image.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8']);
+    expect(image.body).toContain('<svg ');
+    await pos.reset();
+    expect((await pos.call('GET', path)).status).toBe(404);
+    expect((await pos.call('GET', '/codes/aaaaaaaaaaaaaaaaaaaaaa.svg')).status).toBe(404);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['id', { id: '1' }],
+    ['id', { id: 1.5 }],
+    ['id', { id: undefined }],
+    ['itemName', { itemName: 7 }],
+    ['itemName', { itemName: 'x'.repeat(201) }],
+    ['itemName', { itemName: 'a\u0000b' }],
+    ['itemProductCode', { itemProductCode: null }],
+    ['itemPrice', { itemPrice: '100' }],
+    ['itemPrice', { itemPrice: -1 }],
+    ['itemPrice', { itemPrice: 0.5 }],
+    ['itemPrice', { itemPrice: 100_000_000_001 }],
+    ['itemQuantity', { itemQuantity: '2' }],
+    ['itemQuantity', { itemQuantity: 1_000_001 }],
+    ['totalPrice', { totalPrice: true }],
+    ['totalPrice', { totalPrice: 1e300 }],
+  ])('a line with a wrong %s is a 400 that names it: %j', async (field, changes) => {
+    const { status, body } = await pos.line(changes);
+    expect([status, body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
+    expect((await pos.call('GET', '/health/ready')).status).toBe(200);
+  });
+
+  it.each<[string, unknown]>([
+    ['amount', { amount: '100', reference: '17' }],
+    ['amount', { amount: 99.5, reference: '17' }],
+    ['amount', { amount: -0.5, reference: '17' }],
+    ['amount', { reference: '17' }],
+    ['reference', { amount: 100, reference: 17 }],
+    ['reference', { amount: 100, reference: '' }],
+    ['reference', { amount: 100, reference: 'x'.repeat(101) }],
+  ])('a total with a wrong %s is a 400 that names it', async (field, body) => {
+    const reply = await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body);
+    expect([reply.status, reply.body.errors.map((error: { field: string }) => error.field)]).toEqual([400, [field]]);
+    expect(pos.platform.requests).toEqual([]);
+  });
+
+  it.each([
+    ['no JSON', '{"id": ', 400],
+    ['no object', '[]', 400],
+    ['a number that is none', '{"amount": 1e999, "reference": "17"}', 400],
+    ['a prototype', '{"__proto__": {"amount": 1}}', 400],
+  ])('a body that is %s is refused', async (_, body, status) => {
+    expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(status);
+  });
+
+  it('a site that is not configured, a header x-till that is none, a body that is too large', async () => {
+    expect((await pos.line({}, undefined, 9)).status).toBe(404);
+    expect((await pos.call('POST', '/v1/sites/05001x/invoice/reset')).status).toBe(404);
+    expect((await pos.line({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
+    expect((await pos.line({ itemName: 'x'.repeat(300_000) })).status).toBe(413);
+  });
+});
+
+describe('T3: the lines of a basket', () => {
+  it('are replaced and removed by their id, and may be returns', async () => {
+    await pos.line();
+    await pos.line({ id: 2, itemQuantity: -1, totalPrice: -4_475 });
+    await pos.line({ id: 3 });
+    await pos.line({ id: 1, itemQuantity: 3, totalPrice: 13_425 });
+    expect((await pos.line({ id: 3, itemQuantity: 0, totalPrice: 0 })).body).toEqual({ Result: 'OK', Message: '' });
+    expect((await pos.line({ id: 8, itemQuantity: 0 })).body.Message).toBe('The basket has no such line.');
+    expect((await pos.total(8_950, '17')).body.Result).toBe('OK');
+    const quantities = (pos.openInvoice().body['lineItems'] as { quantity: number }[]).map(({ quantity }) => quantity);
+    expect(quantities).toEqual([3, -1]);
+  });
+
+  it('warn where the total is not price times quantity, and are kept', async () => {
+    expect((await pos.line({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
+    expect((await pos.total(8_951, '17')).body).toMatchObject({ Result: 'OK' });
+  });
+
+  it('are 500; the next is a STOP', async () => {
+    for (let id = 0; id < 500; id++) await pos.line({ id });
+    expect((await pos.line({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
+    expect((await pos.line({ id: 499 })).body.Result).toBe('OK');
+    await pos.total(500 * 8_950, '17');
+    expect(pos.openInvoice().body['lineItems']).toHaveLength(500);
+  });
+
+  it('leave the invoice as it is until the next total', async () => {
+    await pos.line();
+    const first = await pos.total(8_950, '17');
+    await pos.line({ id: 2 });
+    expect(pos.openInvoice().body['amount']).toBe(8_950);
+    const next = await pos.total(17_900, '17');
+    expect(pos.openInvoice()).toMatchObject({ reference: next.body.InvoiceReference, body: { amount: 17_900 } });
+    expect(next.body.InvoiceReference).not.toBe(first.body.InvoiceReference);
+  });
+
+  it('belong to the till that the header names, and to the site', async () => {
+    await pos.line({}, 'TILL-1');
+    await pos.line({ id: 2 }, 'TILL-2');
+    await pos.line({ id: 3 });
+    await pos.line({ id: 4 }, 'TILL-1', OTHER_SITE);
+    await pos.total(8_950, '1', 'TILL-1');
+    expect(pos.openInvoice()).toMatchObject({
+      siteId: SITE,
+      body: { siteReference: 'TILL-1', lineItems: [{ quantity: 2 }] },
+    });
+    await pos.total(8_950, '2', 'TILL-1', OTHER_SITE);
+    expect(pos.platform.openInvoices().map(({ siteId }) => siteId)).toEqual([SITE, OTHER_SITE]);
+    expect(pos.platform.requests.map(({ key }) => key)).toEqual(['key-1', 'key-2']);
+  });
+});
+
+describe('T11: total', () => {
+  it('warns where the lines make another amount, and makes the invoice', async () => {
+    await pos.line();
+    const { body } = await pos.total(9_000, '17');
+    expect(body).toMatchObject({
+      Result: 'WARN',
+      Message: expect.stringContaining('R 90.00'),
+      InvoiceReference: expect.any(String),
+    });
+    expect(pos.openInvoice().body['amount']).toBe(9_000);
+  });
+
+  it('without lines is OK', async () => {
+    expect((await pos.total(9_000, '17')).body.Result).toBe('OK');
+    expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
+  });
+
+  it.each([0, -8_950])('of %d is OK, says so, and makes no invoice', async (amount) => {
+    expect((await pos.total(amount, '17')).body).toEqual({
+      Result: 'OK',
+      Message: 'This basket owes nothing: no code was made.',
+    });
+    expect(pos.platform.requests).toEqual([]);
+  });
+
+  it('of 0 closes the invoice that the basket had', async () => {
+    await pos.total(100, '17');
+    expect((await pos.total(0, '17')).body.Result).toBe('OK');
+    expect(pos.platform.openInvoices()).toEqual([]);
+  });
+
+  it.each([
+    ['another amount', 200],
+    ['nothing', 0],
+  ])('of %s while a customer pays is a STOP that changes nothing', async (_, amount) => {
+    const first = await pos.total(100, '17');
+    const invoice = pos.openInvoice();
+    invoice.state = 'reserved';
+    const before = pos.platform.requests.length;
+    const stopped = await pos.total(amount, '17');
+    expect(stopped.body).toEqual({ Result: 'STOP', Message: expect.stringContaining('A customer is paying') });
+    // A repeat would keep the till, and every other till of the site, waiting for longer than a till waits.
+    expect(pos.platform.requests).toHaveLength(before + 1);
+    await pos.later();
+    expect(pos.openInvoice()).toBe(invoice);
+    expect((await pos.total(100, '17')).body).toEqual(first.body);
+    await pos.pay(invoice);
+    expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
+  });
+
+  it('again is the same invoice', async () => {
+    await pos.line();
+    const first = await pos.total(8_950, '17');
+    pos.clock.advance(60_000);
+    expect((await pos.total(8_950, '17')).body).toEqual(first.body);
+    expect(pos.platform.requests).toHaveLength(1);
+  });
+
+  it('twice at the same time is one invoice, and both are answered', async () => {
+    const answers = await Promise.all([pos.total(100, '17'), pos.total(100, '17')]);
+    expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
+      answers.map(() => ['OK', pos.openInvoice().reference]),
+    );
+    expect(pos.platform.requests).toHaveLength(1);
+  });
+
+  it('that the platform refuses is a STOP, and the next basket is not held up', async () => {
+    pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
+    expect((await pos.total(100, '17')).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('amount is odd'),
+    });
+    expect((await pos.total(100, '18', 'TILL-2')).body.Result).toBe('OK');
+  });
+
+  it('of another order is a STOP before reset', async () => {
+    await pos.total(100, '17');
+    expect((await pos.total(100, '18')).body).toEqual({ Result: 'STOP', Message: expect.stringContaining('order 17') });
+    await pos.reset();
+    expect((await pos.total(100, '18')).body.Result).toBe('OK');
+  });
+
+  it('of a basket that is paid asks for nothing more', async () => {
+    await pos.line();
+    const first = await pos.total(8_950, '17');
+    await pos.pay();
+    expect((await pos.total(8_950, '17')).body).toEqual({
+      ...first.body,
+      Message: 'This basket has been paid: R 89.50.',
+    });
+    expect((await pos.line({ id: 2 })).body.Result).toBe('WARN');
+    const more = await pos.total(17_900, '17');
+    expect(more.body).toEqual({
+      Result: 'WARN',
+      Message: expect.stringMatching(/R 89\.50 was paid .* now owes R 179\.00/),
+    });
+    expect(pos.platform.openInvoices()).toEqual([]);
+    expect((await pos.reset()).body.Result).toBe('WARN');
+  });
+});
+
+describe('T5: references', () => {
+  it('of two tills that are equal never replace each other’s invoice', async () => {
+    const first = await pos.total(100, '17', 'TILL-1');
+    const second = await pos.total(200, '17', 'TILL-2');
+    const open = pos.platform.openInvoices();
+    expect(open.map(({ reference }) => reference)).toEqual([first.body.InvoiceReference, second.body.InvoiceReference]);
+    expect(open[0]!.body['externalReference']).toBe('17');
+    expect(open[1]!.body['externalReference']).toMatch(/^17#/);
+    await pos.total(150, '17', 'TILL-1');
+    expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
+  });
+
+  it('that were used before answer for the newest basket', async () => {
+    await pos.total(100, '17');
+    await pos.pay();
+    await pos.reset();
+    expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
+    await pos.total(200, '17');
+    expect((await pos.getPayment('17')).status).toBe(404);
+    await pos.pay();
+    expect((await pos.getPayment('17')).body.PaidAmount).toBe(200);
+    expect(pos.platform.invoices.map(({ body }) => body['externalReference'])).toEqual(['17', '17']);
+  });
+
+  it('may be any text, of which GetPayment finds those made of digits: leading zeros count', async () => {
+    await pos.total(100, '0017');
+    await pos.pay();
+    expect((await pos.getPayment('0017')).status).toBe(200);
+    expect((await pos.getPayment('17')).status).toBe(404);
+    expect((await pos.total(100, 'Büro & Söhne #1', 'TILL-2')).body.Result).toBe('OK');
+    expect(pos.openInvoice().body['externalReference']).toBe('Büro & Söhne #1');
+    await pos.reset('TILL-2');
+    expect(pos.platform.openInvoices()).toEqual([]);
+  });
+});
+
+test('a line has exactly the fields of the specification', () => {
+  expect(Object.keys(LINE)).toEqual(['id', 'itemName', 'itemProductCode', 'itemPrice', 'itemQuantity', 'totalPrice']);
+});
+
+it('A9: a page of the internet that a browser in the store opens resets no basket', async () => {
+  await pos.total(100, '17');
+  const path = `/v1/sites/${SITE}/invoice/reset`;
+  expect((await pos.call('POST', path, undefined, { origin: 'https://evil.example' })).status).toBe(401);
+  expect((await pos.call('POST', path, undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(401);
+  expect(pos.platform.openInvoices()).toHaveLength(1);
+});

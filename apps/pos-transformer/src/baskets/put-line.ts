@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Answer, combine, ok, stop, warn } from '../answers/answer.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
+import { Changes } from '../store/changes.js';
+import { Store } from '../store/store.js';
+import { type BasketLine, isLineTotalRight, MAX_LINES, putLine } from './basket.js';
+import { BasketRepository, type Till } from './basket.repository.js';
+
+/** Adds, replaces or removes a line of the till's basket. The invoice stays as it is until the next total (T3). */
+@Injectable()
+export class PutLine {
+  constructor(
+    @Inject(Store) private readonly store: Store,
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(Changes) private readonly changes: Changes,
+  ) {}
+
+  execute(till: Till, line: BasketLine): Answer {
+    const known = this.baskets.findOpen(till);
+    const { change } = putLine(known ? this.baskets.lines(known.basketId) : [], line);
+    if (change === 'full') return stop(`A basket has at most ${MAX_LINES} lines.`);
+    if (change === 'nothing-to-remove') return ok('The basket has no such line.');
+    this.store.transaction((tx) => {
+      const { basketId } = known ?? this.baskets.create(tx, till, 'lines');
+      if (change === 'removed') this.baskets.removeLine(tx, basketId, line.id);
+      else this.baskets.putLine(tx, basketId, line);
+    });
+    this.changes.notify(till.siteId);
+    const isPaid = known && this.payments.findDecisive(known.basketId)?.payment.status === 'Success';
+    return combine(
+      ok(),
+      isLineTotalRight(line) || change === 'removed'
+        ? undefined
+        : warn('The total of this line is not its price times its quantity. Check the line.'),
+      isPaid ? warn('This basket has been paid. Reset it before the next customer.') : undefined,
+    );
+  }
+}

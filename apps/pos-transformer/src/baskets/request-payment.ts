@@ -1,0 +1,205 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import type { MerchantPayment } from '@svc/sdk';
+import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
+import { coveredAmount } from '../payments/payment.js';
+import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
+import type { Outcome } from '../platform/lane.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
+import { Platform } from '../platform/platform.js';
+import { Sender } from '../platform/sender.js';
+import { Changes } from '../store/changes.js';
+import { Store } from '../store/store.js';
+import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from './basket.js';
+import { type Basket, BasketRepository, type Till } from './basket.repository.js';
+import { externalReferenceOf, invoiceRequestOf } from './invoice-request.js';
+import { type Total, TotalRepository } from './total.repository.js';
+
+/** A till's request: the amount that a basket owes. */
+export interface AskedTotal {
+  readonly till: Till;
+  readonly dialect: Basket['dialect'];
+  /** The basket that it is about, where there is one. */
+  readonly basket: Basket | undefined;
+  readonly reference: string;
+  readonly amountCents: number;
+  readonly content: BasketContent;
+}
+
+export interface TotalAnswer {
+  readonly answer: Answer;
+  /** Where a customer can pay it now, or has paid it. */
+  readonly code?: { readonly invoiceReference: string; readonly code: string; readonly token: string };
+}
+
+const OWES_NOTHING = ok('This basket owes nothing: no code was made.');
+const QUEUED = warn(
+  'The payment service cannot be reached. The basket is kept, and its code is made when the service is back.',
+);
+const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the payment, or try again in a moment.');
+const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
+
+/**
+ * Makes the invoice of a basket: keeps what it is to owe together with the call that makes the invoice, then waits for the
+ * platform as long as a till does. A total that the platform refuses while the till waits leaves the basket as it was.
+ */
+@Injectable()
+export class RequestPayment {
+  constructor(
+    @Inject(Store) private readonly store: Store,
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(TotalRepository) private readonly totals: TotalRepository,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
+    @Inject(Platform) private readonly platform: Platform,
+    @Inject(Sender) private readonly sender: Sender,
+    @Inject(Changes) private readonly changes: Changes,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  async execute(asked: AskedTotal): Promise<TotalAnswer> {
+    const { basket, reference, amountCents, content } = asked;
+    if (content.lines.length > MAX_LINES) return { answer: stop(`A basket has at most ${MAX_LINES} lines.`) };
+    const current = basket && this.totals.findCurrent(basket.basketId);
+    const payment = basket && this.payments.findDecisive(basket.basketId);
+    const isPaid = payment?.payment.status === 'Success';
+    const isAsked = current !== undefined && (current.state === 'open' || current.state === 'queued');
+    if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || isAsked))
+      return { answer: stop(`This basket belongs to order ${basket.reference}. Reset it before the next order.`) };
+
+    const sums = isSumRight(content, amountCents)
+      ? undefined
+      : warn(`The lines of this basket do not make ${rands(amountCents)}. Check the basket.`);
+    const { answer, code } =
+      basket && isPaid
+        ? this.answerPaid(basket, current, payment, asked)
+        : isAsked && basket?.state === 'open' && this.isRepeat(current, asked)
+          ? await this.answerAgain(basket, current)
+          : await this.ask(asked);
+    return { answer: combine(answer, sums), ...(code === undefined ? {} : { code }) };
+  }
+
+  private isRepeat(current: Total, { amountCents, content }: AskedTotal): boolean {
+    const isValid = current.expiresAt === null || current.expiresAt > this.clock.nowISO();
+    return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
+  }
+
+  /** The till has lost the answer, or looks whether the code is there by now. */
+  private async answerAgain(basket: Basket, current: Total): Promise<TotalAnswer> {
+    const callId = this.calls.findWaiting(current.totalId);
+    if (callId === undefined) return this.codeOf(basket, current.totalId, ok());
+    return this.answerTo(basket, current.totalId, await this.sender.outcomeOf(basket.siteId, 'invoices', callId));
+  }
+
+  /** Makes no second invoice: the cashier settles a difference. */
+  private answerPaid(basket: Basket, current: Total | undefined, paid: BasketPayment, asked: AskedTotal): TotalAnswer {
+    const covered = coveredAmount(paid.payment);
+    if (covered === asked.amountCents) {
+      const answer = ok(`This basket has been paid: ${rands(covered)}.`);
+      return paid.totalId === null ? { answer } : this.codeOf(basket, paid.totalId, answer);
+    }
+    if (current?.amountCents !== asked.amountCents || !isSameContent(current.content, asked.content))
+      this.store.transaction((tx) =>
+        this.totals.create(tx, {
+          basketId: basket.basketId,
+          amountCents: asked.amountCents,
+          content: asked.content,
+          request: null,
+        }),
+      );
+    this.changes.notify(basket.siteId);
+    return { answer: paidAnother(paid.payment, asked.amountCents) };
+  }
+
+  private async ask(asked: AskedTotal): Promise<TotalAnswer> {
+    const { siteId } = asked.till;
+    const { basket, totalId, callId } = this.keep(asked);
+    this.changes.notify(siteId);
+    if (callId === undefined) return { answer: OWES_NOTHING };
+    const outcome = await this.sender.outcomeOf(siteId, 'invoices', callId);
+    if (asked.basket?.state === 'saved') this.saveAgain(basket, totalId);
+    return this.answerTo(basket, totalId, outcome);
+  }
+
+  /** A STOP changes nothing (T2): a saved basket whose new total was refused stays saved. */
+  private saveAgain({ basketId, siteId }: Basket, totalId: number): void {
+    if (this.totals.get(totalId).state !== 'refused' || this.baskets.get(basketId).state !== 'open') return;
+    this.store.transaction((tx) => this.baskets.keepState(tx, basketId, 'saved'));
+    this.changes.notify(siteId);
+  }
+
+  private keep(asked: AskedTotal): {
+    readonly basket: Basket;
+    readonly totalId: number;
+    readonly callId: number | undefined;
+  } {
+    const { till, dialect, basket: known, reference, amountCents, content } = asked;
+    const { siteId } = till;
+    return this.store.transaction((tx) => {
+      const basket = known ?? this.baskets.create(tx, till, dialect);
+      const { basketId } = basket;
+      const externalReference =
+        basket.externalReference !== null && basket.reference === reference
+          ? basket.externalReference
+          : externalReferenceOf(reference, basket.token, this.baskets.isTaken(siteId, reference, basketId));
+      this.baskets.keepReference(tx, basketId, reference, externalReference);
+      if (basket.till !== till.till) this.baskets.moveTo(tx, basketId, till.till);
+      if (basket.state !== 'open') this.baskets.keepState(tx, basketId, 'open');
+      const createdUTCDate = this.clock.nowISO();
+      const siteReference = till.till === '' ? this.platform.settingsOf(siteId).siteReference : till.till;
+      const { lines } = content;
+      const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
+      const request = amountCents > 0 ? invoiceRequestOf(invoice) : null;
+      const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
+      // The new invoice replaces whatever an earlier call makes.
+      this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
+      const call = { siteId, subject: externalReference, basketId, totalId };
+      const callId = request
+        ? this.calls.append(tx, { ...call, kind: 'make-invoice' })
+        : this.totals.mayBePayable(basketId, tx)
+          ? this.calls.append(tx, { ...call, kind: 'close-invoice' })
+          : undefined;
+      return {
+        basket: { ...basket, till: till.till, reference, externalReference, state: 'open' as const },
+        totalId,
+        callId,
+      };
+    });
+  }
+
+  private answerTo(basket: Basket, totalId: number, outcome: Outcome): TotalAnswer {
+    switch (outcome.kind) {
+      case 'done':
+        return this.codeOf(basket, totalId, ok());
+      case 'in-progress':
+        return { answer: IN_PROGRESS };
+      case 'already-paid':
+        return { answer: JUST_PAID };
+      case 'refused':
+      case 'not-found':
+        return { answer: stop(`The payment service refuses this basket: ${outcome.message}`) };
+      case 'queued':
+      case 'unreachable':
+      case 'later':
+        return { answer: QUEUED };
+    }
+  }
+
+  private codeOf({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
+    const { invoiceReference, code, state } = this.totals.get(totalId);
+    if (state === 'without-invoice') return { answer: OWES_NOTHING };
+    return invoiceReference === null || code === null
+      ? { answer }
+      : { answer, code: { invoiceReference, code, token } };
+  }
+}
+
+/** A payment that arrived for an older version of its basket. */
+export function paidAnother(payment: MerchantPayment, owedCents: number): Answer {
+  const covered = coveredAmount(payment);
+  const what =
+    covered !== payment.invoicedAmount
+      ? `${rands(covered)} instead of ${rands(payment.invoicedAmount)} was paid for this basket, which owes ${rands(owedCents)}. `
+      : `${rands(covered)} was paid for an earlier version of this basket, which now owes ${rands(owedCents)}. `;
+  return warn(`${what}No new code was made: settle the difference at the till.`);
+}

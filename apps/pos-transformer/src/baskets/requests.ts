@@ -1,0 +1,249 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsObject,
+  IsOptional,
+  registerDecorator,
+  ValidateNested,
+} from 'class-validator';
+import { MAX_REFERENCE_LENGTH } from './invoice-request.js';
+
+/** Largest amount of money (C1). */
+const MAX_AMOUNT = 100_000_000_000;
+const MAX_QUANTITY = 1_000_000;
+const MAX_NAME_LENGTH = 200;
+const MAX_CODE_LENGTH = 100;
+/** Of what is kept as it is: extra information, reasons. */
+const MAX_NOTE_LENGTH = 512;
+const MAX_DEDUCTIONS = 500;
+/** Far above the 500 lines that a basket may have: one that has more is a STOP (T3), and no error of form. */
+const MAX_PRODUCTS = 1_500;
+
+function Is(name: string, message: string, validate: (value: unknown) => boolean): PropertyDecorator {
+  return (target, propertyKey) =>
+    registerDecorator({
+      name,
+      target: target.constructor,
+      propertyName: propertyKey as string,
+      options: { message: `$property must be ${message}` },
+      validator: { validate },
+    });
+}
+
+/** Text that is sent on: without control characters, which the platform refuses. May be empty. */
+const IsLabel = (max: number): PropertyDecorator =>
+  Is('isLabel', `text of at most ${max} characters without control characters`, (value) => isLabel(value, max));
+/** Text that is only kept. */
+const IsNote = (): PropertyDecorator =>
+  Is(
+    'isNote',
+    `text of at most ${MAX_NOTE_LENGTH} characters`,
+    (value) => typeof value === 'string' && value.length <= MAX_NOTE_LENGTH && value.isWellFormed(),
+  );
+const IsReference = (): PropertyDecorator =>
+  Is(
+    'isReference',
+    `text of 1 to ${MAX_REFERENCE_LENGTH} characters without control characters`,
+    (value) => isLabel(value, MAX_REFERENCE_LENGTH) && value.trim() !== '',
+  );
+const IsCents = (): PropertyDecorator =>
+  Is(
+    'isCents',
+    `whole cents from 0 to ${MAX_AMOUNT}`,
+    (value) => isNumber(value, 0, MAX_AMOUNT) && Number.isInteger(value),
+  );
+/** What a basket owes: negative where the customer gets money back. */
+const IsAmountOwed = (): PropertyDecorator =>
+  Is(
+    'isAmountOwed',
+    `whole cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`,
+    (value) => isNumber(value, -MAX_AMOUNT, MAX_AMOUNT) && Number.isInteger(value),
+  );
+/** The only amount of money that may be fractional: the total of a line of weighed goods (C1). */
+const IsLineTotal = (): PropertyDecorator =>
+  Is('isLineTotal', `a number of cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, (value) =>
+    isNumber(value, -MAX_AMOUNT, MAX_AMOUNT),
+  );
+const IsQuantity = (): PropertyDecorator =>
+  Is('isQuantity', `a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}`, (value) =>
+    isNumber(value, -MAX_QUANTITY, MAX_QUANTITY),
+  );
+const IsLineId = (): PropertyDecorator => Is('isLineId', 'a whole number', (value) => Number.isSafeInteger(value));
+
+function isLabel(value: unknown, max: number): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length <= max &&
+    value.isWellFormed() &&
+    !/[\u0000-\u001f\u007f-\u009f]/.test(value)
+  );
+}
+
+function isNumber(value: unknown, least: number, most: number): value is number {
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+/** "Invoice line request" of the specification. Amounts are cents. */
+export class LineRequest {
+  @IsLineId()
+  id: number;
+
+  @IsLabel(MAX_NAME_LENGTH)
+  itemName: string;
+
+  @IsLabel(MAX_CODE_LENGTH)
+  itemProductCode: string;
+
+  @IsCents()
+  itemPrice: number;
+
+  /** 0 removes the line, a negative one is a return. */
+  @IsQuantity()
+  itemQuantity: number;
+
+  @IsLineTotal()
+  totalPrice: number;
+}
+
+/** "Invoice total request" of the specification. */
+export class TotalRequest {
+  @IsAmountOwed()
+  amount: number;
+
+  @IsReference()
+  reference: string;
+}
+
+export class ProductRequest {
+  @IsOptional()
+  @IsLabel(MAX_CODE_LENGTH)
+  ProductCode?: string | null;
+
+  @IsOptional()
+  @IsLabel(MAX_NAME_LENGTH)
+  ProductName?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  ExtraInfo?: string | null;
+
+  @IsCents()
+  ActualUnitPrice: number;
+
+  @IsOptional()
+  @IsCents()
+  OriginalPrice?: number | null;
+
+  @IsOptional()
+  @IsNote()
+  DiscountReason?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  DiscountName?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  DiscountCode?: string | null;
+
+  @IsQuantity()
+  Quantity: number;
+
+  @IsOptional()
+  @IsBoolean({ message: '$property must be true or false' })
+  FullPriced?: boolean | null;
+}
+
+export class BasketDiscountRequest {
+  @IsOptional()
+  @IsNote()
+  DiscountReason?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  DiscountName?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  DiscountCode?: string | null;
+
+  @IsCents()
+  DiscountValue: number;
+}
+
+export class TenderRequest {
+  @IsOptional()
+  @IsNote()
+  TenderReference?: string | null;
+
+  /** Any text (T3). */
+  @IsOptional()
+  @IsNote()
+  TenderType?: string | null;
+
+  @IsOptional()
+  @IsNote()
+  TenderExtraInfo?: string | null;
+
+  @IsCents()
+  TenderValue: number;
+}
+
+/** "Basket request" of the specification. */
+export class BasketRequest {
+  @IsReference()
+  MerchantOrderId: string;
+
+  @IsAmountOwed()
+  TotalToPay: number;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_PRODUCTS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => ProductRequest)
+  Products?: ProductRequest[] | null;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_DEDUCTIONS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => BasketDiscountRequest)
+  BasketDiscounts?: BasketDiscountRequest[] | null;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_DEDUCTIONS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => TenderRequest)
+  Tenders?: TenderRequest[] | null;
+}
+
+/** "Basket closed request" of the specification. */
+export class BasketClosedRequest {
+  @IsReference()
+  MerchantOrderId: string;
+
+  /** `Complete`, `Void` or `Saved`; another is a STOP (T12). */
+  @IsLabel(MAX_CODE_LENGTH)
+  OrderStatus: string;
+}
+
+/** "Refund request" of the specification, and the optional reference that tells two equal refunds apart (T10). */
+export class RefundRequest {
+  @IsReference()
+  SvcId: string;
+
+  /** One that is not of whole cents above 0 is a STOP (T10). */
+  @Is('isRefundAmount', 'a number', (value) => typeof value === 'number' && Number.isFinite(value))
+  RefundAmount: number;
+
+  @IsOptional()
+  @IsReference()
+  RefundReference?: string | null;
+}

@@ -1,0 +1,105 @@
+import { TestStore } from '../../test/test-store.js';
+import { TotalRepository } from './total.repository.js';
+
+let db: TestStore;
+let totals: TotalRepository;
+let basketId: number;
+beforeEach(() => {
+  db = new TestStore();
+  totals = new TotalRepository(db.store, db.clock);
+  basketId = db.basket();
+});
+afterEach(() => db.close());
+
+const STATES = ['without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused'];
+const after = (milliseconds: number): string => db.clock.later(milliseconds).toISOString();
+const stateOf = (totalId: number): string => totals.get(totalId).state;
+
+it('the current total is the newest that was not refused', () => {
+  const first = db.total(basketId, 'replaced');
+  db.total(basketId, 'refused');
+  db.total(db.basket());
+  expect(totals.findCurrent(basketId)?.totalId).toBe(first);
+});
+
+describe('invoices that may have a payment that is not known', () => {
+  const HOUR = 3_600_000;
+  const list = (siteId = 1): string[] => totals.listPayable(siteId, { expiry: after(HOUR), end: after(0) });
+
+  it.each<[string, string, Record<string, string>, boolean]>([
+    ['open', 'open and not long expired', { expires_at: after2(HOUR + 1) }, true],
+    ['open', 'open, whose time is over', { expires_at: after2(HOUR) }, false],
+    ['replaced', 'replaced a short time ago', { ended_at: after2(1) }, true],
+    ['closed', 'closed a short time ago', { ended_at: after2(1) }, true],
+    ['replaced', 'replaced long ago', { ended_at: after2(0) }, false],
+    ['paid', 'paid', { ended_at: after2(1), expires_at: after2(HOUR + 1) }, false],
+    ['refused', 'refused', { ended_at: after2(1), expires_at: after2(HOUR + 1) }, false],
+  ])('%s: %s', (state, _, changes, isListed) => {
+    db.total(basketId, state, { invoice_reference: 'i', code: 'c', ...changes });
+    expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
+  });
+
+  /** Of the clock as every db begins with it. */
+  function after2(milliseconds: number): string {
+    return new Date(Date.parse('2026-03-01T10:00:00.000Z') + milliseconds).toISOString();
+  }
+});
+
+describe('invoices that are made again', () => {
+  const list = (): number[] =>
+    totals
+      .listExpired({ now: after(0), madeBefore: after(0), touchedAfter: after(-1_000) })
+      .map(({ totalId }) => totalId);
+  const expired = (): Record<string, string> => ({ expires_at: after(0), created_at: after(-1) });
+
+  it('are those that have expired, are not young, and whose basket is open and not forgotten', () => {
+    const totalId = db.total(db.basket({ changed_at: after(-1_000) }), 'open', expired());
+    expect(list()).toEqual([totalId]);
+  });
+
+  it.each<[string, string, () => Record<string, string>, () => Record<string, string>]>([
+    ['that are valid', 'open', () => ({ expires_at: after(1) }), () => ({})],
+    ['that are young', 'open', () => ({ created_at: after(0) }), () => ({})],
+    ['that were paid', 'paid', () => ({}), () => ({})],
+    ['of a basket that is saved', 'open', () => ({}), () => ({ state: 'saved' })],
+    ['of a basket that was forgotten', 'open', () => ({}), () => ({ changed_at: after(-1_001) })],
+  ])('are none %s', (_, state, total, basket) => {
+    db.total(db.basket(basket()), state, { ...expired(), ...total() });
+    expect(list()).toEqual([]);
+  });
+});
+
+describe('whether the platform may hold an invoice that can be paid', () => {
+  it.each<[string, number, string, boolean]>([
+    ['open', 0, 'make-invoice', true],
+    ['queued', 0, 'make-invoice', false],
+    ['queued', 1, 'make-invoice', true],
+    ['queued', 1, 'close-invoice', false],
+    ['replaced', 1, 'make-invoice', false],
+    ['paid', 1, 'make-invoice', false],
+  ])('%s, tried %d times by %s: %s', (state, tries, kind, may) => {
+    const total_id = db.total(basketId, state);
+    db.call({ kind, tries, basket_id: basketId, total_id });
+    expect([totals.mayBePayable(basketId), totals.mayBePayable(basketId + 1)]).toEqual([may, false]);
+  });
+});
+
+it.each(STATES)('a total that is %s and older than the one that replaces it', (state) => {
+  const [older, own, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
+  db.store.transaction((tx) => totals.replaceEarlier(tx, basketId, own));
+  expect([older, own, other].map(stateOf)).toEqual([
+    ['open', 'queued'].includes(state) ? 'replaced' : state,
+    'open',
+    'open',
+  ]);
+});
+
+it.each(STATES)('a total that is %s is closed with its basket, up to the one that the call closes', (state) => {
+  const [own, newer, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
+  db.store.transaction((tx) => totals.closeUpTo(tx, basketId, own));
+  expect([own, newer, other].map(stateOf)).toEqual([
+    ['open', 'queued'].includes(state) ? 'closed' : state,
+    'open',
+    'open',
+  ]);
+});

@@ -1,0 +1,195 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import type { CreateInvoiceRequest } from '@svc/sdk';
+import { type Reader, Store, type Tx } from '../store/store.js';
+import type { BasketContent } from './basket.js';
+
+export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
+
+/** The amount that a till named for a basket, and the invoice of it. */
+export interface Total {
+  readonly totalId: number;
+  readonly basketId: number;
+  readonly amountCents: number;
+  readonly content: BasketContent;
+  /** Null where no invoice is made. */
+  readonly request: CreateInvoiceRequest | null;
+  readonly state: TotalState;
+  readonly invoiceReference: string | null;
+  readonly code: string | null;
+  readonly expiresAt: string | null;
+}
+
+interface TotalRow extends Omit<Total, 'content' | 'request'> {
+  readonly content: string;
+  readonly request: string | null;
+}
+
+const COLUMNS = `totals.total_id AS totalId, totals.basket_id AS basketId, totals.amount AS amountCents,
+  totals.content, totals.request, totals.state, totals.invoice_reference AS invoiceReference, totals.code,
+  totals.expires_at AS expiresAt`;
+
+@Injectable()
+export class TotalRepository {
+  constructor(
+    @Inject(Store) private readonly store: Store,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  create(
+    tx: Tx,
+    total: { basketId: number; amountCents: number; content: BasketContent; request: CreateInvoiceRequest | null },
+  ): number {
+    return tx.run(
+      `INSERT INTO totals (basket_id, amount, content, request, state, created_at)
+       VALUES (:basketId, :amountCents, :content, :request, :state, :now)`,
+      {
+        basketId: total.basketId,
+        amountCents: total.amountCents,
+        content: JSON.stringify(total.content),
+        request: total.request && JSON.stringify(total.request),
+        state: total.request === null ? 'without-invoice' : 'queued',
+        now: this.clock.nowISO(),
+      },
+    ).id;
+  }
+
+  get(totalId: number, from: Reader = this.store): Total {
+    return totalOf(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
+  }
+
+  /** The newest that was not refused. */
+  findCurrent(basketId: number, from: Reader = this.store): Total | undefined {
+    return totalOf(
+      from.find<TotalRow>(
+        `SELECT ${COLUMNS} FROM totals WHERE basket_id = :basketId AND state <> 'refused' ORDER BY total_id DESC LIMIT 1`,
+        { basketId },
+      ),
+    );
+  }
+
+  findByInvoice(invoiceReference: string, from: Reader = this.store): Total | undefined {
+    return totalOf(
+      from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE invoice_reference = :invoiceReference`, {
+        invoiceReference,
+      }),
+    );
+  }
+
+  /**
+   * Those with an invoice at the platform, perhaps, under a reference that is not known here: the answer was lost. A repeat of
+   * the call brings the reference of another invoice where the first was paid meanwhile.
+   */
+  listUnanswered(basketId: number, from: Reader = this.store): Total[] {
+    return from
+      .list<TotalRow>(
+        `SELECT ${COLUMNS} FROM totals
+         WHERE basket_id = :basketId AND request IS NOT NULL
+           AND EXISTS (SELECT 1 FROM outgoing_calls AS call
+                       WHERE call.total_id = totals.total_id AND call.kind = 'make-invoice'
+                         AND call.tries > CASE WHEN totals.invoice_reference IS NULL THEN 0 ELSE 1 END)`,
+        { basketId },
+      )
+      .map((row) => totalOf(row)!);
+  }
+
+  /**
+   * Whether the platform may hold an invoice of the basket that can be paid: one that is open, or one whose call was tried
+   * without an answer. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
+   */
+  mayBePayable(basketId: number, from: Reader = this.store): boolean {
+    const found = from.find(
+      `SELECT 1 FROM totals
+       WHERE basket_id = :basketId
+         AND (state = 'open'
+           OR (state = 'queued'
+             AND EXISTS (SELECT 1 FROM outgoing_calls AS call
+                         WHERE call.total_id = totals.total_id AND call.kind = 'make-invoice' AND call.tries > 0)))
+       LIMIT 1`,
+      { basketId },
+    );
+    return found !== undefined;
+  }
+
+  /** References of the site's invoices that may have a payment that is not known here, the newest first. */
+  listPayable(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
+    return this.store
+      .list<{ invoiceReference: string }>(
+        `SELECT totals.invoice_reference AS invoiceReference FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
+         WHERE baskets.site_id = :siteId AND totals.invoice_reference IS NOT NULL
+           AND ((totals.state = 'open' AND totals.expires_at > :expiry)
+             OR (totals.state IN ('replaced', 'closed') AND totals.ended_at > :end))
+         ORDER BY total_id DESC`,
+        { siteId, ...after },
+      )
+      .map(({ invoiceReference }) => invoiceReference);
+  }
+
+  /** Invoices older than `madeBefore` that have expired while their basket is open, of baskets that a till has touched since. */
+  listExpired({ now, ...limits }: { now: string; madeBefore: string; touchedAfter: string }): Total[] {
+    return this.store
+      .list<TotalRow>(
+        `SELECT ${COLUMNS} FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
+         WHERE totals.state = 'open' AND totals.expires_at <= :now AND baskets.state = 'open'
+           AND baskets.changed_at >= :touchedAfter AND totals.created_at < :madeBefore`,
+        { now, ...limits },
+      )
+      .map((row) => totalOf(row)!);
+  }
+
+  /** `expiresAt` is a time of the store's own clock. */
+  keepInvoice(
+    tx: Tx,
+    totalId: number,
+    invoice: { state: 'open' | 'replaced'; reference: string; code: string; expiresAt: string },
+  ): void {
+    tx.run(
+      `UPDATE totals SET state = :state, invoice_reference = :reference, code = :code, expires_at = :expiresAt,
+         ended_at = :now
+       WHERE total_id = :totalId`,
+      {
+        totalId,
+        state: invoice.state,
+        reference: invoice.reference,
+        code: invoice.code,
+        expiresAt: invoice.expiresAt,
+        now: this.clock.nowISO(),
+      },
+    );
+  }
+
+  keepState(tx: Tx, totalId: number, state: TotalState): void {
+    tx.run('UPDATE totals SET state = :state, ended_at = :now WHERE total_id = :totalId', {
+      totalId,
+      state,
+      now: this.clock.nowISO(),
+    });
+  }
+
+  /** Those before this one can no longer be paid: the platform has replaced them. */
+  replaceEarlier(tx: Tx, basketId: number, beforeTotalId: number): void {
+    tx.run(
+      `UPDATE totals SET state = 'replaced', ended_at = :now
+       WHERE basket_id = :basketId AND total_id < :beforeTotalId AND state IN ('open', 'queued')`,
+      { basketId, beforeTotalId, now: this.clock.nowISO() },
+    );
+  }
+
+  /** Closes the totals of a basket up to and including one: their invoices can no longer be paid. */
+  closeUpTo(tx: Tx, basketId: number, totalId: number): void {
+    tx.run(
+      `UPDATE totals SET state = 'closed', ended_at = :now
+       WHERE basket_id = :basketId AND total_id <= :totalId AND state IN ('open', 'queued')`,
+      { basketId, totalId, now: this.clock.nowISO() },
+    );
+  }
+}
+
+function totalOf(row: TotalRow | undefined): Total | undefined {
+  if (!row) return undefined;
+  return {
+    ...row,
+    content: JSON.parse(row.content) as BasketContent,
+    request: row.request === null ? null : (JSON.parse(row.request) as CreateInvoiceRequest),
+  };
+}

@@ -1,0 +1,2 @@
+export { readSettings, TransformerSettings } from './settings.js';
+export { startTransformer, type Transformer } from './transformer.js';

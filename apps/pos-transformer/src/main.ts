@@ -1,0 +1,22 @@
+// First, so that what is loaded after it can be traced.
+import '@svc/service/telemetry';
+import { runUntilStopped } from '@svc/service/standalone';
+import { readSettings } from './settings.js';
+import { startTransformer } from './transformer.js';
+
+/** `node main.js <configuration file>` */
+await runUntilStopped(async () => {
+  const settings = readSettings(process.argv[2], process.env);
+  const transformer = await startTransformer(settings);
+  await transformer.app.listen(settings.port, settings.listenAddress);
+  transformer.startWork();
+  transformer.log.info(
+    {
+      address: await transformer.app.getUrl(),
+      sites: settings.sites.map(({ siteId }) => siteId),
+      node: process.version,
+    },
+    'pos-transformer listens',
+  );
+  return () => transformer.close();
+});

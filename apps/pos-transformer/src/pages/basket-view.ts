@@ -1,0 +1,56 @@
+/** A till's basket as the customer display and the till page show it. */
+import type { BasketContent, BasketLine } from '../baskets/basket.js';
+import { multiply, decimalOf, roundHalfUp } from '../baskets/decimal.js';
+import type { Total } from '../baskets/total.repository.js';
+import { coveredAmount } from '../payments/payment.js';
+import type { BasketPayment } from '../payments/payment.repository.js';
+
+export interface BasketView {
+  /**
+   * `filling`: the till has named no total. `waiting`: its code has not been made. `payable`: it can be scanned. `closed`: it
+   * cannot be paid.
+   */
+  readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
+  readonly reference: string | null;
+  readonly lines: readonly { readonly name: string; readonly quantity: number; readonly totalCents: number }[];
+  readonly amountCents: number | null;
+  /** Path of the QR code's image. */
+  readonly codePath: string | null;
+}
+
+export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [], amountCents: null, codePath: null };
+
+export interface ShownBasket {
+  readonly reference: string | null;
+  readonly token: string;
+  /** As the till has sent them; of an order those of its newest total. */
+  readonly lines: readonly BasketLine[];
+  readonly current: Total | undefined;
+  readonly payment: BasketPayment | undefined;
+}
+
+export function basketView({ reference, token, lines, current, payment }: ShownBasket): BasketView {
+  const isOrder = current?.content.order !== undefined;
+  const shown = isOrder ? current.content : { lines };
+  const isPaid = payment?.payment.status === 'Success';
+  return {
+    state: stateOf(isPaid, current),
+    reference,
+    lines: shown.lines.map((line) => viewOf(line, shown)),
+    amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
+    // Another address for each invoice: a browser shows the image it has for as long as the address stays.
+    codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
+  };
+}
+
+function stateOf(isPaid: boolean, current: Total | undefined): BasketView['state'] {
+  if (isPaid) return 'paid';
+  if (current === undefined) return 'filling';
+  if (current.state === 'open') return 'payable';
+  return current.state === 'queued' ? 'waiting' : 'closed';
+}
+
+function viewOf({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
+  const exact = order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity));
+  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(exact) };
+}

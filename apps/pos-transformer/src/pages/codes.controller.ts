@@ -1,0 +1,30 @@
+import { Controller, Get, Header, Inject, Param } from '@nestjs/common';
+import { DomainError, qrSvg } from '@svc/kernel';
+import { BasketRepository } from '../baskets/basket.repository.js';
+import { TotalRepository } from '../baskets/total.repository.js';
+
+/**
+ * The QR code of a basket that can be paid. Without a key: screens load images without headers, the address is random, and the
+ * image is what customers are shown.
+ */
+@Controller('codes')
+export class CodesController {
+  constructor(
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(TotalRepository) private readonly totals: TotalRepository,
+  ) {}
+
+  @Get(':file')
+  @Header('content-type', 'image/svg+xml; charset=utf-8')
+  @Header('cache-control', 'no-store')
+  // A till page of another origin may show it.
+  @Header('cross-origin-resource-policy', 'cross-origin')
+  code(@Param('file') file: string): string {
+    const token = /^([\w-]{22})\.svg$/.exec(file)?.[1];
+    const basket = token === undefined ? undefined : this.baskets.findByToken(token);
+    const total = basket && this.totals.findCurrent(basket.basketId);
+    if (total?.state !== 'open' || total.code === null)
+      throw new DomainError('resource.not-found', { message: 'This basket has no code that can be paid.' });
+    return qrSvg(total.code, 'QR code to pay this basket');
+  }
+}

@@ -1,0 +1,167 @@
+import { runInNewContext } from 'node:vm';
+import { waitUntil } from '@svc/testing';
+import { SITE, TestTransformer } from '../../test/test-transformer.js';
+
+const KEY = 'a-key-of-the-store';
+let pos: TestTransformer;
+let url: string;
+beforeEach(async () => {
+  pos = await TestTransformer.start({ apiKey: KEY });
+  await pos.transformer.app.listen(0, '127.0.0.1');
+  url = await pos.transformer.app.getUrl();
+});
+afterEach(() => pos.stop());
+
+const keyed = { 'x-api-key': KEY };
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { ...keyed, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+/** The baskets that a display receives, in their order. */
+async function openDisplay(
+  query = '',
+): Promise<{ shown: { state: string; amountCents: number }[]; close: () => void }> {
+  const ended = new AbortController();
+  const answer = await fetch(`${url}/display/${SITE}/events${query}`, { headers: keyed, signal: ended.signal });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  const shown: { state: string; amountCents: number }[] = [];
+  const read = async (): Promise<void> => {
+    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream()))
+      for (const message of chunk.split('\n\n'))
+        if (message.startsWith('data: ')) shown.push(JSON.parse(message.slice(6)) as (typeof shown)[number]);
+  };
+  read().catch(() => undefined);
+  return { shown, close: () => ended.abort() };
+}
+
+test('the customer display follows its basket, and turns to paid', async () => {
+  const { shown, close } = await openDisplay();
+  const line = {
+    id: 1,
+    itemName: '<b>Rooibos</b>',
+    itemProductCode: 'RB',
+    itemPrice: 100,
+    itemQuantity: 2,
+    totalPrice: 200,
+  };
+  await post(`/v1/sites/${SITE}/invoice/line`, line);
+  await post(`/v1/sites/${SITE}/invoice/total`, { amount: 200, reference: '17' });
+  await pos.pay();
+  await post(`/v1/sites/${SITE}/invoice/reset`, {});
+  await waitUntil('the display', 5_000, async () => shown.at(-1)?.state === 'empty' && shown.length > 2);
+  expect(shown.map(({ state }) => state)).toEqual(['empty', 'filling', 'waiting', 'payable', 'paid', 'empty']);
+  expect(shown[3]).toMatchObject({
+    reference: '17',
+    amountCents: 200,
+    lines: [{ name: '<b>Rooibos</b>', quantity: 2, totalCents: 200 }],
+    codePath: expect.stringMatching(/^\/codes\/[\w-]{22}\.svg\?total=1$/),
+  });
+  close();
+});
+
+test('a display shows its own till, and orders of the facade', async () => {
+  const [own, other] = [await openDisplay(), await openDisplay('?till=TILL-2')];
+  await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [{ ActualUnitPrice: 50, Quantity: 2 }] });
+  await waitUntil('the display', 5_000, async () => own.shown.at(-1)?.state === 'payable');
+  expect(own.shown.at(-1)).toMatchObject({ amountCents: 100, lines: [{ quantity: 2, totalCents: 100 }] });
+  expect(other.shown.map(({ state }) => state)).toEqual(['empty']);
+  own.close();
+  other.close();
+});
+
+test.each([
+  '/display/5001',
+  '/till/5001',
+  '/assets/display.js',
+  '/assets/till.js',
+  '/assets/pos.css',
+  '/assets/connection.js',
+])('%s holds no data, needs no key, and allows no script but ours', async (path) => {
+  const answer = await fetch(`${url}${path}`);
+  expect(answer.status).toBe(200);
+  const policy = answer.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(policy).not.toContain('unsafe');
+  const text = await answer.text();
+  expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/i);
+});
+
+test.each(['/assets/../package.json', '/assets/..%2fpackage.json', '/assets/none.js', '/assets/__proto__'])(
+  '%s is not found',
+  async (path) => {
+    expect((await fetch(`${url}${path}`)).status).toBe(404);
+  },
+);
+
+describe('A9: without the key', () => {
+  it.each([
+    ['GET', '/display/5001/events'],
+    ['GET', '/till/5001/state'],
+    ['GET', '/GetPayment?MerchantOrderId=x'],
+    ['GET', '/v1/invoice/x/payment'],
+    ['POST', '/Basket'],
+    ['POST', '/BasketClosed'],
+    ['POST', '/SvcRefund'],
+    ['POST', '/v1/sites/5001/invoice/line'],
+    ['POST', '/v1/sites/5001/invoice/total'],
+    ['POST', '/v1/sites/5001/invoice/reset'],
+  ])('%s %s is a 401, whatever is wrong with it', async (method, path) => {
+    expect((await fetch(`${url}${path}`, { method })).status).toBe(401);
+    expect((await fetch(`${url}${path}`, { method, headers: { 'x-api-key': `${KEY}x` } })).status).toBe(401);
+  });
+});
+
+test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/state?till=%00'])(
+  '%s is no till of this store',
+  async (path) => {
+    const { status } = await fetch(`${url}${path}`, { headers: keyed });
+    expect(status).toBe(path.includes('5001') ? 400 : 404);
+  },
+);
+
+test('the till page shows what no call waits for', async () => {
+  pos.platform.trouble = 'unreachable';
+  await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
+  const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: keyed })).json();
+  expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
+  pos.platform.trouble = undefined;
+  pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
+  await pos.later();
+  expect(await state()).toMatchObject({
+    isAway: false,
+    waitingCalls: 0,
+    alerts: [{ message: expect.stringContaining('odd') }],
+  });
+});
+
+test('a page takes its key out of the address bar, and keeps it for a reload', async () => {
+  const script = await (await fetch(`${url}/assets/connection.js`)).text();
+  const kept = new Map<string, string>();
+  const addresses: string[] = [];
+  const load = (hash: string): unknown =>
+    runInNewContext(`${script.replaceAll('export ', '')}; headers`, {
+      URLSearchParams,
+      location: { pathname: '/display/5001', search: '?till=T', hash },
+      history: { replaceState: (_state: null, _title: string, address: string) => addresses.push(address) },
+      sessionStorage: { getItem: (name: string) => kept.get(name) ?? null, setItem: kept.set.bind(kept) },
+    });
+  expect({ ...(load('') as object) }).toEqual({ 'x-till': 'T' });
+  for (const hash of [`#key=${KEY}`, ''])
+    expect({ ...(load(hash) as object) }).toEqual({ 'x-api-key': KEY, 'x-till': 'T' });
+  expect(addresses).toEqual(['/display/5001?till=T']);
+});
+
+test('a display that is closed leaves its place', async () => {
+  for (let opened = 0; opened < 105; opened++) (await openDisplay()).close();
+  await waitUntil('a place', 5_000, async () => {
+    const answer = await fetch(`${url}/display/${SITE}/events`, { headers: keyed });
+    await answer.body?.cancel();
+    return answer.status === 200;
+  });
+  const open = await Promise.all(Array.from({ length: 100 }, () => openDisplay()));
+  expect((await fetch(`${url}/display/${SITE}/events`, { headers: keyed })).status).toBe(503);
+  for (const display of open) display.close();
+});

@@ -1,0 +1,94 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { MerchantPayment } from '@svc/sdk';
+import { rands } from '../answers/answer.js';
+import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
+import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { AlertRepository } from '../platform/alert.repository.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
+import { Changes } from '../store/changes.js';
+import type { Tx } from '../store/store.js';
+import { amountsOf, coveredAmount } from './payment.js';
+import { PaymentRepository } from './payment.repository.js';
+
+/**
+ * Keeps a payment that the platform reports, with the basket that it paid. The stream and look-ups report the same payment:
+ * the second report changes nothing, because `svc_id` is unique.
+ */
+@Injectable()
+export class ApplyPayment {
+  constructor(
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(TotalRepository) private readonly totals: TotalRepository,
+    @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
+    @Inject(AlertRepository) private readonly alerts: AlertRepository,
+    @Inject(Changes) private readonly changes: Changes,
+  ) {}
+
+  /** Of one of the configured sites. */
+  apply(tx: Tx, siteId: number, payment: MerchantPayment): void {
+    const total = this.totals.findByInvoice(payment.invoiceReference, tx);
+    const basket = total ? this.baskets.get(total.basketId, tx) : this.findUnanswered(tx, siteId, payment);
+    const of = { basketId: basket?.basketId ?? null, totalId: total?.totalId ?? null };
+    if (!this.payments.insertIfAbsent(tx, siteId, payment, of)) return;
+    if (basket && payment.status === 'Success') this.takeSuccess(tx, basket, of.totalId, payment);
+    this.changes.notify(siteId);
+  }
+
+  /**
+   * The basket of an invoice whose answer was lost, or is still on its way: the external reference says whose it is. A web
+   * shop of the same site may use the same reference, so it must be a basket with such an invoice, of this amount.
+   */
+  private findUnanswered(tx: Tx, siteId: number, payment: MerchantPayment): Basket | undefined {
+    const { invoiceExternalReference, invoicedAmount, siteReference } = payment;
+    const basket = this.baskets.findByExternalReference(siteId, invoiceExternalReference, tx);
+    const isOurs = (total: Total): boolean =>
+      total.amountCents === invoicedAmount && total.request?.siteReference === siteReference;
+    return basket && this.totals.listUnanswered(basket.basketId, tx).some(isOurs) ? basket : undefined;
+  }
+
+  /** An invoice whose answer has just come: its payments may have been reported before. */
+  attachTo(tx: Tx, totalId: number, invoiceReference: string): void {
+    const { basketId } = this.totals.get(totalId, tx);
+    const attached = this.payments.attach(tx, invoiceReference, { basketId, totalId });
+    const success = attached.find(({ payment }) => payment.status === 'Success');
+    if (success) this.takeSuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
+  }
+
+  private takeSuccess(tx: Tx, basket: Basket, totalId: number | null, payment: MerchantPayment): void {
+    if (totalId !== null) this.totals.keepState(tx, totalId, 'paid');
+    const current = this.totals.findCurrent(basket.basketId, tx);
+    // Close the newer invoice, so that the customer does not pay twice.
+    if (current && current.totalId !== totalId && ['open', 'queued'].includes(current.state))
+      this.endInvoice(tx, basket, current.totalId);
+    if (basket.state !== 'open' && basket.state !== 'saved')
+      this.alert(tx, basket, payment, 'after it was closed. Refund it, or hand out the goods.');
+    else if (coveredAmount(payment) !== payment.invoicedAmount)
+      this.alert(
+        tx,
+        basket,
+        payment,
+        `instead of ${rands(payment.invoicedAmount)}. Settle the difference at the till.`,
+      );
+    else if (current?.totalId !== totalId && current?.amountCents !== payment.invoicedAmount)
+      this.alert(tx, basket, payment, `for an earlier version of it. It now owes ${rands(current?.amountCents ?? 0)}.`);
+  }
+
+  private endInvoice(tx: Tx, basket: Basket, totalId: number): void {
+    this.calls.cancelOfBasket(tx, basket.basketId, 'make-invoice');
+    if (this.totals.mayBePayable(basket.basketId, tx))
+      this.calls.append(tx, {
+        siteId: basket.siteId,
+        kind: 'close-invoice',
+        subject: basket.externalReference!,
+        basketId: basket.basketId,
+        totalId,
+      });
+    else this.totals.closeUpTo(tx, basket.basketId, totalId);
+  }
+
+  private alert(tx: Tx, basket: Basket, payment: MerchantPayment, what: string): void {
+    const paid = rands(amountsOf(payment).paid);
+    this.alerts.append(tx, basket.siteId, basket.till, `Order ${basket.reference}: ${paid} was paid ${what}`);
+  }
+}

@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import type { MerchantPayment } from '@svc/sdk';
+import { type Reader, Store, type Tx } from '../store/store.js';
+import { decisivePayment, type LocalPayment } from './payment.js';
+
+/** A payment with what it paid. */
+export interface BasketPayment extends LocalPayment {
+  readonly siteId: number;
+  readonly basketId: number | null;
+  readonly totalId: number | null;
+}
+
+interface PaymentRow extends Omit<BasketPayment, 'payment'> {
+  readonly payment: string;
+}
+
+const COLUMNS = `payment_id AS paymentId, site_id AS siteId, basket_id AS basketId, total_id AS totalId, payment`;
+
+@Injectable()
+export class PaymentRepository {
+  constructor(
+    @Inject(Store) private readonly store: Store,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** False when the payment is known: it is reported by the stream and by look-ups. */
+  insertIfAbsent(
+    tx: Tx,
+    siteId: number,
+    payment: MerchantPayment,
+    of: { basketId: number | null; totalId: number | null },
+  ): boolean {
+    const { changes } = tx.run(
+      `INSERT INTO payments (svc_id, site_id, invoice_reference, basket_id, total_id, payment, seen_at)
+       VALUES (:svcId, :siteId, :invoiceReference, :basketId, :totalId, :payment, :now)
+       ON CONFLICT (svc_id) DO NOTHING`,
+      {
+        svcId: payment.paymentReference,
+        siteId,
+        invoiceReference: payment.invoiceReference,
+        basketId: of.basketId,
+        totalId: of.totalId,
+        payment: JSON.stringify(payment),
+        now: this.clock.nowISO(),
+      },
+    );
+    return changes > 0;
+  }
+
+  findBySvcId(svcId: string): BasketPayment | undefined {
+    return paymentOf(this.store.find(`SELECT ${COLUMNS} FROM payments WHERE svc_id = :svcId`, { svcId }));
+  }
+
+  /** The one that counts of a basket (T7). */
+  findDecisive(basketId: number, from: Reader = this.store): BasketPayment | undefined {
+    const payments = from
+      .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE basket_id = :basketId`, { basketId })
+      .map((row) => paymentOf(row)!);
+    return decisivePayment(payments) as BasketPayment | undefined;
+  }
+
+  /** Payments of an invoice that were reported before the answer that named it. */
+  attach(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
+    tx.run(
+      `UPDATE payments SET basket_id = :basketId, total_id = :totalId WHERE invoice_reference = :invoiceReference`,
+      { invoiceReference, basketId: to.basketId, totalId: to.totalId },
+    );
+    return tx
+      .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE invoice_reference = :invoiceReference`, {
+        invoiceReference,
+      })
+      .map((row) => paymentOf(row)!);
+  }
+
+  findPosition(siteId: number): string | undefined {
+    return this.store.find<{ id: string }>('SELECT last_event_id AS id FROM stream_positions WHERE site_id = :siteId', {
+      siteId,
+    })?.id;
+  }
+
+  keepPosition(tx: Tx, siteId: number, lastEventId: string): void {
+    tx.run(
+      `INSERT INTO stream_positions (site_id, last_event_id) VALUES (:siteId, :lastEventId)
+       ON CONFLICT (site_id) DO UPDATE SET last_event_id = excluded.last_event_id`,
+      { siteId, lastEventId },
+    );
+  }
+
+  forgetPosition(tx: Tx, siteId: number): void {
+    tx.run('DELETE FROM stream_positions WHERE site_id = :siteId', { siteId });
+  }
+}
+
+function paymentOf(row: PaymentRow | undefined): BasketPayment | undefined {
+  return row && { ...row, payment: JSON.parse(row.payment) as MerchantPayment };
+}

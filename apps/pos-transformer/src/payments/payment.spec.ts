@@ -1,0 +1,124 @@
+import type { MerchantPayment } from '@svc/sdk';
+import {
+  amountsOf,
+  decisivePayment,
+  getPaymentResponse,
+  invoicePaymentResponse,
+  isIntegerReference,
+  paymentDate,
+} from './payment.js';
+
+const payment: MerchantPayment = {
+  invoiceReference: 'i-1',
+  invoiceExternalReference: '0017',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 10_000,
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  paymentUTCDate: '2026-11-20T18:03:36.987Z',
+  tipAmount: 500,
+  tenderedAmount: 10_500,
+  siteReference: 'STORE-1',
+  status: 'Success',
+  vouchers: [
+    { merchantLiable: true, amount: 1_000 },
+    { merchantLiable: false, amount: 2_000 },
+    { merchantLiable: false, amount: 30 },
+  ],
+  customer: { firstName: ' Thandi ', lastName: 'Nkosi' },
+  siteId: 5001,
+};
+const failed: MerchantPayment = { ...payment, status: 'Failed' };
+const basket = { siteId: 5001, reference: '0017', isVoided: false };
+const local = (of: MerchantPayment, paymentId = 42) => ({ paymentId, payment: of });
+
+test('T9: paid is what was processed, the merchant receives it and the vouchers that the service pays', () => {
+  const vouchers = { merchantVouchers: 1_000, genericVouchers: 2_030 };
+  expect(amountsOf(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
+  expect(amountsOf(failed)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
+  expect(amountsOf({ ...payment, vouchers: [] })).toMatchObject({ paid: 10_500, merchant: 10_500, service: 0 });
+});
+
+test('T13: every field of the invoice payment', () => {
+  expect(invoicePaymentResponse(basket, local(payment))).toStrictEqual({
+    Id: 42,
+    MerchantSiteId: 5001,
+    ReceiptStatus: 'Paid',
+    PosReference: '0017',
+    PaymentDate: '2026-11-20T18:03:36',
+    SvcId: '1VQ5K3P0ABCDEFGHJK',
+    MerchantOrderId: '0017',
+    InvoicedAmount: 10_000,
+    TipAmount: 500,
+    PaidAmount: 7_470,
+    TotalGenericVoucherAmount: 2_030,
+    TotalMerchantVoucherAmount: 1_000,
+    TotalVoucherAmount: 3_030,
+    SvcDiscountAmount: 0,
+    ServiceChargeAmount: 0,
+    DonationAmount: 0,
+    TableName: '',
+    WaiterName: '',
+    CustomerFullName: 'Thandi Nkosi',
+    CurrencyIso: 'ZAR',
+    SlipData: '',
+    PaymentStatus: 'Success',
+  });
+});
+
+test('T7, T9: every field of GetPayment', () => {
+  expect(getPaymentResponse(basket, local(payment))).toStrictEqual({
+    PaymentId: 42,
+    MerchantOrderId: '0017',
+    PaymentDate: '2026-11-20T18:03:36',
+    SvcId: '1VQ5K3P0ABCDEFGHJK',
+    PaidAmount: 7_470,
+    SvcAmount: 2_030,
+    MerchantAmount: 9_500,
+    CustomerFullName: 'Thandi Nkosi',
+    CurrencyIso: 'ZAR',
+    StatusId: '2',
+  });
+  expect(getPaymentResponse(basket, local(failed))).toMatchObject({ StatusId: '5', PaidAmount: 0, MerchantAmount: 0 });
+});
+
+test.each([
+  [payment, false, 'Paid', 'Success'],
+  [failed, false, 'Open', 'Failed'],
+  [payment, true, 'Voided', 'Success'],
+  [failed, true, 'Voided', 'Failed'],
+] as const)('T7: the receipt of %#', (of, isVoided, ReceiptStatus, PaymentStatus) => {
+  expect(invoicePaymentResponse({ ...basket, isVoided }, local(of))).toMatchObject({ ReceiptStatus, PaymentStatus });
+});
+
+test('T7: a success wins over failures before and after it, otherwise the newest counts', () => {
+  const [first, second, third] = [local(failed, 1), local(payment, 2), local(failed, 3)];
+  expect(decisivePayment([first, second, third])).toBe(second);
+  expect(decisivePayment([third, first])).toBe(third);
+  expect(decisivePayment([])).toBeUndefined();
+});
+
+test('T13: names that are not known make no blank', () => {
+  const anonymous = { ...payment, customer: { firstName: '', lastName: '' } };
+  expect(getPaymentResponse(basket, local(anonymous)).CustomerFullName).toBe('');
+  const single = { ...payment, customer: { firstName: '', lastName: 'Nkosi' } };
+  expect(getPaymentResponse(basket, local(single)).CustomerFullName).toBe('Nkosi');
+});
+
+test('T6: the date has no milliseconds and no zone', () => {
+  expect(paymentDate('2026-01-02T03:04:05.999Z')).toBe('2026-01-02T03:04:05');
+});
+
+test.each([
+  ['17', true],
+  ['0017', true],
+  ['9'.repeat(100), true],
+  ['9'.repeat(101), false],
+  ['', false],
+  ['-1', false],
+  ['1.5', false],
+  ['1e3', false],
+  ['17x', false],
+  ['17\n', false],
+  [['17', '18'], false],
+  [undefined, false],
+])('T5: %j as an integer reference: %s', (text, isOne) => expect(isIntegerReference(text)).toBe(isOne));

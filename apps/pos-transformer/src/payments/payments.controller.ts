@@ -1,0 +1,53 @@
+import { Controller, Get, Header, Inject, Param, Query, UseGuards } from '@nestjs/common';
+import { DomainError, invalidField } from '@svc/kernel';
+import { AccessGuard } from '../access/access.guard.js';
+import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
+import { Platform } from '../platform/platform.js';
+import { TransformerSettings } from '../settings.js';
+import {
+  type GetPaymentResponse,
+  getPaymentResponse,
+  type InvoicePaymentResponse,
+  invoicePaymentResponse,
+  isIntegerReference,
+  type LocalPayment,
+  type PaidBasket,
+} from './payment.js';
+import { PaymentRepository } from './payment.repository.js';
+
+/** Tills ask for payments every second (T7, T13): answered from the store alone. 404 until a payment is final. */
+@Controller()
+@UseGuards(AccessGuard)
+export class PaymentsController {
+  constructor(
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(Platform) private readonly platform: Platform,
+    @Inject(TransformerSettings) private readonly settings: TransformerSettings,
+  ) {}
+
+  @Get('v1/invoice/:invoiceId/payment')
+  @Header('cache-control', 'no-store')
+  invoicePayment(@Param('invoiceId') invoiceId: string): InvoicePaymentResponse {
+    return invoicePaymentResponse(...this.find('invoiceId', invoiceId, this.platform.siteIds));
+  }
+
+  @Get('GetPayment')
+  @Header('cache-control', 'no-store')
+  getPayment(@Query('MerchantOrderId') merchantOrderId: unknown): GetPaymentResponse {
+    return getPaymentResponse(...this.find('MerchantOrderId', merchantOrderId, [this.settings.facadeSiteId]));
+  }
+
+  /** The newest basket with the reference answers (T5). */
+  private find(field: string, reference: unknown, siteIds: readonly number[]): [PaidBasket, LocalPayment] {
+    if (!isIntegerReference(reference)) throw invalidField(field, `${field} must be an integer of at most 100 digits`);
+    const basket = this.baskets.findByReference(reference, siteIds);
+    const payment = basket && this.payments.findDecisive(basket.basketId);
+    if (!payment) throw new DomainError('resource.not-found', { message: 'There is no final payment of this order.' });
+    return [paidBasket(basket, reference), payment];
+  }
+}
+
+function paidBasket({ siteId, state }: Basket, reference: string): PaidBasket {
+  return { siteId, reference, isVoided: state === 'void' };
+}

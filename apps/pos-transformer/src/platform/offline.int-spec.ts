@@ -1,0 +1,343 @@
+import { waitUntil } from '@svc/testing';
+import { SITE, TestTransformer } from '../../test/test-transformer.js';
+import { Store } from '../store/store.js';
+import { AlertRepository } from './alert.repository.js';
+import { OutgoingCallRepository } from './outgoing-call.repository.js';
+
+let pos: TestTransformer;
+beforeEach(async () => (pos = await TestTransformer.start()));
+afterEach(() => pos.stop());
+
+const QUEUED = { Result: 'WARN', Message: expect.stringContaining('cannot be reached') };
+const amounts = (): unknown[] => pos.platform.openInvoices().map(({ body }) => body['amount']);
+const waiting = (): number => pos.transformer.app.get(OutgoingCallRepository).countWaiting(SITE);
+const alerts = (): string[] =>
+  pos.transformer.app
+    .get(AlertRepository)
+    .list(SITE, '')
+    .map(({ message }) => message);
+
+describe('T8: while the platform cannot be reached', () => {
+  beforeEach(() => (pos.platform.trouble = 'unreachable'));
+
+  it('total and Basket are kept, and sent when it is back', async () => {
+    await pos.line();
+    expect((await pos.total(8_950, '17')).body).toStrictEqual(QUEUED);
+    expect((await pos.basket('18', 200)).body).toStrictEqual(QUEUED);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([8_950, 200]);
+    expect((await pos.total(8_950, '17')).body).toMatchObject({ Result: 'OK', Code: expect.any(String) });
+    expect(pos.platform.invoices).toHaveLength(2);
+  });
+
+  it('and again at once when a till asks, because nothing is sent before the pause is over', async () => {
+    await pos.basket('17', 100);
+    const started = performance.now();
+    expect((await pos.basket('18', 100)).body).toStrictEqual(QUEUED);
+    // The first has tried; the second does not wait for tries of its own.
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('what is kept survives a restart', async () => {
+    await pos.line();
+    await pos.total(8_950, '17');
+    await pos.restart();
+    pos.platform.trouble = undefined;
+    await pos.send();
+    expect(amounts()).toEqual([8_950]);
+    await pos.pay();
+    expect((await pos.getPayment('17')).body.StatusId).toBe('2');
+  });
+
+  it('only the last version of a basket is made', async () => {
+    for (const amount of [100, 200, 300]) await pos.basket('17', amount);
+    await pos.basket('18', 50);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
+  });
+
+  it('a basket that is closed before its invoice was sent makes none', async () => {
+    // The first call is tried, and may have arrived; the second waits behind it.
+    await pos.basket('17', 100);
+    await pos.basket('18', 200);
+    expect((await pos.closed('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([100]);
+    // The first was tried: before its repeat the platform is asked whether it was paid.
+    expect(pos.platform.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+  });
+
+  it('a basket whose invoice may have arrived is closed there', async () => {
+    pos.platform.trouble = 'lost-answers';
+    await pos.basket('17', 100);
+    expect(amounts()).toEqual([100]);
+    expect((await pos.closed('17', 'Void')).body).toEqual(QUEUED);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([]);
+    expect(waiting()).toBe(0);
+  });
+
+  it.each(['Complete', 'Void', 'Saved'])('an earlier version that may have arrived is closed by %s', async (status) => {
+    pos.platform.trouble = 'lost-answers';
+    await pos.basket('17', 100);
+    pos.platform.trouble = 'unreachable';
+    await pos.basket('17', 200);
+    await pos.closed('17', status);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([]);
+    expect(pos.platform.invoices).toHaveLength(1);
+  });
+
+  it('an earlier version is closed when the basket owes nothing any more', async () => {
+    pos.platform.trouble = undefined;
+    await pos.line();
+    await pos.total(8_950, '17');
+    pos.platform.trouble = 'unreachable';
+    // This call is tried; the basket's next one waits behind it.
+    await pos.basket('18', 100);
+    await pos.total(4_475, '17');
+    expect((await pos.total(0, '17')).body.Message).toContain('cannot be reached');
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([100]);
+  });
+
+  it('an order that is closed and used again is sent in order', async () => {
+    pos.platform.trouble = undefined;
+    await pos.basket('17', 100);
+    pos.platform.trouble = 'unreachable';
+    expect((await pos.closed('17', 'Complete')).body).toEqual(QUEUED);
+    await pos.basket('17', 200);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(amounts()).toEqual([200]);
+  });
+
+  it('an answer that was lost makes no second invoice', async () => {
+    pos.platform.trouble = 'lost-answers';
+    await pos.basket('17', 100);
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(pos.platform.invoices).toHaveLength(1);
+    await pos.pay();
+    expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
+  });
+});
+
+it('T8: a platform that does not answer holds a till up no longer than a till is patient', async () => {
+  await pos.stop();
+  pos = await TestTransformer.start({ answerWithinMs: { invoices: 100, refunds: 100 } });
+  pos.platform.trouble = 'silent';
+  const started = performance.now();
+  expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+it('T8: an invoice that has expired while its basket is open is made again, and not for a basket that was forgotten', async () => {
+  await pos.line();
+  await pos.total(8_950, '17');
+  const first = pos.openInvoice();
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(1);
+  pos.clock.advance(3_600_000);
+  await pos.renew();
+  expect(pos.openInvoice()).not.toBe(first);
+  expect(pos.openInvoice().body).toEqual({ ...first.body, createdUTCDate: '2026-03-01T11:00:00.000Z' });
+  await pos.pay();
+  expect((await pos.getPayment('17')).body.PaidAmount).toBe(8_950);
+
+  await pos.total(100, '18', 'TILL-2');
+  pos.clock.advance(13 * 3_600_000);
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(3);
+});
+
+it.each([
+  ['ahead', 2],
+  ['behind', -2],
+])('T8: a clock of the store that is two hours %s makes no difference to that', async (_, hours) => {
+  pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
+  await pos.total(100, '17');
+  pos.clock.advance(3_599_000);
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(1);
+  pos.clock.advance(2_000);
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(2);
+  expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
+});
+
+it('T8: an invoice that is minutes old is not made again, whatever its expiry says', async () => {
+  pos.platform.lifetimeMs = -1_000;
+  await pos.total(100, '17');
+  pos.clock.advance(300_000);
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(1);
+  pos.clock.advance(1);
+  await pos.renew();
+  expect(pos.platform.invoices).toHaveLength(2);
+});
+
+it('a connection that breaks off while a code is closed holds up no other till', async () => {
+  await pos.basket('17', 100);
+  pos.platform.refusals.push({ method: 'DELETE', status: 503 });
+  expect((await pos.closed('17', 'Complete')).body.Result).toBe('OK');
+  expect((await pos.basket('18', 200)).body.Result).toBe('OK');
+  expect(amounts()).toEqual([200]);
+});
+
+it.each([200, 404])('the answer %d of a proxy closes no code: the call is made again', async (status) => {
+  await pos.basket('17', 100);
+  pos.platform.refusals.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
+  expect((await pos.closed('17', 'Complete')).body).toStrictEqual(QUEUED);
+  await pos.later();
+  expect(amounts()).toEqual([]);
+});
+
+it('a version whose newer one is refused is closed with its basket, also when its answer came late', async () => {
+  const release = pos.platform.holdAnswer();
+  const first = pos.basket('17', 100);
+  await waitUntil('the first invoice', 5_000, async () => amounts().length === 1);
+  pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
+  const second = pos.basket('17', 200);
+  const countCalls = (): unknown => pos.transformer.app.get(Store).find('SELECT count(*) AS calls FROM outgoing_calls');
+  await waitUntil('the second call', 5_000, async () => (countCalls() as { calls: number }).calls === 2);
+  release();
+  expect([(await first).body.Result, (await second).body.Result]).toEqual(['OK', 'STOP']);
+  await pos.closed('17', 'Complete');
+  expect(amounts()).toEqual([]);
+});
+
+describe('what the platform refuses', () => {
+  it('for good is marked, shown, and blocks no other basket', async () => {
+    pos.platform.trouble = 'unreachable';
+    await pos.basket('17', 100);
+    await pos.basket('18', 200);
+    pos.platform.trouble = undefined;
+    pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
+    await pos.later();
+    expect(amounts()).toEqual([200]);
+    expect(alerts()).toEqual(['Order 17: No code was made for R 1.00. The platform refused it: amount is odd']);
+    expect(waiting()).toBe(0);
+  });
+
+  it('for now is tried again, after the others', async () => {
+    pos.platform.refusals.push({ method: 'POST', status: 500 });
+    expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
+    expect((await pos.basket('18', 200)).body.Result).toBe('OK');
+    expect(amounts()).toEqual([200]);
+    await pos.later();
+    expect(amounts()).toEqual([200, 100]);
+  });
+
+  it('because a customer is paying is retried until they have paid, and the next answer reports the payment', async () => {
+    await pos.basket('17', 100);
+    const invoice = pos.openInvoice();
+    pos.platform.trouble = 'unreachable';
+    await pos.basket('17', 150);
+    pos.platform.trouble = undefined;
+    invoice.state = 'reserved';
+    await pos.later();
+    await pos.basket('18', 50);
+    expect(amounts()).toEqual([100, 50]);
+    await pos.pay(invoice);
+    await pos.later();
+    expect(amounts()).toEqual([50]);
+    expect((await pos.basket('17', 150)).body).toMatchObject({
+      Result: 'WARN',
+      Message: expect.stringContaining('R 1.00 was paid'),
+    });
+  });
+
+  it('again and again is given up, and shown', async () => {
+    pos.platform.refusals.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
+    await pos.basket('17', 100);
+    for (let tries = 1; tries < 50; tries++) await pos.later();
+    expect([waiting(), alerts().length]).toEqual([0, 1]);
+  });
+
+  it('does not give up because of an outage before, however long, and is tried again soon after it (T8)', async () => {
+    const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
+    pos.platform.refusals.push(...outage, { method: 'POST', status: 500 });
+    await pos.basket('17', 100);
+    for (let tries = 1; tries < outage.length; tries++) await pos.later();
+    expect([waiting(), pos.platform.refusals.length]).toEqual([1, 1]);
+    await pos.later();
+    expect([waiting(), alerts()]).toEqual([1, []]);
+    await pos.later(1_000);
+    expect([waiting(), amounts()]).toEqual([0, [100]]);
+  });
+
+  it('because a customer is paying uses up no try either', async () => {
+    await pos.basket('17', 100);
+    const invoice = pos.openInvoice();
+    pos.platform.trouble = 'unreachable';
+    await pos.basket('17', 150);
+    pos.platform.trouble = undefined;
+    invoice.state = 'reserved';
+    for (let tries = 0; tries < 60; tries++) await pos.later();
+    invoice.state = 'open';
+    pos.platform.refusals.push({ method: 'POST', status: 500 });
+    await pos.later();
+    expect([waiting(), alerts()]).toEqual([1, []]);
+    await pos.later();
+    expect(amounts()).toEqual([150]);
+  });
+
+  it('with a wrong key keeps everything until the key is right', async () => {
+    pos.platform.refusals.push({ method: 'POST', status: 401 });
+    expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
+    await pos.later();
+    expect(amounts()).toEqual([100]);
+  });
+});
+
+it('a refund that is refused after the till was answered is shown', async () => {
+  await pos.basket('17', 1_000);
+  const svcId = await pos.pay();
+  pos.platform.trouble = 'unreachable';
+  await pos.refund(svcId, 400);
+  pos.platform.trouble = undefined;
+  const problem = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
+  pos.platform.refusals.push({ method: 'POST', status: 422, body: problem });
+  await pos.later();
+  expect(alerts()).toEqual([`The refund of R 4.00 for ${svcId} was not made: More than is left.`]);
+});
+
+it('a payment that arrives after its basket was closed is shown', async () => {
+  await pos.basket('17', 1_000);
+  const invoice = pos.openInvoice();
+  await pos.closed('17', 'Void');
+  await pos.pay(invoice);
+  expect(alerts()).toEqual(['Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.']);
+});
+
+it('T8: eight tills at once lose nothing and share nothing', async () => {
+  const tills = Array.from({ length: 8 }, (_, index) => `TILL-${index + 1}`);
+  await Promise.all(
+    tills.map(async (till, index) => {
+      await pos.line({ id: 1, itemPrice: index + 1, itemQuantity: 1, totalPrice: index + 1 }, till);
+      expect((await pos.total(index + 1, '17', till)).body.Result).toBe('OK');
+    }),
+  );
+  expect(amounts().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+it('two transformers do not share a file', async () => {
+  const file = pos.settings().database;
+  expect(() => new Store(file)).toThrow('database is locked');
+});
+
+it('calls that wait are made without a till, as soon as the platform answers the stream', async () => {
+  pos.platform.trouble = 'unreachable';
+  await pos.basket('17', 100);
+  pos.platform.trouble = undefined;
+  await pos.followStream();
+  await waitUntil('the invoice', 5_000, async () => amounts().length === 1);
+  expect(waiting()).toBe(0);
+});

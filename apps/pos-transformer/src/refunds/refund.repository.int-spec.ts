@@ -1,0 +1,41 @@
+import { TestStore } from '../../test/test-store.js';
+import { RefundRepository } from './refund.repository.js';
+
+let db: TestStore;
+let refunds: RefundRepository;
+beforeEach(() => {
+  db = new TestStore();
+  refunds = new RefundRepository(db.store, db.clock);
+});
+afterEach(() => db.close());
+
+const ids = (found: readonly { refundId: number }[]): number[] => found.map(({ refundId }) => refundId);
+
+it('T10: lists the refunds of a payment, and the one of the reference at the site', () => {
+  const ofPayment = db.refund();
+  const ofReference = db.refund({ svc_id: 'Q', reference: 'R' });
+  db.refund({ svc_id: 'Q', reference: 'R', site_id: 2 });
+  expect(ids(refunds.listEarlier(1, 'P', 'R'))).toEqual([ofPayment, ofReference]);
+  expect(ids(refunds.listEarlier(1, 'P', undefined))).toEqual([ofPayment]);
+});
+
+it('lists those of a site on which the bank has not decided, and that are old enough', () => {
+  const pending = db.refund({ refund_reference: 'a' });
+  for (const [index, state] of ['queued', 'succeeded', 'failed', 'refused'].entries())
+    db.refund({ state, refund_reference: `b${index}` });
+  db.refund({ refund_reference: 'c', created_at: db.clock.later(1).toISOString() });
+  db.refund({ refund_reference: 'd', site_id: 2 });
+  db.refund();
+  expect(ids(refunds.listPending(1, db.clock.nowISO()))).toEqual([pending]);
+});
+
+it.each([
+  ['queued', true],
+  ['pending', true],
+  ['succeeded', false],
+  ['failed', false],
+  ['refused', false],
+])('the platform’s name finds a refund that is %s: %s', (state, isFound) => {
+  db.refund({ state, refund_reference: 'a' });
+  expect(refunds.findPending('a') !== undefined).toBe(isFound);
+});

@@ -1,0 +1,90 @@
+import type { MerchantPayment } from '@svc/sdk';
+import { isRefundAmount, type Refund, refundRefusal, REPEAT_MS, repeatedRefund } from './refund.js';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const before = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();
+const refund = (changes: Partial<Refund> = {}): Refund => ({
+  refundId: 1,
+  siteId: 5001,
+  svcId: 'A',
+  amountCents: 100,
+  reference: null,
+  idempotencyKey: 'k',
+  state: 'succeeded',
+  refusal: null,
+  createdAt: before(1_000),
+  ...changes,
+});
+const asked = (reference?: string) => ({ svcId: 'A', amountCents: 100, reference });
+
+describe('T10: the refund that another repeats', () => {
+  it.each<[string, Partial<Refund>, string | undefined, boolean]>([
+    ['of the same payment and amount', {}, undefined, true],
+    ['at two minutes', { createdAt: before(REPEAT_MS) }, undefined, true],
+    ['after two minutes', { createdAt: before(REPEAT_MS + 1) }, undefined, false],
+    ['of another amount', { amountCents: 101 }, undefined, false],
+    ['of another payment', { svcId: 'B' }, undefined, false],
+    ['that is queued, however old', { state: 'queued', createdAt: before(1e9) }, undefined, true],
+    ['that is pending, however old', { state: 'pending', createdAt: before(1e9) }, undefined, true],
+    ['that the bank declined', { state: 'failed' }, undefined, true],
+    ['that was refused', { state: 'refused' }, undefined, true],
+    [
+      'that the bank declined, after two minutes',
+      { state: 'failed', createdAt: before(REPEAT_MS + 1) },
+      undefined,
+      false,
+    ],
+    ['that was refused, after two minutes', { state: 'refused', createdAt: before(REPEAT_MS + 1) }, undefined, false],
+    ['that had a reference, without one', { reference: 'R' }, undefined, true],
+    ['without a reference, with one', {}, 'R', false],
+    ['of another reference', { reference: 'R' }, 'S', false],
+    ['of the same reference, however old', { reference: 'R', createdAt: before(1e9) }, 'R', true],
+    ['of the same reference, also declined', { reference: 'R', state: 'failed' }, 'R', true],
+    ['of the same reference, whatever it is of', { reference: 'R', svcId: 'B' }, 'R', true],
+  ])('%s', (_, changes, reference, isRepeat) => {
+    expect(repeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
+  });
+
+  it('is the newest of several', () => {
+    const [first, second] = [refund(), refund({ refundId: 2 })];
+    expect(repeatedRefund(asked(), [second, first], NOW)).toBe(second);
+  });
+});
+
+describe('T10: more than is left', () => {
+  const payment = {
+    paymentReference: 'A',
+    status: 'Success',
+    tenderedAmount: 500,
+    vouchers: [{ merchantLiable: true, amount: 100 }],
+  } as unknown as MerchantPayment;
+
+  it.each<[string, Refund[], number, ReturnType<typeof refundRefusal>]>([
+    ['all that was processed', [], 400, undefined],
+    ['more than was processed', [], 401, 'more-than-is-left'],
+    ['the rest', [refund(), refund({ state: 'queued' })], 200, undefined],
+    ['more than the rest', [refund(), refund({ state: 'pending' })], 201, 'more-than-is-left'],
+    [
+      'refunds that gave nothing back do not count',
+      [refund({ state: 'failed' }), refund({ state: 'refused' })],
+      400,
+      undefined,
+    ],
+    ['refunds of other payments do not count', [refund({ svcId: 'B' })], 400, undefined],
+  ])('%s', (_, earlier, amount, refusal) => expect(refundRefusal(payment, earlier, amount)).toBe(refusal));
+
+  it('is nothing of a payment that failed', () => {
+    expect(refundRefusal({ ...payment, status: 'Failed' }, [], 1)).toBe('payment-failed');
+  });
+});
+
+test.each([
+  [1, true],
+  [100_000_000_000, true],
+  [100_000_000_001, false],
+  [0, false],
+  [-0, false],
+  [-1, false],
+  [1.5, false],
+  [1e300, false],
+])('T10: %d cents can be given back: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));

@@ -1,0 +1,233 @@
+import { waitUntil } from '@svc/testing';
+import { TestTransformer } from '../../test/test-transformer.js';
+
+let pos: TestTransformer;
+beforeEach(async () => (pos = await TestTransformer.start()));
+afterEach(() => pos.stop());
+
+const AMOUNT_EXCEEDED = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
+
+/** A basket of R 10.00 that was paid. */
+async function paid(reference = '17'): Promise<string> {
+  await pos.basket(reference, 1_000);
+  return pos.pay();
+}
+
+describe('T10: SvcRefund', () => {
+  it('gives money back through the platform, under a key of its own', async () => {
+    const svcId = await paid();
+    expect(await pos.refund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
+    expect(pos.platform.refunds).toMatchObject([
+      { svcId, body: { amount: 400 }, key: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    ]);
+  });
+
+  it('again within two minutes is the same refund, with WARN', async () => {
+    const svcId = await paid();
+    await pos.refund(svcId, 400);
+    pos.clock.advance(120_000);
+    expect((await pos.refund(svcId.toLowerCase(), 400)).body).toEqual({
+      Result: 'WARN',
+      Message: expect.stringContaining('asked for before'),
+    });
+    expect(pos.platform.refunds).toHaveLength(1);
+    pos.clock.advance(1);
+    expect((await pos.refund(svcId, 400)).body.Result).toBe('OK');
+    expect(pos.platform.refunds).toHaveLength(2);
+  });
+
+  it('with a RefundReference is the refund of that reference, whenever', async () => {
+    const svcId = await paid();
+    expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('OK');
+    expect((await pos.refund(svcId, 400, 'R-2')).body.Result).toBe('OK');
+    pos.clock.advance(3_600_000);
+    expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('WARN');
+    expect((await pos.refund(svcId, 300, 'R-1')).body).toEqual({
+      Result: 'STOP',
+      Message: 'This RefundReference was used for another refund.',
+    });
+    expect(pos.platform.refunds).toHaveLength(2);
+  });
+
+  it('twice at the same time is one refund', async () => {
+    const svcId = await paid();
+    const answers = await Promise.all([pos.refund(svcId, 400), pos.refund(svcId, 400)]);
+    expect(answers.map(({ body }) => body.Result).sort()).toEqual(['OK', 'WARN']);
+    expect(pos.platform.refunds).toHaveLength(1);
+  });
+
+  it('of more than is left is a STOP', async () => {
+    const svcId = await paid();
+    await pos.refund(svcId, 600);
+    expect((await pos.refund(svcId, 401)).body).toEqual({
+      Result: 'STOP',
+      Message: 'This is more than is left of the payment of R 10.00.',
+    });
+    expect((await pos.refund(svcId, 400)).body.Result).toBe('OK');
+    // The back office has refunded it meanwhile: only the platform knows.
+    const other = await paid('18');
+    pos.platform.refusals.push({ method: 'POST', status: 422, body: AMOUNT_EXCEEDED });
+    expect((await pos.refund(other, 1_000)).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('More than is left.'),
+    });
+    expect((await pos.refund(other, 1_000)).body.Message).toContain('asked for before');
+    pos.clock.advance(120_001);
+    expect((await pos.refund(other, 1_000)).body.Result).toBe('OK');
+  });
+
+  it.each([0, -100, 1.5])('of %d is a STOP', async (amount) => {
+    const svcId = await paid();
+    expect(await pos.refund(svcId, amount)).toMatchObject({ status: 200, body: { Result: 'STOP' } });
+    expect(pos.platform.refunds).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['SvcId', { RefundAmount: 100 }],
+    ['RefundAmount', { SvcId: 'x', RefundAmount: '100' }],
+    ['RefundReference', { SvcId: 'x', RefundAmount: 100, RefundReference: 7 }],
+  ])('without a right %s is a 400 that names it', async (field, body) => {
+    const reply = await pos.call('POST', '/SvcRefund', body);
+    expect(reply).toMatchObject({ status: 400, body: { Result: 'STOP', Message: expect.stringContaining(field) } });
+  });
+
+  it('of an unknown payment, or of one that failed, is a STOP', async () => {
+    expect((await pos.refund('nonsense', 100)).body).toEqual({ Result: 'STOP', Message: 'There is no such payment.' });
+    expect((await pos.refund('1VQ5K3P0ABCDEFGHJ0', 100)).body.Result).toBe('STOP');
+    await pos.basket('17', 1_000);
+    const failed = await pos.pay(pos.openInvoice(), { status: 2 });
+    expect((await pos.refund(failed, 100)).body.Result).toBe('STOP');
+    expect(pos.platform.refunds).toEqual([]);
+  });
+
+  it('of a payment that is not known here is asked for at the platform; offline it is a STOP', async () => {
+    await pos.basket('17', 1_000);
+    const { paymentReference } = pos.platform.pay(pos.openInvoice());
+    pos.platform.trouble = 'unreachable';
+    expect((await pos.refund(paymentReference, 100)).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('cannot be reached'),
+    });
+    pos.platform.trouble = undefined;
+    expect((await pos.refund(paymentReference, 100)).body.Result).toBe('OK');
+    expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
+  });
+
+  it('offline is queued, "hand out no cash", and sent once when the platform is back, also after a restart', async () => {
+    const svcId = await paid();
+    pos.platform.trouble = 'unreachable';
+    const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
+    expect((await pos.refund(svcId, 400)).body).toEqual(queued);
+    expect((await pos.refund(svcId, 400)).body).toEqual(queued);
+    await pos.restart();
+    pos.platform.trouble = undefined;
+    await pos.later();
+    await pos.later();
+    expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
+  });
+
+  it('whose answer was lost is sent again under the same key, and made once', async () => {
+    const svcId = await paid();
+    pos.platform.trouble = 'lost-answers';
+    expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(pos.platform.refunds).toHaveLength(1);
+    expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
+  });
+
+  it('that is asked for again long after it was queued is the same refund', async () => {
+    const svcId = await paid();
+    pos.platform.trouble = 'unreachable';
+    await pos.refund(svcId, 400);
+    await pos.later(180_000);
+    expect((await pos.refund(svcId, 400)).body.Message).toContain('asked for before');
+    pos.platform.trouble = undefined;
+    await pos.later();
+    expect(pos.platform.refunds).toHaveLength(1);
+  });
+
+  it.each([400, 404])(
+    'whose answer was lost, and whose repeat a proxy refuses with %d, is made once',
+    async (status) => {
+      const svcId = await paid();
+      pos.platform.trouble = 'lost-answers';
+      await pos.refund(svcId, 400);
+      pos.platform.trouble = undefined;
+      pos.platform.refusals.push({ method: 'POST', status });
+      await pos.later();
+      expect((await pos.refund(svcId, 400)).body.Message).toContain('Hand out no cash');
+      await pos.later();
+      expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
+      expect(pos.platform.refunds).toHaveLength(1);
+    },
+  );
+
+  it('whose calls are given up still counts, because it may have been made', async () => {
+    const svcId = await paid();
+    pos.platform.refusals.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
+    await pos.refund(svcId, 400);
+    for (let tries = 1; tries < 50; tries++) await pos.later();
+    expect(pos.platform.refusals).toEqual([]);
+    expect((await pos.refund(svcId, 400)).body).toEqual({
+      Result: 'WARN',
+      Message: expect.stringContaining('not known whether this refund was made'),
+    });
+    expect((await pos.refund(svcId, 601)).body.Result).toBe('STOP');
+    expect(pos.platform.refunds).toEqual([]);
+  });
+
+  it('that the bank declines is a STOP, and may be tried again after two minutes; one that it has not decided is a WARN', async () => {
+    const svcId = await paid();
+    pos.platform.bankDecidesRefunds = 'failed';
+    expect((await pos.refund(svcId, 400)).body).toEqual({
+      Result: 'STOP',
+      Message: expect.stringContaining('declined'),
+    });
+    pos.platform.bankDecidesRefunds = 'pending';
+    expect((await pos.refund(svcId, 400)).body.Result).toBe('STOP');
+    expect(pos.platform.refunds).toHaveLength(1);
+    pos.clock.advance(120_001);
+    await pos.followStream();
+    expect((await pos.refund(svcId, 400)).body).toEqual({
+      Result: 'WARN',
+      Message: expect.stringContaining('has not decided'),
+    });
+    pos.platform.decide(pos.platform.refunds[1]!, 'succeeded');
+    await waitUntil('its outcome', 5_000, async () =>
+      (await pos.refund(svcId, 400)).body.Message.startsWith('The same refund'),
+    );
+    expect(pos.platform.refunds).toHaveLength(2);
+  });
+
+  it.each<['succeeded' | 'failed', string]>([
+    ['succeeded', 'WARN'],
+    ['failed', 'STOP'],
+  ])('that the bank decides without a word on the stream is looked up: %s', async (status, result) => {
+    const svcId = await paid();
+    pos.platform.bankDecidesRefunds = 'pending';
+    expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
+    pos.platform.decide(pos.platform.refunds[0]!, status);
+    await pos.lookUpRefunds();
+    expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
+    pos.clock.advance(10_000);
+    await pos.lookUpRefunds();
+    const { body } = await pos.refund(svcId, 400, 'R-1');
+    expect(body.Message).not.toContain('has not decided');
+    expect(body.Result).toBe(result);
+  });
+
+  it('that stays pending is looked up once a minute', async () => {
+    const svcId = await paid();
+    pos.platform.bankDecidesRefunds = 'pending';
+    await pos.refund(svcId, 400);
+    const lookUps = (): number =>
+      pos.platform.requests.filter(({ method, path }) => method === 'GET' && path.startsWith('/refunds')).length;
+    pos.clock.advance(59_000);
+    for (let round = 0; round < 3; round++) await pos.lookUpRefunds();
+    expect(lookUps()).toBe(1);
+    pos.clock.advance(60_000);
+    await pos.lookUpRefunds();
+    expect(lookUps()).toBe(2);
+  });
+});

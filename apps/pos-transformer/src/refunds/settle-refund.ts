@@ -1,0 +1,23 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { MerchantRefund } from '@svc/sdk';
+import { rands } from '../answers/answer.js';
+import { AlertRepository } from '../platform/alert.repository.js';
+import type { Tx } from '../store/store.js';
+import { RefundRepository } from './refund.repository.js';
+
+/** Keeps the bank's decision on a pending refund. The stream and look-ups report it: the second report changes nothing. */
+@Injectable()
+export class SettleRefund {
+  constructor(
+    @Inject(RefundRepository) private readonly refunds: RefundRepository,
+    @Inject(AlertRepository) private readonly alerts: AlertRepository,
+  ) {}
+
+  execute(tx: Tx, siteId: number, { refundReference, status, amount }: MerchantRefund): void {
+    const pending = this.refunds.findPending(refundReference, tx);
+    if (!pending || status === 'pending') return;
+    this.refunds.keepOutcome(tx, pending.refundId, { state: status });
+    if (status === 'failed')
+      this.alerts.append(tx, siteId, '', `The bank declined the refund of ${rands(amount)} for ${pending.svcId}.`);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The schema, one step for each release that changed it. Forward only: a step that was released is never edited, and
+ * `PRAGMA user_version` counts those that have run.
+ */
+export const SCHEMA_STEPS: readonly string[] = [
+  `
+  CREATE TABLE baskets (
+    basket_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- Part of the address of its QR image: random, because the image is served without a key.
+    token TEXT NOT NULL UNIQUE,
+    site_id INTEGER NOT NULL,
+    -- The header x-till; empty without.
+    till TEXT NOT NULL,
+    dialect TEXT NOT NULL CHECK (dialect IN ('lines', 'facade')),
+    -- The till's own reference; unknown before the first total.
+    reference TEXT,
+    -- The invoice's reference at the platform.
+    external_reference TEXT,
+    state TEXT NOT NULL CHECK (state IN ('open', 'saved', 'reset', 'complete', 'void')),
+    changed_at TEXT NOT NULL,
+    CHECK ((reference IS NULL) = (external_reference IS NULL))
+  ) STRICT;
+  CREATE UNIQUE INDEX open_basket_of_lines ON baskets (site_id, till) WHERE dialect = 'lines' AND state = 'open';
+  CREATE UNIQUE INDEX kept_basket_of_an_order ON baskets (site_id, till, reference)
+    WHERE dialect = 'facade' AND state IN ('open', 'saved');
+  CREATE UNIQUE INDEX kept_external_reference ON baskets (site_id, external_reference) WHERE state IN ('open', 'saved');
+  CREATE INDEX baskets_by_reference ON baskets (reference, basket_id);
+  CREATE INDEX baskets_by_external_reference ON baskets (site_id, external_reference, basket_id);
+  CREATE INDEX baskets_of_a_till ON baskets (site_id, till, changed_at);
+
+  CREATE TABLE lines (
+    basket_id INTEGER NOT NULL REFERENCES baskets,
+    line_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    PRIMARY KEY (basket_id, line_id)
+  ) STRICT, WITHOUT ROWID;
+
+  -- One row for each total that a till named. The newest that was not refused is the basket's current one.
+  CREATE TABLE totals (
+    total_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    basket_id INTEGER NOT NULL REFERENCES baskets,
+    -- Cents; 0 or less where nothing is owed.
+    amount INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    -- The invoice as it is sent, the same at each try; NULL where none is made.
+    request TEXT,
+    state TEXT NOT NULL
+      CHECK (state IN ('without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused')),
+    invoice_reference TEXT UNIQUE,
+    code TEXT,
+    expires_at TEXT,
+    created_at TEXT NOT NULL,
+    -- When its invoice was replaced or closed.
+    ended_at TEXT,
+    CHECK (state NOT IN ('queued', 'open') OR request IS NOT NULL),
+    CHECK (state <> 'open' OR (invoice_reference IS NOT NULL AND code IS NOT NULL AND expires_at IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX totals_of_a_basket ON totals (basket_id, total_id);
+  CREATE INDEX open_totals ON totals (expires_at) WHERE state = 'open';
+  CREATE INDEX ended_totals ON totals (ended_at) WHERE state IN ('replaced', 'closed');
+
+  -- Every final payment of the configured sites, as the platform reported it.
+  CREATE TABLE payments (
+    payment_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    svc_id TEXT NOT NULL UNIQUE,
+    site_id INTEGER NOT NULL,
+    invoice_reference TEXT NOT NULL,
+    -- NULL: of an invoice that no basket of this store has.
+    basket_id INTEGER REFERENCES baskets,
+    -- NULL: of an invoice of the basket whose answer was never received.
+    total_id INTEGER REFERENCES totals,
+    payment TEXT NOT NULL,
+    seen_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX payments_of_a_basket ON payments (basket_id) WHERE basket_id IS NOT NULL;
+  CREATE INDEX payments_of_an_invoice ON payments (invoice_reference);
+
+  CREATE TABLE refunds (
+    refund_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    site_id INTEGER NOT NULL,
+    svc_id TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    reference TEXT,
+    idempotency_key TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'pending', 'succeeded', 'failed', 'refused')),
+    refusal TEXT,
+    -- The platform's.
+    refund_reference TEXT UNIQUE,
+    created_at TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX refund_of_a_reference ON refunds (site_id, reference) WHERE reference IS NOT NULL;
+  CREATE INDEX refunds_of_a_payment ON refunds (svc_id, refund_id);
+
+  -- Calls to the platform that are to be made, once and in order.
+  CREATE TABLE outgoing_calls (
+    call_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    site_id INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('make-invoice', 'close-invoice', 'refund')),
+    -- Calls of one subject wait for each other: the external reference of an invoice, the payment of a refund.
+    subject TEXT NOT NULL,
+    basket_id INTEGER REFERENCES baskets,
+    total_id INTEGER REFERENCES totals,
+    refund_id INTEGER REFERENCES refunds,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'done', 'cancelled', 'refused')),
+    -- Counted before each try: a call with 0 has certainly not reached the platform.
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_at TEXT NOT NULL,
+    problem TEXT
+  ) STRICT;
+  CREATE INDEX waiting_calls ON outgoing_calls (site_id, kind, call_id) WHERE state = 'waiting';
+  CREATE INDEX waiting_calls_of_a_subject ON outgoing_calls (site_id, subject, call_id) WHERE state = 'waiting';
+  CREATE INDEX calls_of_a_total ON outgoing_calls (total_id) WHERE total_id IS NOT NULL;
+  CREATE INDEX calls_of_a_basket ON outgoing_calls (basket_id) WHERE basket_id IS NOT NULL;
+
+  -- Up to where the stream of each site's payments was read (M6).
+  CREATE TABLE stream_positions (
+    site_id INTEGER PRIMARY KEY,
+    last_event_id TEXT NOT NULL
+  ) STRICT;
+
+  -- Messages for the cashier about calls that no till waits for any more.
+  CREATE TABLE alerts (
+    alert_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    site_id INTEGER NOT NULL,
+    till TEXT NOT NULL,
+    at TEXT NOT NULL,
+    message TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX alerts_of_a_till ON alerts (site_id, till, alert_id);
+  `,
+  `
+  CREATE INDEX pending_refunds ON refunds (site_id, refund_id) WHERE state = 'pending';
+  `,
+  `
+  -- Tries that the platform answered with an error, after which this call alone is repeated. An outage adds none.
+  ALTER TABLE outgoing_calls ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+  `,
+];

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SCHEMA_STEPS } from './schema.js';
+import { Store } from './store.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));
+  file = join(folder, 'data', 'transformer.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const ALERT = `INSERT INTO alerts (site_id, till, at, message) VALUES (1, '', '', :message)`;
+const count = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
+
+it('makes its file for its owner alone, and every commit is on disk before it returns (T8)', () => {
+  const store = new Store(file);
+  expect([statSync(file).mode & 0o777, statSync(`${file}-wal`).mode & 0o777]).toEqual([0o600, 0o600]);
+  expect(store.find('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+  // 2 is FULL.
+  expect(store.find('PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  expect(store.find('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 });
+  store.close();
+});
+
+it('keeps all of a transaction, or none of it', () => {
+  const store = new Store(file);
+  expect(() =>
+    store.transaction((tx) => {
+      tx.run(ALERT, { message: 'lost' });
+      throw new Error('in between');
+    }),
+  ).toThrow('in between');
+  expect(count(store)).toBe(0);
+  expect(store.transaction((tx) => tx.run(ALERT, { message: 'kept' }))).toEqual({ id: 1, changes: 1 });
+  store.close();
+  const again = new Store(file);
+  expect(count(again)).toBe(1);
+  again.close();
+});
+
+it('runs the steps of the schema that are missing, and refuses a file of a later release', () => {
+  new Store(file).close();
+  const database = new DatabaseSync(file);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_STEPS.length });
+  database.exec(`PRAGMA user_version = ${SCHEMA_STEPS.length + 1}`);
+  database.close();
+  expect(() => new Store(file)).toThrow('The database is of a later release');
+});
+
+it('refuses a reference to what is not there', () => {
+  const store = new Store(file);
+  expect(() => store.transaction((tx) => tx.run(`INSERT INTO lines VALUES (7, 1, 1, '{}')`))).toThrow('FOREIGN KEY');
+  store.close();
+});

@@ -1,0 +1,282 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newPaymentReference } from '@svc/kernel';
+
+export interface FakeInvoice {
+  readonly reference: string;
+  readonly siteId: number;
+  readonly body: Record<string, unknown>;
+  readonly code: string;
+  readonly expiresAt: Date;
+  state: 'open' | 'reserved' | 'paid' | 'closed';
+}
+
+export interface FakeRefund {
+  readonly key: string;
+  readonly body: Record<string, unknown>;
+  readonly svcId: string;
+  readonly refundReference: string;
+  status: 'pending' | 'succeeded' | 'failed';
+}
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly body: unknown;
+}
+
+type Payment = Record<string, unknown> & { paymentReference: string; tenderedAmount: number; status: number };
+
+/** What the platform's public API does with invoices, payments and refunds of one merchant (D6, M1, M5, M6). */
+export class FakePlatform {
+  readonly invoices: FakeInvoice[] = [];
+  readonly refunds: FakeRefund[] = [];
+  readonly payments: Payment[] = [];
+  readonly requests: Received[] = [];
+  /** Undefined: it answers. `unreachable`: connections break off. `lost-answers`: it acts, then they break off. */
+  trouble: 'unreachable' | 'lost-answers' | 'silent' | undefined;
+  /** Answers the next calls of this method with this status instead, once for each entry, and not before `after`. */
+  readonly refusals: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
+  bankDecidesRefunds: FakeRefund['status'] = 'succeeded';
+  lifetimeMs = 3_600_000;
+  now = (): Date => new Date();
+  private held: Promise<void> | undefined;
+  private readonly notices: { id: string; siteId: number; body: object }[] = [];
+  private readonly streams = new Set<{ siteId: number; response: ServerResponse }>();
+  private readonly hung = new Set<ServerResponse>();
+  private readonly server = createServer((request, response) => void this.answer(request, response));
+
+  async start(): Promise<this> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  get streamCount(): number {
+    return this.streams.size;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  cutStreams(): void {
+    for (const { response } of this.streams) response.destroy();
+    this.streams.clear();
+  }
+
+  /** Acts on the next call, and answers when the test releases the answer. */
+  holdAnswer(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.held = promise;
+    return resolve;
+  }
+
+  openInvoices(): FakeInvoice[] {
+    return this.invoices.filter(({ state }) => state === 'open' || state === 'reserved');
+  }
+
+  /** A customer pays, or fails to; reported to streams and look-ups. */
+  pay(invoice: FakeInvoice, changes: Record<string, unknown> = {}): Payment {
+    const payment = {
+      invoiceReference: invoice.reference,
+      invoiceExternalReference: invoice.body['externalReference'] as string,
+      currencyISOCode: 'ZAR',
+      invoicedAmount: invoice.body['amount'] as number,
+      paymentReference: newPaymentReference(this.now()),
+      paymentUTCDate: this.now().toISOString(),
+      tipAmount: 0,
+      tenderedAmount: invoice.body['amount'] as number,
+      siteReference: invoice.body['siteReference'] as string,
+      status: 1,
+      vouchers: [],
+      customer: { firstName: 'Thandi', lastName: 'Nkosi' },
+      siteId: invoice.siteId,
+      ...changes,
+    };
+    if (payment.status === 1) invoice.state = 'paid';
+    else if (invoice.state === 'reserved') invoice.state = 'open';
+    this.payments.push(payment);
+    this.tell(invoice.siteId, { ...payment, type: 'payment' });
+    return payment;
+  }
+
+  /** The bank decides on a refund that was pending. */
+  decide(refund: FakeRefund, status: 'succeeded' | 'failed'): void {
+    refund.status = status;
+    const payment = this.payments.find(({ paymentReference }) => paymentReference === refund.svcId)!;
+    this.tell(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
+  }
+
+  /** A message of the stream. */
+  tell(siteId: number, body: object): void {
+    const notice = { id: `n-${this.notices.length + 1}`, siteId, body };
+    this.notices.push(notice);
+    for (const stream of this.streams) if (stream.siteId === siteId) stream.response.write(messageOf(notice));
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    const url = new URL(request.url ?? '/', 'http://fake');
+    response.setHeader('date', this.now().toUTCString());
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    if (this.trouble === 'unreachable') return void request.socket.destroy();
+    const path = url.pathname.replace('/business/api/v1/merchants/1001', '');
+    this.requests.push({
+      method: request.method ?? '',
+      path: `${path}${url.search}`,
+      key: String(request.headers['x-api-key']),
+      body,
+    });
+    if (this.trouble === 'silent') return void this.hung.add(response);
+    const refusal = this.refusals.findIndex(({ method }) => method === request.method);
+    if (refusal >= 0) {
+      const [{ status, body: problem = {}, after }] = this.refusals.splice(refusal, 1) as [
+        (typeof this.refusals)[number],
+      ];
+      await after;
+      return void send(response, status, problem);
+    }
+    this.route(path, url.searchParams, request, response, body as Record<string, unknown>);
+  }
+
+  private route(
+    path: string,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Record<string, unknown>,
+  ): void {
+    const [, site, rest] = /^\/sites\/(\d+)(\/.*)$/.exec(path) ?? [];
+    const siteId = Number(site);
+    if (path === '/refunds' && request.method === 'GET') {
+      const ofPayment = this.refunds.filter(({ svcId }) => svcId === query.get('svcId')).reverse();
+      return send(
+        response,
+        200,
+        ofPayment.map((each) => ({ svcId: each.svcId, ...refundView(each) })),
+      );
+    }
+    if (path === '/refunds') return this.refund(query.get('svcId')!, request, response, body);
+    if (rest === '/invoices' && request.method === 'POST') return this.create(siteId, response, body);
+    if (rest === '/invoices' && request.method === 'DELETE')
+      return this.close(siteId, query.get('externalReference')!, response);
+    if (rest === '/payments/stream') return this.stream(siteId, request, response);
+    const external = query.get('externalReference');
+    const [, invoice] = /^\/invoices\/([^/]+)\/payments$/.exec(rest ?? '') ?? [];
+    const [, svcId] = /^\/payments\/([^/]+)$/.exec(rest ?? '') ?? [];
+    const found = this.payments.filter(
+      (each) =>
+        each['siteId'] === siteId &&
+        (each['invoiceReference'] === invoice ||
+          each.paymentReference === svcId ||
+          (rest === '/payments' && each['invoiceExternalReference'] === external)),
+    );
+    send(response, 200, found.reverse());
+  }
+
+  private create(siteId: number, response: ServerResponse, body: Record<string, unknown>): void {
+    const isOpen = (each: FakeInvoice): boolean => each.state === 'open' && each.expiresAt > this.now();
+    const standing = this.invoices.findLast(
+      (each) => each.siteId === siteId && each.body['externalReference'] === body['externalReference'],
+    );
+    if (standing && isOpen(standing) && JSON.stringify(standing.body) === JSON.stringify(body))
+      return this.respond(response, 200, view(standing));
+    if (standing?.state === 'reserved') return sendInProgress(response);
+    if (standing?.state === 'open') standing.state = 'closed';
+    const reference = randomUUID();
+    const digits = `${randomInt(1e10)}`.padStart(10, '0');
+    const code = `https://pay.example/c/${digits}${digits}`;
+    const expiresAt = new Date(this.now().getTime() + this.lifetimeMs);
+    this.invoices.push({ reference, siteId, body, code, expiresAt, state: 'open' });
+    this.respond(response, 201, view(this.invoices.at(-1)!));
+  }
+
+  private close(siteId: number, externalReference: string, response: ServerResponse): void {
+    const standing = this.invoices.findLast(
+      (each) => each.siteId === siteId && each.body['externalReference'] === externalReference,
+    );
+    if (!standing) return send(response, 404, { code: 'resource.not-found' });
+    if (standing.state === 'reserved') return sendInProgress(response);
+    if (standing.state === 'open') standing.state = 'closed';
+    this.respond(response, 204, undefined);
+  }
+
+  private refund(
+    svcId: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Record<string, unknown>,
+  ): void {
+    const key = String(request.headers['idempotency-key']);
+    const payment = this.payments.find((each) => each.paymentReference === svcId && each.status === 1);
+    const known = this.refunds.find((each) => each.key === key);
+    if (!payment)
+      return send(response, 404, { code: 'resource.not-found', errors: [{ message: 'There is no such payment.' }] });
+    const given = this.refunds
+      .filter((each) => each.svcId === svcId && each.status !== 'failed')
+      .reduce((sum, each) => sum + Number(each.body['amount']), 0);
+    if (!known && given + Number(body['amount']) > payment.tenderedAmount)
+      return send(response, 422, { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] });
+    const made = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.bankDecidesRefunds };
+    if (!known) this.refunds.push(made);
+    this.respond(response, known ? 200 : made.status === 'pending' ? 202 : 201, { svcId, ...refundView(made) });
+  }
+
+  private stream(siteId: number, request: IncomingMessage, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const after = request.headers['last-event-id'];
+    const start = after === undefined ? this.notices.length : Number(String(after).slice(2));
+    response.write(`retry: 10\nid: n-${start}\n\n`);
+    for (const notice of this.notices.slice(start)) if (notice.siteId === siteId) response.write(messageOf(notice));
+    const stream = { siteId, response };
+    this.streams.add(stream);
+    response.once('close', () => this.streams.delete(stream));
+  }
+
+  private respond(response: ServerResponse, status: number, body: unknown): void {
+    if (this.trouble === 'lost-answers') return void response.destroy();
+    const { held } = this;
+    this.held = undefined;
+    if (held) return void held.then(() => send(response, status, body));
+    send(response, status, body);
+  }
+}
+
+function sendInProgress(response: ServerResponse): void {
+  response.setHeader('retry-after', '2');
+  send(response, 409, { code: 'payment.in-progress' });
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+function messageOf({ id, body }: { id: string; body: object }): string {
+  return `id: ${id}\nevent: payment\ndata: ${JSON.stringify(body)}\n\n`;
+}
+
+function refundView({ refundReference, status, body }: FakeRefund): object {
+  return { refundReference, amount: body['amount'], status, createdUTCDate: '2026-03-01T10:00:00.000Z' };
+}
+
+function view({ reference, body, code, expiresAt, state }: FakeInvoice): object {
+  return {
+    ...body,
+    reference,
+    code,
+    expiresUTCDate: expiresAt.toISOString(),
+    state: state === 'open' ? 'open' : 'closed',
+  };
+}

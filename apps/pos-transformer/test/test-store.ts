@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock } from '@svc/testing';
+import { Store } from '../src/store/store.js';
+
+/** A store on a file of its own, for tests of repositories and of the schema. */
+export class TestStore {
+  readonly clock = new ManualClock();
+  private readonly folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));
+  readonly store = new Store(join(this.folder, 'transformer.sqlite'));
+
+  insert(table: string, row: Readonly<Record<string, string | number | null>>): number {
+    const names = Object.keys(row);
+    const values = names.map((name) => `:${name}`);
+    return this.store.transaction(
+      (tx) => tx.run(`INSERT INTO ${table} (${names.join()}) VALUES (${values.join()})`, row).id,
+    );
+  }
+
+  basket(changes: Readonly<Record<string, string | number | null>> = {}): number {
+    const token = String(Math.random());
+    const row = { token, site_id: 1, till: '', dialect: 'facade', state: 'open', changed_at: this.clock.nowISO() };
+    return this.insert('baskets', { ...row, ...changes });
+  }
+
+  /** The total of a basket, made now; an open one has an invoice that is valid for an hour. */
+  total(basketId: number, state = 'open', changes: Readonly<Record<string, string | number | null>> = {}): number {
+    const now = this.clock.nowISO();
+    const invoice = {
+      invoice_reference: String(Math.random()),
+      code: 'c',
+      expires_at: this.clock.later(3_600_000).toISOString(),
+    };
+    return this.insert('totals', {
+      basket_id: basketId,
+      amount: 100,
+      content: '{"lines":[]}',
+      request: '{}',
+      state,
+      created_at: now,
+      ...(state === 'open' ? invoice : { ended_at: now }),
+      ...changes,
+    });
+  }
+
+  call(changes: Readonly<Record<string, string | number | null>> = {}): number {
+    const row = { site_id: 1, kind: 'make-invoice', subject: 'a', state: 'waiting', due_at: this.clock.nowISO() };
+    return this.insert('outgoing_calls', { ...row, ...changes });
+  }
+
+  refund(changes: Readonly<Record<string, string | number | null>> = {}): number {
+    const [idempotency_key, created_at] = [String(Math.random()), this.clock.nowISO()];
+    const row = { site_id: 1, svc_id: 'P', amount: 100, idempotency_key, state: 'pending', created_at };
+    return this.insert('refunds', { ...row, ...changes });
+  }
+
+  close(): void {
+    this.store.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock, waitUntil } from '@svc/testing';
+import { FollowPayments } from '../src/payments/follow-payments.js';
+import { LookUpRefunds } from '../src/refunds/look-up-refunds.js';
+import { Sender } from '../src/platform/sender.js';
+import { RenewInvoices } from '../src/baskets/renew-invoices.js';
+import { settingsOf, type TransformerSettings } from '../src/settings.js';
+import { startTransformer, type Transformer } from '../src/transformer.js';
+import { type FakeInvoice, FakePlatform } from './fake-platform.js';
+
+export const SITE = 5001;
+export const OTHER_SITE = 5002;
+/** Longer than the SDK repeats a call, and shorter than a till is patient. */
+const ANSWER_WITHIN_MS = { invoices: 8_000, refunds: 8_000 };
+
+export interface Reply {
+  readonly status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects of it
+  readonly body: any;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** A transformer on a database file of its own beside a platform that a test controls. Its workers are stepped. */
+export class TestTransformer {
+  transformer!: Transformer;
+  readonly clock = new ManualClock();
+  private readonly folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));
+
+  private constructor(
+    readonly platform: FakePlatform,
+    private readonly changes: Partial<TransformerSettings>,
+  ) {}
+
+  static async start(changes: Partial<TransformerSettings> = {}): Promise<TestTransformer> {
+    const test = new TestTransformer(await new FakePlatform().start(), changes);
+    test.platform.now = () => test.clock.now();
+    await test.startAgain();
+    return test;
+  }
+
+  /** As after a restart of the computer: only the file is left. */
+  async startAgain(): Promise<void> {
+    this.transformer = await startTransformer(this.settings(), this.clock);
+  }
+
+  settings(): TransformerSettings {
+    const sites = [
+      { siteId: SITE, siteReference: 'STORE-1', apiKey: 'key-1' },
+      { siteId: OTHER_SITE, siteReference: 'STORE-2', apiKey: 'key-2' },
+    ];
+    const file = {
+      apiUrl: this.platform.url,
+      merchantId: 1001,
+      sites,
+      facadeSiteId: SITE,
+      database: 'transformer.sqlite',
+      logLevel: 'silent',
+    };
+    return { ...settingsOf(file, {}, this.folder), answerWithinMs: ANSWER_WITHIN_MS, ...this.changes };
+  }
+
+  async restart(): Promise<void> {
+    await this.transformer.close();
+    await this.startAgain();
+  }
+
+  async stop(): Promise<void> {
+    await this.transformer.close();
+    await this.platform.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  async call(
+    method: 'GET' | 'POST',
+    url: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
+    const reply = await this.transformer.app.inject({
+      method,
+      url,
+      headers: { host: 'localhost', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(reply.headers['content-type']).includes('json');
+    return { status: reply.statusCode, headers: reply.headers, body: isJson ? JSON.parse(reply.body) : reply.body };
+  }
+
+  line(changes: Record<string, unknown> = {}, till?: string, site = SITE): Promise<Reply> {
+    const line = { ...LINE, ...changes };
+    return this.call('POST', `/v1/sites/${site}/invoice/line`, line, tillHeader(till));
+  }
+
+  total(amount: number, reference: string, till?: string, site = SITE): Promise<Reply> {
+    return this.call('POST', `/v1/sites/${site}/invoice/total`, { amount, reference }, tillHeader(till));
+  }
+
+  reset(till?: string, site = SITE): Promise<Reply> {
+    return this.call('POST', `/v1/sites/${site}/invoice/reset`, undefined, tillHeader(till));
+  }
+
+  basket(
+    MerchantOrderId: string,
+    TotalToPay: number,
+    changes: Record<string, unknown> = {},
+    till?: string,
+  ): Promise<Reply> {
+    const Products = [{ ...PRODUCT, ActualUnitPrice: Math.max(TotalToPay, 0) }];
+    const body = { MerchantOrderId, TotalToPay, Products, BasketDiscounts: [], Tenders: [], ...changes };
+    return this.call('POST', '/Basket', body, tillHeader(till));
+  }
+
+  closed(MerchantOrderId: string, OrderStatus: string, till?: string): Promise<Reply> {
+    return this.call('POST', '/BasketClosed', { MerchantOrderId, OrderStatus }, tillHeader(till));
+  }
+
+  getPayment(reference: string): Promise<Reply> {
+    return this.call('GET', `/GetPayment?MerchantOrderId=${reference}`);
+  }
+
+  invoicePayment(reference: string): Promise<Reply> {
+    return this.call('GET', `/v1/invoice/${reference}/payment`);
+  }
+
+  refund(SvcId: string, RefundAmount: number, RefundReference?: string): Promise<Reply> {
+    return this.call('POST', '/SvcRefund', { SvcId, RefundAmount, RefundReference });
+  }
+
+  /** The invoice that a customer can pay now; there must be one alone. */
+  openInvoice(): FakeInvoice {
+    const open = this.platform.openInvoices();
+    if (open.length !== 1) throw new Error(`${open.length} invoices are open`);
+    return open[0]!;
+  }
+
+  /** A customer pays an invoice, and the look-ups bring it. */
+  async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
+    const { paymentReference } = this.platform.pay(invoice, changes);
+    await this.lookUp();
+    return paymentReference;
+  }
+
+  /** Payments reach the store without a stream. */
+  async lookUp(): Promise<void> {
+    await this.transformer.app.get(FollowPayments).lookUp();
+    await this.send();
+  }
+
+  async send(): Promise<void> {
+    await this.transformer.app.get(Sender).runOnce();
+  }
+
+  /** Later, when everything that was postponed is due. */
+  async later(milliseconds = 600_000): Promise<void> {
+    this.clock.advance(milliseconds);
+    await this.send();
+  }
+
+  /** The bank's decisions on refunds reach the store without a stream. */
+  async lookUpRefunds(): Promise<void> {
+    await this.transformer.app.get(LookUpRefunds).runOnce();
+  }
+
+  async renew(): Promise<void> {
+    this.transformer.app.get(RenewInvoices).runOnce();
+    await this.send();
+  }
+
+  async followStream(): Promise<void> {
+    this.transformer.app.get(FollowPayments).start();
+    await waitUntil('the streams of both sites', 10_000, async () => this.platform.streamCount >= 2);
+  }
+}
+
+export const LINE = {
+  id: 1,
+  itemName: 'Rooibos',
+  itemProductCode: 'RB',
+  itemPrice: 4_475,
+  itemQuantity: 2,
+  totalPrice: 8_950,
+};
+
+export const PRODUCT = {
+  ProductCode: 'RB',
+  ProductName: 'Rooibos',
+  ExtraInfo: 'organic',
+  ActualUnitPrice: 4_475,
+  OriginalPrice: 5_000,
+  DiscountReason: 'Tuesday',
+  DiscountName: 'Pensioner',
+  DiscountCode: 'D1',
+  Quantity: 1,
+  FullPriced: false,
+};
+
+function tillHeader(till: string | undefined): Record<string, string> {
+  return till === undefined ? {} : { 'x-till': till };
+}

@@ -1,0 +1,27 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Since when a site is notified: reconciliation expects a notification of every payment that is accepted later. */
+export class NotifiedSince1763500000550 implements MigrationInterface {
+  readonly name = 'NotifiedSince1763500000550';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`
+      ALTER TABLE sites ADD COLUMN notified_since timestamptz;
+      UPDATE sites SET notified_since = now() WHERE webhook_enabled;
+      COMMENT ON COLUMN sites.notified_since IS 'When the webhook was last enabled; NULL: never by this release.';
+      CREATE FUNCTION keep_notified_since() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.notified_since := OLD.notified_since;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER sites_notified_since BEFORE UPDATE ON sites
+        FOR EACH ROW WHEN (OLD.webhook_enabled AND NEW.webhook_enabled AND OLD.notified_since IS NOT NULL)
+        EXECUTE FUNCTION keep_notified_since();
+      COMMENT ON FUNCTION keep_notified_since IS 'Another change of a site whose webhook stays enabled does not change since when.';
+    `);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations go forward only.'));
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * After a decline the payer goes on where he was: what he typed is there but for the CVV, the field that the bank did not accept
+ * is named, and on another device nothing that is half typed is lost.
+ */
+import { PATIENCE } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
+import { PageStates } from './page-states.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const DECLINED = '4000 0000 0000 0002';
+const WRONG_CVV = '4000 0000 0000 0127';
+const APPROVED = '4242 4242 4242 4242';
+const SHOP = 'http://127.0.0.1:9';
+
+let browser: Browser;
+let states: PageStates;
+let context: BrowserContext;
+let url: string;
+let amount = 30_000;
+beforeAll(async () => {
+  states = new PageStates(await sharedPlatform('embedded'));
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
+  url = await states.open({ amount: ++amount });
+});
+afterEach(() => context.close());
+
+const CARD = ['Card number', 'Expiry date', 'CVV', 'Name on card'] as const;
+const typed = (page: Page): Promise<string[]> => Promise.all(CARD.map((label) => page.getByLabel(label).inputValue()));
+const sees = (page: Page, text: string): Promise<void> =>
+  page.getByText(text).waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+
+async function newTab(): Promise<Page> {
+  const page = await context.newPage();
+  await holdReturn(page, SHOP);
+  await page.goto(url);
+  await seesHeading(page, 'Pay by card');
+  return page;
+}
+
+it('a wrong CVV: the rest stays, the CVV is asked for again, and the next press is another payment', async () => {
+  const page = await newTab();
+  const references: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/payments'))
+      references.push((request.postDataJSON() as { reference: string }).reference);
+  });
+  await fillCard(page, WRONG_CVV);
+  const before = await typed(page);
+  await payButton(page).click();
+  await sees(page, 'Check the security code printed on your card and try again.');
+  await sees(page, '4 of 5 tries left.');
+  expect(await typed(page)).toEqual([before[0], before[1], '', before[3]]);
+  const cvv = page.getByLabel('CVV');
+  expect(await cvv.evaluate((input) => input === input.ownerDocument.activeElement)).toBe(true);
+  expect(await cvv.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.title()).toMatch(/^The CVV is not correct · Pay /);
+  await screenshot(page, 'declined-wrong-cvv');
+
+  await fillCard(page, APPROVED);
+  await payButton(page).click();
+  await seesHeading(page, 'Payment successful');
+  expect(new Set(references).size).toBe(2);
+});
+
+it('a decline without a reason keeps what was typed, too, and a reload shows it as well', async () => {
+  const page = await newTab();
+  await fillCard(page, DECLINED);
+  await payButton(page).click();
+  await sees(page, 'Your bank declined the payment');
+  expect((await typed(page)).map((text) => text !== '')).toEqual([true, true, false, true]);
+  await page.reload();
+  await sees(page, 'Your bank declined the payment');
+  await sees(page, '4 of 5 tries left.');
+  expect(await typed(page)).toEqual(['', '', '', '']);
+});
+
+it('on another device: what is half typed stays, and nobody says that its bank has declined', async () => {
+  const [first, second] = [await newTab(), await newTab()];
+  await first.bringToFront();
+  await first.getByLabel('Card number').fill('4242 4242');
+  await fillCard(second, DECLINED);
+  await payButton(second).click();
+  await sees(second, 'Your bank declined the payment');
+  await first.bringToFront();
+  await sees(first, 'Somebody tried to pay this on another device, and it did not go through.');
+  expect(await first.getByLabel('Card number').inputValue()).toBe('4242 4242');
+  expect(await first.getByText('Your bank declined').count()).toBe(0);
+  await screenshot(first, 'declined-elsewhere');
+  await fillCard(first, APPROVED);
+  await payButton(first).click();
+  await seesHeading(first, 'Payment successful');
+});

@@ -1,0 +1,182 @@
+/**
+ * While money may move nothing on the page leads away: the shop would show an order that is not paid, and the payer might pay
+ * again elsewhere. In each state in which Pay was pressed and the outcome is not known, and in the moments between two states.
+ */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser.js';
+import { PageStates, VERIFIED } from './page-states.js';
+import type { Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const APPROVED = '4242 4242 4242 4242';
+/** Charged, and the answer is lost. */
+const ANSWER_LOST = '4000 0000 0000 4087';
+const SHOP = 'http://127.0.0.1:9';
+
+let platform: Platform;
+let browser: Browser;
+let states: PageStates;
+let context: BrowserContext;
+let page: Page;
+let url: string;
+let amount = 40_000;
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  states = new PageStates(platform);
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
+  url = await states.open({ amount: ++amount });
+  page = await newTab(url);
+});
+afterEach(() => context.close());
+
+async function newTab(address: string): Promise<Page> {
+  const tab = await context.newPage();
+  await holdReturn(tab, SHOP);
+  await tab.goto(address);
+  return tab;
+}
+
+async function pay(tab: Page, cardNumber = APPROVED): Promise<void> {
+  await fillCard(tab, cardNumber);
+  await payButton(tab).click();
+}
+
+/** Where a payer could go from here without leaving by the browser's own buttons; the same page in another language counts not. */
+function waysOut(tab: Page): Promise<string[]> {
+  return tab.evaluate(() => {
+    const leads = [...document.querySelectorAll<HTMLElement>('a[href], form, button, area[href]')];
+    return leads
+      .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+      .filter((element) => !(element.getAttribute('href') ?? '').includes('lang='))
+      .map((element) => `${element.tagName} ${element.id} ${element.textContent.trim()}`);
+  });
+}
+
+async function expectNoWayOut(heading: string, tab = page): Promise<void> {
+  await seesHeading(tab, heading);
+  expect([heading, await waysOut(tab)]).toEqual([heading, []]);
+}
+
+const isCharged = (): Promise<unknown> =>
+  waitUntil('the charge', 20_000, () =>
+    Promise.resolve(platform.charges().some((line) => line.amount === amount && line.outcome === 'approved')),
+  );
+
+it('the form has ways out, so that their absence says something', async () => {
+  await seesHeading(page, 'Pay by card');
+  expect((await waysOut(page)).join()).toContain('Back to store');
+});
+
+it('while it is sent, and late', async () => {
+  await page.clock.install();
+  await page.goto(url);
+  await page.route('**/payments', () => Promise.resolve());
+  await pay(page);
+  await expectNoWayOut('Sending your payment…');
+  // What was typed is in no field meanwhile, hidden or not.
+  expect(
+    await page.locator('input').evaluateAll((inputs) => inputs.map((each) => (each as HTMLInputElement).value)),
+  ).toEqual(['', '', '', '']);
+  await page.clock.fastForward(11_000);
+  await expectNoWayOut('This is taking longer than usual');
+});
+
+it('while the card is still being encrypted', async () => {
+  await page.evaluate(() => {
+    crypto.subtle.encrypt = () => new Promise<never>(() => undefined);
+    crypto.subtle.generateKey = () => new Promise<never>(() => undefined);
+  });
+  await pay(page);
+  await expectNoWayOut('Sending your payment…');
+});
+
+it('while the page is offline', async () => {
+  await fillCard(page, APPROVED);
+  await context.setOffline(true);
+  await payButton(page).click();
+  await expectNoWayOut('You are offline');
+});
+
+it('while nobody knows whether it arrived', async () => {
+  let sent = 0;
+  await page.route('**/payments', (route) => (++sent === 1 ? route.abort('connectionreset') : Promise.resolve()));
+  await page.route('**/state', (route) => route.abort('connectionreset'));
+  await page.route('**/events', (route) => route.abort('connectionreset'));
+  await pay(page);
+  await page.getByText('Still checking with your bank. Do not pay again.').waitFor({ state: 'visible' });
+  expect(await waysOut(page)).toEqual([]);
+});
+
+it('while the bank has it: in this tab, after a reload, in another tab, and after the back button', async () => {
+  await pay(page, ANSWER_LOST);
+  await expectNoWayOut('Confirming with your bank…');
+  await page.reload();
+  await expectNoWayOut('Confirming with your bank…');
+  const second = await newTab(url);
+  await expectNoWayOut('Confirming with your bank…', second);
+  await second.goto(`${platform.demo.gatewayUrl}/pay?sessionId=elsewhere`);
+  await second.goBack();
+  await expectNoWayOut('Confirming with your bank…', second);
+});
+
+it('while another tab pays: also where a card is half typed, until that try has failed', async () => {
+  await page.getByLabel('Card number').fill('4242 4242');
+  const become = (state: string): Promise<string> =>
+    states.changed(
+      url,
+      `UPDATE hosted_gateway.sessions SET payable_state = $2, payable_version = payable_version + 1 WHERE session_id = $1`,
+      state,
+    );
+  await become('reserved');
+  await page.bringToFront();
+  const back = page.getByRole('link', { name: 'Back to store' });
+  await back.waitFor({ state: 'hidden', timeout: 20_000 * PATIENCE });
+  expect(await page.getByLabel('Card number').inputValue()).toBe('4242 4242');
+  await become('open');
+  await back.waitFor({ state: 'visible', timeout: 20_000 * PATIENCE });
+});
+
+it('while the bank asks who is paying: the bank’s page, or another card', async () => {
+  await page.goto(await states.paidWith(VERIFIED));
+  await seesHeading(page, 'Confirm the payment with your bank');
+  expect((await waysOut(page)).map((each) => each.split(' ').slice(1).join(' ').trim())).toEqual([
+    'verification-link Continue to your bank',
+    'Use another card',
+  ]);
+});
+
+it(
+  'a way out that was taken before Pay does not take effect after it',
+  async () => {
+    // A shop that takes its time: until it answers the page is there, and can be used. It answers when the bank has charged.
+    const asked: ServerResponse[] = [];
+    const shop = createServer((_request, response) => void asked.push(response));
+    await once(shop.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const cancelUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/cancel`;
+      await page.goto(await states.open({ amount, cancelUrl }));
+      await fillCard(page, ANSWER_LOST);
+      // In one go: the test driver would wait for the shop before it presses Pay.
+      await page.evaluate(`
+        document.querySelector('nav a.back').click();
+        setTimeout(() => document.getElementById('pay-form').requestSubmit(), 500);
+      `);
+      await isCharged();
+      for (const response of asked) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
+      await seesHeading(page, 'Payment successful');
+      expect(asked).toHaveLength(1);
+    } finally {
+      shop.closeAllConnections();
+      shop.close();
+    }
+  },
+  90_000 * PATIENCE,
+);

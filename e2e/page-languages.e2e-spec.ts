@@ -1,0 +1,171 @@
+/**
+ * The page in each of its languages, on a phone and on a desktop: nothing of it is English, nothing is too wide, and a payer
+ * changes the language where he is. Pictures are kept; with SVC_DOCS_PICTURES=1 in docs/pages, too.
+ */
+import { join } from 'node:path';
+import { PATIENCE } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { en } from '../apps/hosted-gateway/src/languages/en.js';
+import { type Language, languageOf, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
+import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser.js';
+import { PageStates } from './page-states.js';
+import { ROOT } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const SHOP = 'http://127.0.0.1:9';
+const PHONE = { width: 390, height: 844 };
+const SIZES = [PHONE, { width: 1280, height: 800 }, { width: 320, height: 400 }];
+const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
+/** Long enough that no other language says the same. */
+const ENGLISH = textsOf(en)
+  .flatMap((text) => text.split(/\{\w+\}/))
+  .filter((text) => text.trim().length > 8);
+
+let browser: Browser;
+let states: PageStates;
+let context: BrowserContext;
+beforeAll(async () => {
+  states = new PageStates(await sharedPlatform('embedded'));
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  // Of a payer whose browser speaks another language than the session.
+  context = await browser.newContext({ locale: 'en-ZA', timezoneId: 'Africa/Johannesburg', viewport: PHONE });
+});
+afterEach(() => context.close());
+
+async function newPage(url: string): Promise<Page> {
+  const page = await context.newPage();
+  await holdReturn(page, SHOP);
+  await page.goto(url);
+  return page;
+}
+
+const sees = (page: Page, text: string): Promise<void> =>
+  page
+    .getByText(text, { exact: true })
+    .first()
+    .waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+
+async function fillIn(page: Page, { messages: { form } }: Language, cardNumber: string): Promise<void> {
+  await page.getByLabel(form.cardNumber, { exact: true }).fill(cardNumber);
+  await page.getByLabel(form.expiry).fill('12 / 35');
+  await page.getByLabel(form.cvv, { exact: true }).fill('123');
+  await page.getByLabel(form.holderName).fill('Thandi Nkosi');
+}
+
+/** What is wrong with what is seen now, at each size. */
+async function lookAt(page: Page, name: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  const text = `${await page.title()} ${await page.locator('body').innerText()}`;
+  found.push(...ENGLISH.filter((english) => text.includes(english)));
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    if (await isTooWide(page)) found.push(['too wide', size.width]);
+    await screenshot(page, `page-${name}-${size.width}`);
+  }
+  await page.setViewportSize(PHONE);
+  found.push(...(await axeFindings(page)));
+  if (DOCS && /^(open|declined)-/.test(name))
+    await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true });
+  return found;
+}
+
+describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) => {
+  const { tag, messages } = language;
+
+  it('from the form with its mistakes over a decline to the receipt', async () => {
+    const page = await newPage(await states.open({ locale: `${tag}-ZA`, amount: 123_456_789 }));
+    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([
+      tag,
+      'ltr',
+    ]);
+    const amount = tag === 'af' ? 'R 1 234 567,89' : 'R 1 234 567.89';
+    expect(await page.title()).toContain(amount);
+    expect(await lookAt(page, `open-${tag}`)).toEqual([]);
+
+    await page.locator('#pay-button').click();
+    await sees(page, messages.fieldErrors.cardNumberMissing);
+    expect(await lookAt(page, `mistakes-${tag}`)).toEqual([]);
+
+    await fillIn(page, language, '4000 0000 0000 0002');
+    await page.locator('#pay-button').click();
+    await sees(page, messages.declines['10'].title);
+    expect(await lookAt(page, `declined-${tag}`)).toEqual([]);
+
+    await fillIn(page, language, '4242 4242 4242 4242');
+    await page.locator('#pay-button').click();
+    await sees(page, messages.paid.heading);
+    await page.locator('#stay').click();
+    // By the zone of the payer, in the words of the page.
+    expect(await page.locator('time').innerText()).toMatch(
+      new RegExp(`^\\d+ (${messages.format.months.join('|')}) .* SAST$`),
+    );
+    expect(await lookAt(page, `succeeded-${tag}`)).toEqual([]);
+  });
+
+  it('a payment that takes long, the bank that asks, and what is over', async () => {
+    const closed = { cancelled: await states.cancelled(), expired: await states.expired() };
+    for (const [name, url] of [
+      ['processing', await states.processing()],
+      ['not-found', states.notFound()],
+      ['unknown-code', states.unknownCode()],
+      ...Object.entries(closed),
+    ] as const) {
+      const page = await newPage(`${url}${url.includes('?') ? '&' : '?'}lang=${tag}`);
+      expect([name, await lookAt(page, `${name}-${tag}`)]).toEqual([name, []]);
+      await page.close();
+    }
+  });
+});
+
+it('another language is a link away: the session stays, and what was typed is asked about before it is lost', async () => {
+  const page = await newPage(await states.open());
+  const { number, zulu } = {
+    number: page.getByLabel('Card number'),
+    zulu: page.getByRole('link', { name: 'isiZulu' }),
+  };
+  await number.fill('4242 4242');
+  const asked: string[] = [];
+  let goOn = false;
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void (goOn ? dialog.accept() : dialog.dismiss());
+  });
+  await page.locator('#languages summary').click();
+  expect(await axeFindings(page)).toEqual([]);
+  await screenshot(page, 'page-languages-open');
+  await zulu.click();
+  expect([asked, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
+  goOn = true;
+  await zulu.click();
+  const { messages } = languageOf('zu');
+  await sees(page, messages.form.heading);
+  expect(new URL(page.url()).searchParams.get('lang')).toBe('zu');
+  // Nothing is typed, so nothing is asked; and the calls of the script keep the language.
+  await page.locator('#languages summary').click();
+  await page.getByRole('link', { name: 'Sesotho' }).click();
+  await sees(page, languageOf('st').messages.form.heading);
+  expect(asked).toHaveLength(2);
+  await fillIn(page, languageOf('st'), '4000 0000 0000 0002');
+  await page.locator('#pay-button').click();
+  await sees(page, languageOf('st').messages.declines['10'].title);
+  await page.reload();
+  await sees(page, languageOf('st').messages.declines['10'].title);
+});
+
+it('works without script', async () => {
+  await context.close();
+  context = await browser.newContext({ locale: 'af-ZA', javaScriptEnabled: false, viewport: PHONE });
+  const page = await newPage(await states.open());
+  await sees(page, languageOf('af').messages.form.heading);
+  await page.locator('#languages summary').click();
+  await page.getByRole('link', { name: 'isiXhosa' }).click();
+  await sees(page, languageOf('xh').messages.form.heading);
+  expect(new URL(page.url()).searchParams.get('lang')).toBe('xh');
+});
+
+function textsOf(tree: unknown): string[] {
+  return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(textsOf);
+}

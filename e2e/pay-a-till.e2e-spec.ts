@@ -1,0 +1,315 @@
+/**
+ * Paying a till with any phone: its camera opens the code of the basket, and till, customer display and phone all turn to paid.
+ * Then the same while a partner's customer pays the invoice at the same moment, and with two phones. A process for each service,
+ * over RabbitMQ.
+ */
+import { spawn } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import {
+  axeFindings,
+  complaintsOf,
+  fillCard,
+  isTooWide,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
+import { documentedBlocks } from './documented.js';
+import { onboardMerchant } from './merchant.js';
+import { callApi, logIn, type PartnerHeaders } from './partner.js';
+import { type Platform, ROOT } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+import { newInvoice, till as merchantCall } from './till.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+const PAID = 'Payment successful';
+const PAID_BY_OTHERS = 'This order is already paid';
+const AMOUNT = 8_950;
+/** So often at most, until each side has won once. */
+const RACES_MAX = 12;
+
+let platform: Platform;
+let browser: Browser;
+let partner: PartnerHeaders;
+const contexts: BrowserContext[] = [];
+const complaints: string[][] = [];
+
+beforeAll(async () => {
+  platform = await sharedPlatform('distributed');
+  browser = await startBrowser();
+  partner = await logIn(platform);
+});
+afterAll(async () => {
+  await browser?.close();
+});
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  // Of two who pay at the same moment one is refused with a 409: that is no fault.
+  const faults = complaints.splice(0).flat();
+  expect(faults.filter((complaint) => !/^409: |status of 409/.test(complaint))).toEqual([]);
+});
+
+async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-ZA', ...options });
+  contexts.push(context);
+  complaints.push(complaintsOf(context));
+  return context.newPage();
+}
+
+/** What a phone's camera opens, as soon as the gateway has heard of the invoice. */
+async function scan(code: string): Promise<Page> {
+  await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
+  const phone = await newPage(PHONE);
+  await phone.goto(code);
+  await seesHeading(phone, 'Pay by card');
+  return phone;
+}
+
+async function tapPay(phone: Page): Promise<void> {
+  await fillCard(phone, '4242 4242 4242 4242');
+  await payButton(phone).tap();
+}
+
+interface Paid {
+  readonly paymentReference: string;
+  readonly state: string;
+}
+
+/** Of an invoice, as payment-processor has them; and what the bank charged for them. */
+async function paymentsOf(invoiceReference: string): Promise<readonly Paid[]> {
+  return platform.sql<Paid>(
+    `SELECT payment_reference AS "paymentReference", state FROM payment_processor.payments WHERE payable_id = $1 ORDER BY accepted_at`,
+    [invoiceReference],
+  );
+}
+function chargesOf(payments: readonly Paid[]): readonly number[] {
+  const references = payments.map(({ paymentReference }) => paymentReference);
+  return platform
+    .charges()
+    .filter(({ paymentReference, outcome }) => outcome === 'approved' && references.includes(paymentReference))
+    .map(({ amount }) => amount);
+}
+
+describe('a till', () => {
+  /** One of its own, so that no other test is on its display. */
+  const till = `TILL-${randomInt(1e9)}`;
+  const order = randomInt(1e9, 1e12);
+
+  async function transformer(method: 'GET' | 'POST', path: string, body?: object): Promise<Response> {
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    return fetch(`${transformerUrl}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-api-key': transformerApiKey, 'x-till': till },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000 * PATIENCE),
+    });
+  }
+
+  it('is paid by a phone that opened the code of its basket: till, display and phone turn to paid', async () => {
+    const { siteId } = platform.site(0, 1);
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    const display = await newPage({ viewport: { width: 1280, height: 800 } });
+    await display.goto(`${transformerUrl}/display/${siteId}?till=${till}#key=${transformerApiKey}`);
+
+    const line = { id: 1, itemName: 'Rooibos', itemProductCode: 'RB', itemPrice: 4_475, itemQuantity: 2 };
+    const base = `/v1/sites/${siteId}/invoice`;
+    await transformer('POST', `${base}/line`, { ...line, totalPrice: AMOUNT });
+    const total = await transformer('POST', `${base}/total`, { amount: AMOUNT, reference: String(order) });
+    const { Code: code, InvoiceReference: invoice } = (await total.json()) as Record<string, string>;
+    await seesHeading(display, 'Scan to pay');
+
+    const phone = await scan(code!);
+    const text = await phone.locator('main').innerText();
+    for (const shown of ['Karoo Roastery', till, '2 × Rooibos', 'R 89.50']) expect(text).toContain(shown);
+    expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+    expect(await phone.getByRole('link').count()).toBe(0);
+    await screenshot(phone, 'till-phone-1-form');
+    expect((await transformer('GET', `/GetPayment?MerchantOrderId=${order}`)).status).toBe(404);
+
+    const turned = seesHeading(display, 'Paid');
+    await tapPay(phone);
+    await seesHeading(phone, PAID);
+    await screenshot(phone, 'till-phone-2-paid');
+    await turned;
+    const answer = await waitUntil('the till to know', 5_000, async () => {
+      const asked = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
+      return asked.status === 200 ? ((await asked.json()) as Record<string, unknown>) : undefined;
+    });
+    const payments = await paymentsOf(invoice!);
+    expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
+    expect(answer).toMatchObject({ SvcId: payments[0]!.paymentReference, PaidAmount: AMOUNT, StatusId: '2' });
+    expect(await phone.locator('main').innerText()).toContain(payments[0]!.paymentReference);
+
+    // A second phone is told that it is paid, and nothing of that payment; the first has its receipt for as long as it likes.
+    const second = await newPage(PHONE);
+    await second.goto(code!);
+    await seesHeading(second, PAID_BY_OTHERS);
+    expect(await second.locator('main').innerText()).not.toContain(payments[0]!.paymentReference);
+    await phone.reload();
+    await seesHeading(phone, PAID);
+    await screenshot(second, 'till-phone-3-second');
+  });
+
+  it('with a printed code: the page waits for a basket by itself, and leads to its invoice', async () => {
+    const siteReference = `TILL-${randomInt(1e9)}`;
+    const made = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
+    const code = await made.text();
+    await waitUntil('the gateway to know the till', 5_000, async () => (await fetch(code)).ok);
+    const phone = await newPage(PHONE);
+    await phone.goto(code);
+    await seesHeading(phone, 'This till has nothing to pay yet');
+    await screenshot(phone, 'till-phone-4-waiting');
+    const invoice = await newInvoice(platform, { siteReference });
+    await seesHeading(phone, 'Pay by card');
+    expect(phone.url()).toBe(invoice.code);
+    await tapPay(phone);
+    await seesHeading(phone, PAID);
+    expect(phone.url()).toBe(invoice.code);
+  });
+});
+
+describe('the payer', () => {
+  it('chooses amount and tip where the merchant lets him: what is typed is checked, said on the button, and charged', async () => {
+    const site = await onboardMerchant(platform, 'Tips and Tea');
+    const { adminUrl, adminKey } = platform.demo;
+    const changed = await fetch(`${adminUrl}/admin/v1/merchants/${site.merchant.merchantId}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', 'x-admin-key': adminKey },
+      body: JSON.stringify({ features: { tip: { enabled: true }, amount: { editable: true } } }),
+    });
+    expect(changed.status).toBe(200);
+    const { code, reference } = await waitUntil('the till to be let in', 10_000, () =>
+      newInvoice(platform, {}, site).catch(() => undefined),
+    );
+    await waitUntil('the page to know what may be chosen', 10_000, async () =>
+      (await (await fetch(code)).text()).includes('id="pay-tip"'),
+    );
+    const phone = await scan(code);
+    expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+    const [amount, tip] = [phone.getByLabel('Amount to pay'), phone.getByLabel('Tip')];
+    expect([await amount.inputValue(), await tip.inputValue()]).toEqual(['89.50', '']);
+    await amount.fill('0.99');
+    await tip.fill('ten');
+    await tapPay(phone);
+    await phone.getByText('The least that can be paid is R 1.00.').waitFor({ state: 'visible' });
+    expect(await phone.evaluate(() => document.activeElement?.id)).toBe('pay-amount');
+    await amount.fill('80');
+    expect(await phone.getByText('The least that can be paid').count()).toBe(0);
+    await payButton(phone).tap();
+    await phone.getByText('Enter an amount such as 12.50.').waitFor({ state: 'visible' });
+    await tip.fill('10,50');
+    expect(await phone.getByText('Enter an amount such as 12.50.').count()).toBe(0);
+    expect(await payButton(phone).innerText()).toContain('Pay R 90.50');
+    await screenshot(phone, 'till-phone-6-tip');
+    await payButton(phone).tap();
+    await seesHeading(phone, PAID);
+    expect(await phone.locator('main').innerText()).toContain('R 90.50');
+    const paid = await platform.sql<object>(
+      `SELECT amount::int, tip_amount::int AS tip, processed_amount::int AS processed FROM payment_processor.payments WHERE payable_id = $1`,
+      [reference],
+    );
+    expect(paid).toEqual([{ amount: 8_000, tip: 1_050, processed: 9_050 }]);
+    expect(chargesOf(await paymentsOf(reference))).toEqual([9_050]);
+  });
+
+  it('comes back from the bank to the same invoice, and is shown his own decline and his own receipt', async () => {
+    const { code, reference } = await newInvoice(platform);
+    const [phone, other] = [await scan(code), await scan(code)];
+    await fillCard(phone, '4000 0000 0000 9995');
+    await payButton(phone).tap();
+    await phone.getByText('There is not enough money on this card').waitFor({ state: 'visible' });
+    expect(await other.getByText('There is not enough money').count()).toBe(0);
+    await fillCard(phone, '4000 0000 0000 3220');
+    await payButton(phone).tap();
+    await phone.getByRole('button', { name: 'Confirm the payment' }).click();
+    await seesHeading(phone, PAID);
+    expect(new URL(phone.url()).pathname).toBe(new URL(code).pathname);
+    await seesHeading(other, PAID_BY_OTHERS);
+    expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
+  });
+});
+
+describe('paid by two at the same moment', () => {
+  /** Pays over the main API; whether it was this one. */
+  async function payAsPartner(invoiceReference: string): Promise<boolean> {
+    const card = {
+      cardNumber: '4242424242424242',
+      cvv: '123',
+      holderName: 'A Khan',
+      expiryMonth: 12,
+      expiryYear: 2035,
+    };
+    const { status } = await callApi(platform, 'POST', '/v1/payments', partner, {
+      ...{ reference: randomUUID(), invoiceReference, amount: AMOUNT },
+      ...{ customer: { id: 'customer-1' }, paymentMethod: { card } },
+    });
+    expect([201, 409]).toContain(status);
+    return status === 201;
+  }
+  const isPaidPage = async (phone: Page): Promise<boolean> => {
+    const heading = phone.getByRole('heading', { name: new RegExp(`^(${PAID}|${PAID_BY_OTHERS})$`) });
+    await heading.waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+    return (await heading.innerText()) === PAID;
+  };
+
+  it('a phone and a partner: one charge, and the other is told in words that it is paid', async () => {
+    const winners = new Set<string>();
+    for (let race = 0; race < RACES_MAX && winners.size < 2; race++) {
+      const { code, reference } = await newInvoice(platform);
+      const phone = await scan(code);
+      await fillCard(phone, '4242 4242 4242 4242');
+      // The partner has the shorter way: every second time it begins when the phone has sent its payment.
+      const begin = race % 2 === 0 ? Promise.resolve() : phone.waitForRequest((request) => request.method() === 'POST');
+      const partners = begin.then(() => payAsPartner(reference));
+      const [byPartner] = await Promise.all([partners, payButton(phone).tap()]);
+      const byPhone = await isPaidPage(phone);
+      expect([byPhone, byPartner].filter(Boolean)).toHaveLength(1);
+      const payments = await paymentsOf(reference);
+      expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
+      if (!byPhone) await screenshot(phone, 'till-phone-5-paid-by-partner');
+      winners.add(byPhone ? 'phone' : 'partner');
+      await phone.context().close();
+    }
+    expect([...winners].sort()).toEqual(['partner', 'phone']);
+  });
+
+  it('two phones: one charge, and the other is told in words that it is paid', async () => {
+    const { code, reference } = await newInvoice(platform);
+    const phones = [await scan(code), await scan(code)];
+    for (const phone of phones) await fillCard(phone, '4242 4242 4242 4242');
+    await Promise.all(phones.map((phone) => payButton(phone).tap()));
+    const paid = await Promise.all(phones.map(isPaidPage));
+    expect(paid.toSorted()).toEqual([false, true]);
+    const payments = await paymentsOf(reference);
+    expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
+  });
+
+  it('a form that is open says so by itself when a partner has paid', async () => {
+    const { code, reference } = await newInvoice(platform);
+    const phone = await scan(code);
+    expect(await payAsPartner(reference)).toBe(true);
+    await seesHeading(phone, PAID_BY_OTHERS);
+  });
+});
+
+it('does what the guide says, word for word: a basket by curl, its code on a phone-sized page, and GetPayment answers', async () => {
+  const [block] = documentedBlocks('till-phone');
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', block!], { cwd: ROOT, env: platform.env() });
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(shell, 'close');
+  const code = await waitUntil('the address of the code', 30_000, () =>
+    Promise.resolve(/\S+\/c\/\d{20}/.exec(output)?.[0]),
+  );
+  const phone = await scan(code);
+  await tapPay(phone);
+  await seesHeading(phone, PAID);
+  const [status] = (await closed) as [number | null];
+  expect([status, status === 0 ? '' : output]).toEqual([0, '']);
+  const answer = JSON.parse(output.trim().split('\n').at(-1)!) as object;
+  expect(answer).toMatchObject({ PaidAmount: AMOUNT, StatusId: '2' });
+});

@@ -1,0 +1,175 @@
+/** The client that shops in PHP copy, and the shop in one file that is made with it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signTestWebhook } from '@svc/sdk';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { ensurePhp } from '../tools/svc/php.ts';
+import { clientOf } from './merchant.js';
+import { fillIn, press } from './payer.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const DECLINED = '4000000000000002';
+const folder = mkdtempSync(join(tmpdir(), 'svc-php-'));
+let platform: Platform;
+let php: string;
+let shop: ChildProcess;
+let shopUrl: string;
+let log = '';
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  php = await ensurePhp(ROOT, join(folder, 'apt.log'));
+  const port = await freePort();
+  shopUrl = `http://127.0.0.1:${port}`;
+  const { merchant, siteId, apiKey, webhookSecret } = platform.site(0, 0);
+  const env = {
+    PATH: process.env['PATH'],
+    PHP_CLI_SERVER_WORKERS: '4',
+    GATEWAY_URL: platform.demo.gatewayUrl,
+    MERCHANT_ID: String(merchant.merchantId),
+    SITE_ID: String(siteId),
+    API_KEY: apiKey,
+    WEBHOOK_SECRET: webhookSecret,
+    SHOP_URL: shopUrl,
+    ORDERS_FOLDER: join(folder, 'orders'),
+  };
+  shop = spawn(php, ['-S', `127.0.0.1:${port}`, join(ROOT, 'examples/php/shop.php')], {
+    env,
+    stdio: 'pipe',
+    // PHP's server starts workers, which do not end with it.
+    detached: true,
+  });
+  for (const stream of [shop.stdout, shop.stderr]) stream?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  await waitUntil('the shop', 20_000 * PATIENCE, async () => (await fetch(shopUrl)).ok);
+});
+afterAll(() => {
+  if (shop?.pid !== undefined) process.kill(-shop.pid);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Where the shop leads the customer. */
+async function follow(path: string, method = 'GET'): Promise<string> {
+  const answer = await fetch(`${shopUrl}${path}`, { method, redirect: 'manual' });
+  if (answer.status !== 303) throw new Error(`${path}: ${answer.status} ${await answer.text()} ${log}`);
+  return answer.headers.get('location')!;
+}
+
+const orderPage = async (id: string): Promise<string> => (await fetch(`${shopUrl}/orders/${id}`)).text();
+
+async function buy(): Promise<{ page: string; id: string }> {
+  const page = await follow('/', 'POST');
+  const client = clientOf(platform);
+  const { merchantOrderId } = await client.getSession(new URL(page).searchParams.get('sessionId')!);
+  return { page, id: merchantOrderId };
+}
+
+const pay = async (page: string, card?: string) => press(platform.demo.gatewayUrl, await fillIn(page, card));
+
+it('sells: after a decline, and a customer who comes back, the order is paid once the webhook was verified', async () => {
+  const { page, id } = await buy();
+  expect((await pay(page, DECLINED)).state).toBe('declined');
+  expect(await orderPage(id)).toContain('is not paid yet');
+  // The same session: it takes more tries.
+  expect(await follow(`/orders/${id}/pay`)).toBe(page);
+  expect((await pay(page)).state).toBe('succeeded');
+  await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
+});
+
+it('asks for another session where the order’s was cancelled', async () => {
+  const { page, id } = await buy();
+  await clientOf(platform).cancelSession(new URL(page).searchParams.get('sessionId')!);
+  const next = await waitUntil('the cancellation to be known', 10_000 * PATIENCE, async () => {
+    const again = await follow(`/orders/${id}/pay`);
+    return again === page ? undefined : again;
+  });
+  expect((await pay(next)).state).toBe('succeeded');
+  await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
+});
+
+it('believes no webhook that is not ours, and none of another amount', async () => {
+  const { id } = await buy();
+  const post = (headers: Record<string, string>, body: string) =>
+    fetch(`${shopUrl}/webhook`, { method: 'POST', headers, body }).then(({ status }) => status);
+  const secret = platform.site(0, 0).webhookSecret;
+  const payment = { merchantOrderId: id, amount: 12_345 };
+  const forged = signTestWebhook({ payment, secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}` });
+  const good = signTestWebhook({ payment, secret });
+  const cheap = signTestWebhook({ payment: { ...payment, amount: 1 }, secret });
+  expect(await post(forged.headers, forged.rawBody)).toBe(400);
+  expect(await post(good.headers, good.rawBody.replace('12345', '12346'))).toBe(400);
+  expect(await post(cheap.headers, cheap.rawBody)).toBe(204);
+  expect(await orderPage(id)).toContain('is not paid yet');
+  expect(await post(good.headers, good.rawBody)).toBe(204);
+  expect(await orderPage(id)).toContain('is paid: ');
+});
+
+describe('the client', () => {
+  const CLIENT = `require '${join(ROOT, 'examples/php/SvcPayments.php')}';`;
+  const evaluate = async (code: string): Promise<string> => {
+    const { output } = await run(
+      php,
+      ['-r', `${CLIENT} try { ${code} } catch (Throwable $e) { echo get_class($e), ' ', $e->getMessage(); }`],
+      process.env,
+    );
+    return output.trim();
+  };
+
+  it('verifies the test vector of the documentation, and says what is wrong with another', async () => {
+    const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+    const [head, body] = /```http\n([^]*?)\n```/.exec(page)![1]!.split('\n\n') as [string, string];
+    const secret = /`(whsec_\w{20,})`/.exec(page)![1]!;
+    const headers = Object.fromEntries(
+      head
+        .split('\n')
+        .flatMap((line) => (/^(webhook-[a-z]+): (.*)$/i.exec(line) ? [line.split(': ') as [string, string]] : [])),
+    );
+    const verify = (change: { body?: string; secret?: string; seconds?: number; headers?: object }) => {
+      const at = Number(headers['webhook-timestamp']) + (change.seconds ?? 0);
+      const [sent, text] = [change.headers ?? headers, change.body ?? body].map((value) =>
+        Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64'),
+      );
+      return evaluate(
+        `echo SvcPayments::verifyWebhook(json_decode(base64_decode('${sent}'), true), base64_decode('${text}'), ['${change.secret ?? secret}'], ${at})['paymentStatus'];`,
+      );
+    };
+    expect(await verify({})).toBe('Failed');
+    expect(await verify({ seconds: 300 })).toBe('Failed');
+    expect(await verify({ seconds: 301 })).toContain('too-old');
+    expect(await verify({ seconds: -301 })).toContain('too-new');
+    expect(await verify({ body: `${body}\n` })).toContain('bad-signature');
+    expect(await verify({ secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}` })).toContain('bad-signature');
+    expect(await verify({ secret: 'whsec_%' })).toContain('bad-secret');
+    expect(await verify({ headers: {} })).toContain('the header webhook-id is missing');
+  });
+
+  it('says what is wrong with its settings and with a request, and reads the feed', async () => {
+    const { merchant, siteId, apiKey } = platform.site(0, 0);
+    const made = (key: string): string =>
+      `$svc = new SvcPayments('${platform.demo.gatewayUrl}', ${merchant.merchantId}, ${siteId}, '${key}');`;
+    expect(await evaluate(made(''))).toContain('apiKey must be a key of a site or a merchant');
+    expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');
+    const other = `svc_test_site_${'A'.repeat(43)}`;
+    expect(await evaluate(`${made(other)} $svc->getSession('${randomUUID()}');`)).toBe(
+      'SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else.',
+    );
+    expect(await evaluate(`${made(apiKey)} $svc->createSession(['amount' => '1']);`)).toContain(
+      'requestId is required',
+    );
+    expect(
+      await evaluate(`${made(apiKey)} echo count($svc->listNotifications()['notifications']) > 0 ? 'some' : 'none';`),
+    ).toBe('some');
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * `./svc admin reconcile` on both ways to run: a day of trade agrees in every book; a row that a superuser alters, deletes or
+ * puts in is named, and when it is put back the books agree again.
+ */
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MerchantClient } from '@svc/sdk';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
+import { fillIn, press } from './payer.js';
+import { Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+describe('on a platform of its own', () => {
+  let platform: Platform;
+  let merchantId: number;
+  const [approved, declined] = ['4242424242424242', '4000000000000002'];
+  const sessions: string[] = [];
+
+  beforeAll(async () => {
+    platform = await Platform.start('reconciliation', { SVC_RECONCILIATION_GRACE_MS: '500' });
+    const site = platform.site(0, 0);
+    ({ merchantId } = site.merchant);
+    for (const card of [approved, declined, approved]) {
+      const session = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
+      await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl, card));
+      sessions.push(session.sessionId);
+    }
+    const { apiKey } = site.merchant;
+    const client = new MerchantClient({
+      apiUrl: platform.demo.apiUrl,
+      merchantId,
+      apiKey,
+      timeoutMs: Math.min(60_000 * PATIENCE, 120_000),
+    });
+    const [payment] = await clientOf(platform, site).listPayments(sessions[0]!);
+    await client.refund(payment!.paymentReference, { amount: 500, idempotencyKey: randomUUID() });
+  });
+  afterAll(() => platform?.stop());
+
+  /** Rows of the table, and what is said beside it. */
+  const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
+
+  async function agree(): Promise<string> {
+    // What has just become final is compared a moment later.
+    return waitUntil('all books to agree on all payments', 60_000, async () => {
+      const { code, output } = await reconcile();
+      return code === 0 && /\b2\b.*\b24690\b/.test(output) ? output : undefined;
+    });
+  }
+
+  it('agrees, and prints a row for the merchant', async () => {
+    const output = await agree();
+    expect(output).toMatch(/merchantId +mode +payments +processed +failed +pending +unknown +refunds +refunded/);
+    expect(output).toMatch(new RegExp(`^${merchantId} +test +2 +24690 +1 +0 +0 +1 +500 `, 'm'));
+  });
+
+  /** As a superuser, past triggers and foreign keys. */
+  async function byHand(statement: string): Promise<void> {
+    const client = await platform.sqlClient();
+    try {
+      await client.query('BEGIN');
+      await client.query('SET LOCAL session_replication_role = replica');
+      const { rowCount } = await client.query(statement);
+      await client.query('COMMIT');
+      if (rowCount === 0) throw new Error(`Nothing was changed: ${statement}`);
+    } finally {
+      await client.end();
+    }
+  }
+
+  it.each([
+    [
+      'payments',
+      'payment_processor.payments',
+      `state = 'success'`,
+      'amount = amount + 1, processed_amount = processed_amount + 1',
+    ],
+    ['ledger', 'payment_processor.transfers', `kind = 'capture'`, 'amount = amount + 1'],
+    [
+      'notifications',
+      'webhook_dispatcher.notifications',
+      `payment_status = 'Success'`,
+      `fields = fields || '{"amount": 7}'`,
+    ],
+    ['stream', 'merchant_retrieval.notices', `type = 'refund'`, `site_id = 9`],
+    ['retrieval', 'merchant_retrieval.payments', `status = 1`, 'tendered_amount = 7'],
+    ['sessions', 'hosted_gateway.hosted_payments', 'true', `snapshot = snapshot || '{"amount": 7}'`],
+  ])(
+    'names a row of %s that was altered, then deleted; and agrees when it is back',
+    async (book, table, where, set) => {
+      const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
+      await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
+      for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
+        await byHand(statement);
+        const { code, output } = await reconcile();
+        expect([code, output]).toEqual([
+          1,
+          expect.stringMatching(new RegExp(`^svc: ${book} (has|says) .*docs/reconciliation.md`, 'm')),
+        ]);
+        await byHand(`DELETE FROM ${table}`);
+        await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
+      }
+      await byHand('DROP TABLE public.kept').catch(() => undefined);
+      await platform.sql('DROP TABLE IF EXISTS public.kept');
+      await agree();
+    },
+  );
+
+  it('names a line that was put into the bank’s books, and agrees when it is gone', async () => {
+    const file = join(platform.dataDir, 'acquirer', 'charges.jsonl');
+    const [line] = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((text) => text.includes('"approved"'));
+    const restart = async (change: () => void): Promise<void> => {
+      expect((await platform.svc('down')).code).toBe(0);
+      change();
+      await platform.up();
+    };
+    await restart(() => {
+      copyFileSync(file, `${file}.kept`);
+      appendFileSync(file, `${JSON.stringify({ ...(JSON.parse(line!) as object), key: 'by hand' })}\n`);
+    });
+    const { code, output } = await reconcile();
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^svc: acquirer has [0-9A-Z]{18} charge by hand of merchant/m),
+    ]);
+    await restart(() => copyFileSync(`${file}.kept`, file));
+    await agree();
+  });
+
+  it('says what it needs', async () => {
+    expect((await platform.svc('admin', 'reconcile', '--day', 'yesterday')).code).toBe(2);
+    const { code, output } = await platform.svc('admin', 'reconcile', '--day', '2999-01-01');
+    expect([code, output]).toEqual([2, expect.stringMatching(/no day that has begun/)]);
+  });
+});
+
+it('asks the other services over RabbitMQ, for one merchant alone', async () => {
+  const platform = await sharedPlatform('distributed');
+  const site = await onboardMerchant(platform, 'Reconciled Books');
+  const { redirectUrl } = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
+  await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+  const output = await waitUntil('the payment to be older than a minute', 120_000, async () => {
+    const ran = await platform.svc(
+      'admin',
+      'reconcile',
+      '--day',
+      today(),
+      '--merchant',
+      String(site.merchant.merchantId),
+    );
+    return ran.code === 0 && /\b12345\b/.test(ran.output) ? ran.output : undefined;
+  });
+  expect(output).toMatch(new RegExp(`^${site.merchant.merchantId} +test +1 +12345 +0 `, 'm'));
+});

@@ -1,0 +1,157 @@
+/**
+ * A process of payment-processor is killed (SIGKILL) the moment before each message of a refund to PostgreSQL or to the bank. What
+ * these two have had by then is all that is left: a death after a message is the death before the next one. Afterwards bank, refunds,
+ * ledger and the site's webhook agree on one refund.
+ */
+import { randomUUID } from 'node:crypto';
+import { MerchantClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { BackOffice } from './back-office.js';
+import { httpRequests, MessageProxy, postgresStatements } from './message-proxy.js';
+import { Platform } from './platform.js';
+import { ProcessorReplica } from './processor-replica.js';
+import {
+  APPROVED,
+  CALL_TIMEOUT_MS,
+  everyRefundEnds,
+  expectRefundsToAgree,
+  payForRefund,
+  REFUND_DROPS_THE_ANSWER,
+} from './refund-books.js';
+
+const AMOUNT = 4_321;
+
+/** The messages of one refund, of all that a process sends. */
+class RefundMessages {
+  /** Connections with a transaction in which a statement of the refund was sent. */
+  private readonly transactions = new Map<number, boolean>();
+
+  /** The message's name where it is one of the refund's. */
+  nameOf(text: string, connection: number): string | undefined {
+    const statement = text.replaceAll(/\s+/g, ' ').trim();
+    if (/^(GET|POST) \/refunds/.test(statement)) return `the bank: ${statement.replace(/\/[0-9a-f-]{36}$/, '/…')}`;
+    if (/^(START TRANSACTION|BEGIN)/.test(statement)) return void this.transactions.set(connection, false);
+    const isOpen = this.transactions.has(connection);
+    const isOfRefund = /refund/.test(statement) || this.transactions.get(connection) === true;
+    if (/^(COMMIT|ROLLBACK)/.test(statement)) this.transactions.delete(connection);
+    // The job's look at what is due.
+    if (!isOfRefund || /SKIP LOCKED/.test(statement)) return undefined;
+    if (isOpen && this.transactions.has(connection)) this.transactions.set(connection, true);
+    const [, what = statement] = /^(?:WITH \w+ AS \( ?)?(.{1,60})/.exec(statement) ?? [];
+    return `PostgreSQL: ${what}`;
+  }
+}
+
+let platform: Platform;
+let office: BackOffice;
+let database: MessageProxy;
+let bank: MessageProxy;
+beforeAll(async () => {
+  platform = await Platform.start('refund-deaths', {}, 'distributed');
+  office = await BackOffice.start(platform, platform.site(0, 0));
+  const variables = ProcessorReplica.variablesOf(platform);
+  database = await MessageProxy.to(new URL(variables['SVC_DATABASE_URL']!), postgresStatements);
+  bank = await MessageProxy.to(new URL(variables['SVC_ACQUIRER_URL']!), httpRequests);
+});
+afterAll(async () => {
+  await platform?.stop();
+  office?.stop();
+  database?.close();
+  bank?.close();
+});
+
+const startReplica = (): Promise<ProcessorReplica> => {
+  for (const proxy of [database, bank]) proxy.mend();
+  return ProcessorReplica.start(platform, { SVC_DATABASE_URL: database.url, SVC_ACQUIRER_URL: bank.url });
+};
+const clientOf = (apiUrl: string): MerchantClient => {
+  const { merchantId, apiKey } = platform.site(0, 0).merchant;
+  return new MerchantClient({ apiUrl, merchantId, apiKey, timeoutMs: CALL_TIMEOUT_MS });
+};
+
+interface Call {
+  readonly payment: string;
+  readonly key: string;
+}
+const refund = (apiUrl: string, { payment, key }: Call) =>
+  clientOf(apiUrl).refund(payment, { idempotencyKey: key, amount: AMOUNT });
+
+/**
+ * Calls for a refund, and kills the process before the nth message of it.
+ *
+ * @returns the names of the messages so far, that one last; all of them where `nth` is 0
+ */
+async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): Promise<readonly string[]> {
+  const messages = new RefundMessages();
+  const names: string[] = [];
+  const watch = (text: string, connection: number): void => {
+    const name = messages.nameOf(text, connection);
+    if (name === undefined || (nth > 0 && names.length === nth)) return;
+    names.push(name);
+    if (names.length !== nth) return;
+    // In this order, so that the process gets nothing of what its end makes the others say.
+    replica.kill();
+    for (const proxy of [database, bank]) proxy.cut();
+  };
+  database.onMessage = watch;
+  bank.onMessage = (text) => watch(text, 0);
+  const answer = await refund(replica.url, call).then(
+    ({ status }) => status,
+    () => 'no answer',
+  );
+  for (const proxy of [database, bank]) proxy.onMessage = () => undefined;
+  expect(answer).toBe(nth === 0 ? 'succeeded' : 'no answer');
+  await replica.end();
+  return names;
+}
+
+/** Client and jobs of other processes do what they do after a death, in either order. */
+async function recover(call: Call, clientFirst: boolean): Promise<void> {
+  const repeat = (): Promise<{ status: string }> => refund(platform.demo.apiUrl, call);
+  if (!clientFirst) await everyRefundEnds(platform, [call.payment]);
+  const { status } = await repeat();
+  if (status === 'pending') await everyRefundEnds(platform, [call.payment]);
+  expect((await repeat()).status).toBe('succeeded');
+}
+
+it.each([
+  ['the bank answers', APPROVED, 0],
+  ['the bank’s answer is lost, and it is asked', REFUND_DROPS_THE_ANSWER, 1],
+])('%s: a death before any message leaves one refund', async (what, card, from) => {
+  const calls: Call[] = [];
+  const newCall = async (): Promise<Call> => {
+    const call = { payment: await payForRefund(platform, card), key: randomUUID() };
+    calls.push(call);
+    return call;
+  };
+  const all = await callAndKill(await startReplica(), await newCall(), 0);
+  // Those before the bank's first answer are the same, whatever it says.
+  const first = from === 0 ? 1 : all.findIndex((name) => name.startsWith('the bank')) + 2;
+  expect(all.length).toBeGreaterThanOrEqual(first + 5);
+  for (let nth = first; nth <= all.length; nth++) {
+    const [replica, call] = await Promise.all([startReplica(), newCall()]);
+    const seen = await callAndKill(replica, call, nth);
+    expect(seen).toEqual(all.slice(0, nth));
+    await recover(call, nth % 2 === 0);
+  }
+  process.stdout.write(
+    `${what}: killed before\n${all
+      .slice(first - 1)
+      .map((name) => `  ${name}\n`)
+      .join('')}`,
+  );
+
+  const references: string[] = [];
+  for (const { payment } of calls) {
+    const books = await expectRefundsToAgree(platform, payment);
+    expect([books.bank.length, books.bankAmount]).toEqual([1, AMOUNT]);
+    references.push(...books.bank);
+  }
+  await waitUntil('the webhook of every refund', 60_000, () =>
+    Promise.resolve(references.every((reference) => office.refunds().has(reference))),
+  );
+  for (const reference of references) {
+    const { id, refund: told } = office.refunds().get(reference)!;
+    expect([id, told.status, told.amount]).toEqual([reference, 'succeeded', AMOUNT]);
+  }
+});

@@ -1,0 +1,168 @@
+/** The SDK as it is installed: in a project of ES modules, in one of CommonJS, and in a page's bundle, a payment is made with each. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { encryptCard } from '@svc/sdk/card';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { build } from 'esbuild';
+import { startBrowser } from './browser.js';
+import { MerchantEndpoint } from './merchant-endpoint.js';
+import { aSessionRequest, clientOf } from './merchant.js';
+import { callApi, logIn } from './partner.js';
+import { fillIn, press } from './payer.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+import { newInvoice } from './till.js';
+
+const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
+const AMOUNT = 8_950;
+
+let platform: Platform;
+let folder: string;
+let tarball: string;
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
+  const output = await succeed(process.execPath, [join(ROOT, 'tools/sdk-package/pack.ts'), folder]);
+  tarball = output.trim().split('\n').at(-1)!;
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function succeed(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { code, output } = await run(command, args, { ...platform.env(), ...env });
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${output}`);
+  return output;
+}
+
+/** An empty project in which the SDK was installed. */
+async function newProject(name: string, type: 'module' | 'commonjs', source: string): Promise<string> {
+  const project = join(folder, name);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name, version: '1.0.0', private: true, type }));
+  await succeed('npm', ['install', '--prefix', project, '--prefer-offline', '--no-audit', '--no-fund', tarball]);
+  copyFileSync(join(ROOT, 'e2e/sdk-projects', source), join(project, source));
+  return project;
+}
+
+test.each([
+  { name: 'modules', type: 'module', options: { module: 'nodenext' } },
+  {
+    name: 'commonjs',
+    type: 'commonjs',
+    // As it was before packages had "exports"; the compiler says that it will not for ever be.
+    options: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
+  },
+] as const)(
+  'a server of $name compiles, without a library check left out, and pays',
+  async ({ name, type, options }) => {
+    const project = await newProject(name, type, 'pay.ts');
+    const compilerOptions = {
+      ...{
+        target: 'es2022',
+        lib: ['es2024', 'dom', 'dom.asynciterable'],
+        types: [],
+        strict: true,
+        skipLibCheck: false,
+      },
+      ...options,
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['pay.ts'] }));
+    await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project]);
+
+    const { demo } = platform;
+    const { merchant, siteId, apiKey } = platform.site(0, 0);
+    const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
+    const settings = {
+      gateway: { gatewayUrl: demo.gatewayUrl, merchantId: merchant.merchantId, siteId, apiKey },
+      merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
+      partner: { apiUrl: demo.apiUrl, ...demo.partner },
+      session: aSessionRequest('http://127.0.0.1:9/notify'),
+      ...{ invoiceReference, amount: AMOUNT, card: CARD },
+    };
+    const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
+    const done = JSON.parse(output) as Record<string, unknown>;
+    expect(done).toMatchObject({ page: '/pay', paid: 'success', paymentStatus: 'Success', card: true });
+  },
+);
+
+test('a page encrypts a card, and the payment is made with what it gives', async () => {
+  const project = await newProject('page', 'module', 'browser.ts');
+  const outfile = join(project, 'page.js');
+  // For a browser: it fails where anything needs Node.js.
+  await build({
+    entryPoints: [join(project, 'browser.ts')],
+    outfile,
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+  });
+  const server = await serveEmptyPage();
+  const browser = await startBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.addScriptTag({ path: outfile });
+    const headers = await logIn(platform);
+    const { body: publicJwk } = await callApi<{ kid: string }>(platform, 'GET', '/v1/cards/encryption-key', headers);
+    const reference = randomUUID();
+    const sessionId = `${platform.demo.partner.organisationId}.${reference}`;
+    const binding = { sessionId, try: 1, expiresAt: new Date(Date.now() + 600_000).toISOString() };
+    const encryptedCard = await page.evaluate(
+      (input) => (globalThis as unknown as { encryptCard: typeof encryptCard }).encryptCard(input),
+      { card: CARD, binding, publicJwk: publicJwk! },
+    );
+    const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
+    const paid = await callApi<{ status: string }>(platform, 'POST', '/v1/payments', headers, {
+      ...{ reference, invoiceReference, amount: AMOUNT, customer: { id: randomUUID() } },
+      paymentMethod: { card: { encryptedCard } },
+    });
+    expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
+  } finally {
+    await browser.close();
+    server.close();
+  }
+});
+
+test('svc-webhook listen brings what the platform tells a site to a receiver that only this machine reaches', async () => {
+  const project = await newProject('listener', 'module', 'browser.ts');
+  const { merchant, siteId, apiKey, webhookSecret } = platform.site(0, 0);
+  const endpoint = await MerchantEndpoint.start(webhookSecret, () => 204);
+  const env = {
+    ...platform.env(),
+    SVC_FORWARD_TO: endpoint.url,
+    SVC_WEBHOOK_SECRET: webhookSecret,
+    SVC_GATEWAY_URL: platform.demo.gatewayUrl,
+    SVC_MERCHANT_ID: String(merchant.merchantId),
+    SVC_SITE_ID: String(siteId),
+    SVC_API_KEY: apiKey,
+  };
+  const listener = spawn(process.execPath, [join(project, 'node_modules/.bin/svc-webhook'), 'listen'], { env });
+  let said = '';
+  listener.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  try {
+    await waitUntil('the listener', 20_000 * PATIENCE, () => Promise.resolve(said.includes('Ready')));
+    const request = aSessionRequest('http://127.0.0.1:9/notify');
+    const { redirectUrl } = await clientOf(platform).createSession(request);
+    await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+    await waitUntil('the notification', 20_000 * PATIENCE, () =>
+      Promise.resolve(endpoint.deliveries.some(({ payment }) => payment.merchantOrderId === request.merchantOrderId)),
+    );
+    expect(endpoint.forged).toEqual([]);
+  } finally {
+    listener.kill();
+    await once(listener, 'exit');
+    await endpoint.stop();
+  }
+});
+
+/** On loopback, where a browser has its cryptography as it has with https. */
+async function serveEmptyPage(): Promise<Server> {
+  const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}

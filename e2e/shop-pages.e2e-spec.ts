@@ -1,0 +1,73 @@
+/** The demo shop's own pages, for everyone: the shop, and an order before, after and without its payment. */
+import { PATIENCE } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import {
+  axeFindings,
+  complaintsOf,
+  fillCard,
+  isTooWide,
+  payButton,
+  screenshot,
+  seesHeading,
+  startBrowser,
+} from './browser.js';
+import type { Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+let platform: Platform;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 320, height: 640 } });
+  complaints = complaintsOf(context);
+  page = await context.newPage();
+  await page.goto(platform.demo.shopUrl);
+});
+afterEach(() => context.close());
+
+async function expectGood(name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([name, colorScheme, await axeFindings(page), await isTooWide(page)]).toEqual([name, colorScheme, [], false]);
+  }
+  await screenshot(page, `shop-${name}`);
+  expect(complaints).toEqual([]);
+}
+
+it('the shop', () => expectGood('window'));
+
+it('an order that was left unpaid says so, and awaits nothing', async () => {
+  await page.getByRole('button', { name: 'Check out' }).click();
+  await page.getByRole('link', { name: 'Back to store' }).click();
+  await page.getByText('You came back without paying.').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+  expect(await page.getByText('Awaiting payment').count()).toBe(0);
+  await expectGood('left');
+});
+
+it('an order that is paid meanwhile says so by itself, and the page is not loaded again for it', async () => {
+  await page.getByRole('button', { name: 'Check out' }).click();
+  await seesHeading(page, 'Pay by card');
+  const paying = await context.newPage();
+  await paying.goto(page.url());
+  await page.getByRole('link', { name: 'Back to store' }).click();
+  await page.getByText('You came back without paying.').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+  await page.goto(page.url().split('?')[0]!);
+  await page.getByText('Awaiting payment.').waitFor({ state: 'visible' });
+  await expectGood('awaiting');
+  await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  await fillCard(paying, '4242 4242 4242 4242');
+  await payButton(paying).click();
+  await seesHeading(paying, 'Payment successful');
+  await page.bringToFront();
+  await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+  expect(await page.evaluate(() => 'isSameDocument' in window)).toBe(true);
+  expect(await page.title()).toContain('is paid');
+  await expectGood('paid');
+});

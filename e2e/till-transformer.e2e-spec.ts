@@ -1,0 +1,149 @@
+/** A till beside the real platform: the guide's commands, and both dialects paid while the customer display looks on. */
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { complaintsOf, screenshot, startBrowser } from './browser.js';
+import { documentedBlocks } from './documented.js';
+import { callApi, logIn, type PartnerHeaders } from './partner.js';
+import { type Platform, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+let platform: Platform;
+let partner: PartnerHeaders;
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  partner = await logIn(platform);
+});
+
+it('does what the guide says with curl, word for word, again and again', async () => {
+  const [block] = documentedBlocks('till');
+  for (let times = 0; times < 2; times++) {
+    const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
+    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+    expect(output).toContain('<svg ');
+    const answers = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const done = { Result: 'OK', Message: '' };
+    expect(answers).toEqual([
+      done,
+      {
+        ...done,
+        InvoiceReference: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        Code: expect.stringContaining('/c/'),
+        QrSvgUrl: expect.stringContaining(platform.demo.transformerUrl),
+      },
+      expect.objectContaining({ PaidAmount: 8_950, PaymentStatus: 'Success', ReceiptStatus: 'Paid' }),
+      done,
+      done,
+      done,
+      expect.objectContaining({ PaidAmount: 8_950, MerchantAmount: 8_950, StatusId: '2' }),
+      done,
+    ]);
+  }
+});
+
+describe('a customer display', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  /** A till of its own, so that no other test is on its display. */
+  const till = `TILL-${randomInt(1e9)}`;
+
+  async function call(path: string, body: object): Promise<Record<string, string>> {
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    const answer = await fetch(`${transformerUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': transformerApiKey, 'x-till': till },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(20_000 * PATIENCE),
+    });
+    return (await answer.json()) as Record<string, string>;
+  }
+
+  async function pay(code: string, amount: number): Promise<void> {
+    const card = {
+      cardNumber: '4242424242424242',
+      cvv: '123',
+      holderName: 'Thandi Nkosi',
+      expiryMonth: 12,
+      expiryYear: 2035,
+    };
+    const { status } = await callApi(platform, 'POST', '/v1/payments', partner, {
+      reference: randomUUID(),
+      code: Buffer.from(code).toString('base64url'),
+      amount,
+      customer: { id: 'customer-1' },
+      paymentMethod: { card },
+    });
+    expect(status).toBe(201);
+  }
+
+  it('shows the basket of either dialect, and turns to paid within a second of the payment', async () => {
+    const { siteId } = platform.site(0, 1);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const complaints = complaintsOf(context);
+    const page = await context.newPage();
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    await page.goto(`${transformerUrl}/display/${siteId}?till=${till}#key=${transformerApiKey}`);
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+
+    /** Pays what the display shows; how long it took to say so, in milliseconds. */
+    const payShown = async (code: string, amount: number): Promise<number> => {
+      await page.getByRole('heading', { name: 'Scan to pay' }).waitFor();
+      const image = page.getByRole('img', { name: 'QR code to pay this basket' });
+      await waitUntil('the image', 5_000, () =>
+        image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth > 0),
+      );
+      await pay(code, amount);
+      const paidAt = performance.now();
+      await page.getByRole('heading', { name: 'Paid' }).waitFor();
+      return performance.now() - paidAt;
+    };
+
+    const line = {
+      id: 1,
+      itemName: 'Rooibos',
+      itemProductCode: 'RB',
+      itemPrice: 4_475,
+      itemQuantity: 2,
+      totalPrice: 8_950,
+    };
+    const base = `/v1/sites/${siteId}/invoice`;
+    expect(await call(`${base}/line`, line)).toMatchObject({ Result: 'OK' });
+    await page.getByRole('cell', { name: 'Rooibos' }).waitFor();
+    const total = await call(`${base}/total`, { amount: 8_950, reference: randomUUID() });
+    await screenshot(page, 'till-display');
+    const first = await payShown(total['Code']!, 8_950);
+    expect(await call(`${base}/reset`, {})).toEqual({ Result: 'OK', Message: '' });
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+
+    const order = randomUUID();
+    const Products = [{ ProductCode: 'AP', ProductName: 'Apples', ActualUnitPrice: 129, Quantity: 2.5 }];
+    expect(await call('/Basket', { MerchantOrderId: order, TotalToPay: 323, Products })).toEqual({
+      Result: 'OK',
+      Message: '',
+    });
+    await page.getByRole('heading', { name: 'Scan to pay' }).waitFor();
+    // `Basket` answers without its code: it is on the display, and the till's invoice at the platform.
+    const image = await fetch(new URL((await page.locator('#code').getAttribute('src'))!, transformerUrl));
+    expect(await image.text()).toContain('<svg ');
+    const [{ code } = { code: '' }] = await platform.sql<{ code: string }>(
+      'SELECT code FROM code_decoder.invoices WHERE external_reference = $1',
+      [order],
+    );
+    const second = await payShown(code, 323);
+    expect(await call('/BasketClosed', { MerchantOrderId: order, OrderStatus: 'Complete' })).toMatchObject({
+      Result: 'OK',
+    });
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+    expect(complaints).toEqual([]);
+    expect(Math.max(first, second)).toBeLessThan(1_000 * PATIENCE);
+    console.log(`display: paid after ${Math.round(first)} and ${Math.round(second)} ms`);
+    await context.close();
+  });
+});

@@ -1,0 +1,104 @@
+import { DIGESTS_MAX, LINES_MAX } from '@svc/contracts';
+import { newDataSource } from '@svc/persistence';
+import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import { BookReader, isoTime, numberOr0, timeOfUuid, uuidFrom } from './book-reader.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await newTestDatabase();
+  dataSource = await newDataSource({ url: database.url, applicationName: 'books' }).initialize();
+  await dataSource.query(
+    `CREATE TABLE rows (at timestamptz, mode text, merchant_id bigint, key text, amount bigint, open boolean, line jsonb)`,
+  );
+});
+beforeEach(() => dataSource.query(`TRUNCATE rows`));
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const RANGE = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
+const reader = () => new BookReader(dataSource, `SELECT * FROM rows WHERE at >= $1 AND at < $2`);
+const insert = (values: string): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO rows (mode, merchant_id, key, amount, open, line, at) SELECT v.*, '2026-03-01T10:00:00Z' FROM (${values}) AS v`,
+  );
+
+test('one row for each merchant and mode, in pages that go on behind the last one', async () => {
+  await insert(
+    `SELECT mode, n, 'k', 1, false, '{}'::jsonb FROM generate_series(1, ${DIGESTS_MAX / 2 + 1}) n, (VALUES ('live'), ('test')) m (mode)`,
+  );
+  const { digests } = await reader().digests(RANGE);
+  expect(digests).toHaveLength(DIGESTS_MAX);
+  const last = digests.at(-1)!;
+  expect(last).toMatchObject({ merchantId: DIGESTS_MAX / 2, mode: 'test' });
+  const next = await reader().digests(RANGE, { after: last });
+  expect(next.digests.map(({ merchantId, mode }) => [merchantId, mode])).toEqual([
+    [DIGESTS_MAX / 2 + 1, 'live'],
+    [DIGESTS_MAX / 2 + 1, 'test'],
+  ]);
+  expect((await reader().digests(RANGE, { merchantId: 7 })).digests.map(({ mode }) => mode)).toEqual(['live', 'test']);
+});
+
+test('rows that are not final count as open and are in neither count nor sum nor hash', async () => {
+  await insert(
+    `VALUES ('test', 1, 'a', 5, false, '{"x": 1}'::jsonb), ('test', 2, 'a', 5, false, '{"x": 1}'), ('test', 2, 'b', 7, true, NULL)`,
+  );
+  const [one, two] = (await reader().digests(RANGE)).digests;
+  expect([one, two]).toMatchObject([
+    { count: 1, amount: 5, open: 0 },
+    { count: 1, amount: 5, open: 1 },
+  ]);
+  expect(one!.hash).toBe(two!.hash);
+});
+
+test('equal rows that come twice, or under another key, have another hash', async () => {
+  await insert(`VALUES ('test', 1, 'a', 0, false, '{}'::jsonb), ('test', 2, 'a', 0, false, '{}'), ('test', 2, 'a', 0, false, '{}'),
+                       ('test', 3, 'a', 0, false, '{}'), ('test', 3, 'a', 0, false, '{}'), ('test', 3, 'a', 0, false, '{}'), ('test', 4, 'b', 0, false, '{}')`);
+  const hashes = (await reader().digests(RANGE)).digests.map(({ hash }) => hash);
+  expect(new Set(hashes).size).toBe(4);
+});
+
+test('rows of one key are numbered, and a page may end between them', async () => {
+  await insert(
+    `SELECT 'test', 1, 'k', 0, false, jsonb_build_object('n', n) FROM generate_series(1, ${LINES_MAX + 1}) n`,
+  );
+  const owner = { merchantId: 1, mode: 'test' } as const;
+  const { lines } = await reader().lines(RANGE, owner);
+  const rest = (await reader().lines(RANGE, owner, { after: lines.at(-1)!.key })).lines;
+  expect([lines.length, rest.length]).toEqual([LINES_MAX, 1]);
+  expect(new Set([...lines, ...rest].map(({ line }) => line!['n'])).size).toBe(LINES_MAX + 1);
+});
+
+test('a statement of the service itself is planned for look-ups again afterwards', async () => {
+  await reader().digests(RANGE);
+  const [setting] = await dataSource.query<{ enable_hashjoin: string }[]>(`SHOW enable_hashjoin`);
+  expect(setting!.enable_hashjoin).toBe('off');
+});
+
+test('the range of a time in ids has all ids of its time and no other', async () => {
+  const id = '019ca8d7-2d00-7000-8000-000000000000';
+  const [row] = await dataSource.query<[Record<string, unknown>]>(
+    `SELECT ${timeOfUuid('$1::uuid')} AS time, $1::uuid >= ${uuidFrom('$2')} AS "from", $1::uuid < ${uuidFrom('$3')} AS until,
+            ${uuidFrom(`'0001-01-01T00:00:00Z'`)}::text AS first, ${uuidFrom(`'9999-12-31T00:00:00Z'`)}::text AS last`,
+    [id, new Date(0x019ca8d72d00), new Date(0x019ca8d72d00 + 1)],
+  );
+  expect(row).toEqual({
+    ...{ time: new Date(0x019ca8d72d00), from: true, until: true },
+    ...{ first: '00000000-0000-0000-0000-000000000000', last: 'ffffffff-ffff-ffff-ffff-ffffffffffff' },
+  });
+});
+
+test('a time is written as it travels in JSON, and what is no number counts as 0', async () => {
+  const rows = await dataSource.query<Record<string, unknown>[]>(
+    `SELECT ${isoTime('time')} AS time, ${numberOr0('text')} AS number
+       FROM (VALUES ('2026-03-01T10:00:00.070Z'::timestamptz, '12'), (NULL, '1e9'), (NULL, NULL)) AS given (time, text)`,
+  );
+  expect(rows).toEqual([
+    { time: '2026-03-01T10:00:00.070Z', number: 12 },
+    { time: null, number: 0 },
+    { time: null, number: 0 },
+  ]);
+});

@@ -1,0 +1,30 @@
+import { verifyLegacySignature } from './legacy-signature.js';
+import { signTestWebhook } from './signed-webhook.js';
+import { verifyWebhook } from './verify-webhook.js';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+it('is accepted as a webhook of the platform is, by both signatures', () => {
+  const { headers, rawBody } = signTestWebhook({ secret, apiKey: 'svc_test_site_A' });
+  const payment = verifyWebhook({ headers, rawBody, secret });
+  expect(payment).toMatchObject({ amount: 12_345, paymentStatus: 'Success', status: 'Success' });
+  expect(verifyLegacySignature(payment, 'svc_test_site_A')).toBe(true);
+});
+
+it('says what the test wants it to say', () => {
+  const payment = {
+    merchantOrderId: 'A-7',
+    amount: 100,
+    paymentStatus: 'Failed',
+    userMessage: 'The card has expired.',
+  } as const;
+  const { headers, rawBody } = signTestWebhook({ secret, payment, id: 'again' });
+  expect(headers['webhook-id']).toBe('again');
+  expect(verifyWebhook({ headers, rawBody, secret })).toMatchObject(payment);
+});
+
+it('can be too old', () => {
+  const { headers, rawBody } = signTestWebhook({ secret, signedAt: new Date('2026-03-01T10:00:00Z') });
+  const now = new Date('2026-03-01T10:05:01Z');
+  expect(() => verifyWebhook({ headers, rawBody, secret, now })).toThrow('signed too long ago');
+});

@@ -1,0 +1,36 @@
+import { isDatabaseUnavailable } from '@svc/persistence/transaction';
+import { ConfigError } from './config-error.js';
+import { stopTelemetry } from './telemetry.js';
+
+/** Starts, then stops on SIGTERM or SIGINT. A start that fails is one clear line and a non-zero exit. */
+export async function runUntilStopped(start: () => Promise<() => Promise<void>>): Promise<void> {
+  try {
+    const stop = await start();
+    let stopping = false;
+    const onSignal = (): void => {
+      if (stopping) return;
+      stopping = true;
+      stop()
+        .then(stopTelemetry)
+        .then(
+          () => process.exit(0),
+          (error: unknown) => fail(error),
+        );
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Ends the process: one line for what was to be expected, everything for what was not. */
+export function fail(error: unknown): void {
+  const expected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
+  console.error(expected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
+  process.exit(1);
+}
+
+function isAddressInUse(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
+}

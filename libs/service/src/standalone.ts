@@ -1,0 +1,44 @@
+import { Controller, Get, Inject, Optional } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { ServiceLog } from './logging.js';
+import { type AppDefinition, type AppSurroundings, closeApp, createApp } from './nest-app.js';
+import { notReady, ReadinessCheck } from './readiness.js';
+
+/** `/health/live`: the process answers. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
+@Controller('health')
+export class StandaloneHealthController {
+  constructor(@Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck) {}
+
+  @Get('live')
+  live(): { status: string } {
+    return { status: 'ok' };
+  }
+
+  @Get('ready')
+  async ready(): Promise<{ status: string }> {
+    const missing = await this.check?.missing();
+    if (missing) throw notReady(missing);
+    return { status: 'ok' };
+  }
+}
+
+export interface StandaloneApp {
+  readonly app: NestFastifyApplication;
+  readonly log: ServiceLog;
+  /** Finishes the requests under way, then lets the app's providers end their work. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates an app that needs neither PostgreSQL nor a broker, ready to answer requests, not yet listening. It is for a program
+ * that runs outside the platform and stores its own data; everything of the platform is a service (`startService`).
+ */
+export async function startStandalone(
+  definition: AppDefinition,
+  surroundings: Omit<AppSurroundings, 'controllers'>,
+): Promise<StandaloneApp> {
+  const app = await createApp(definition, { ...surroundings, controllers: [StandaloneHealthController] });
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  return { app, log: surroundings.log, close: () => closeApp(app) };
+}

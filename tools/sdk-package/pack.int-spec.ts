@@ -1,0 +1,46 @@
+/** What is installed: the tarball that `./svc nx pack sdk` makes. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
+const staged = join(folder, 'sdk-package');
+let tarball: Buffer;
+beforeAll(() => {
+  const made = execFileSync(process.execPath, [join(import.meta.dirname, 'pack.ts'), folder], { encoding: 'utf8' });
+  tarball = readFileSync(made.trim());
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('its types are right for every way to import it', async () => {
+  const checked = await checkPackage(createPackageFromTarballData(tarball));
+  expect(checked).toMatchObject({ packageName: '@svc/sdk', problems: [] });
+  expect(Object.keys((checked as { entrypoints: object }).entrypoints)).toEqual(['.', './card', './package.json']);
+});
+
+test('publint finds nothing to say', async () => {
+  const { messages } = await publint({ pkgDir: staged, pack: 'npm', strict: true });
+  expect(messages).toEqual([]);
+});
+
+test('it holds what it needs and nothing else', () => {
+  const names = createPackageFromTarballData(tarball)
+    .listFiles()
+    .map((file) => file.replace('/node_modules/@svc/sdk/', ''));
+  expect(names.filter((file) => !/^dist\/(commonjs\/)?[a-z-]+\.(js|d\.ts)$/.test(file)).sort()).toEqual([
+    'README.md',
+    'bin/svc-webhook.js',
+    'dist/commonjs/package.json',
+    'package.json',
+    'webhooks.md',
+  ]);
+  expect(names.filter((file) => file.includes('spec'))).toEqual([]);
+});
+
+test('its documents link to nothing that is not in it', () => {
+  for (const file of ['README.md', 'webhooks.md'])
+    expect(readFileSync(join(staged, file), 'utf8')).not.toMatch(/\]\((\.\.|\/)/);
+});

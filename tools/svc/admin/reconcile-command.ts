@@ -1,0 +1,108 @@
+import { SvcError } from '../svc-error.ts';
+import { waitUntil } from '../wait-until.ts';
+import { type AdminCommand, Findings, wrongInput } from './command.ts';
+
+/** A day of some ten million payments takes about this long. */
+const DONE_WITHIN_SECONDS = 3_600;
+
+interface Difference {
+  readonly book: string;
+  readonly merchantId: number;
+  readonly mode: string;
+  readonly key: string;
+  readonly kind: 'missing' | 'unexpected' | 'differs';
+  readonly field: string | null;
+  readonly expected: unknown;
+  readonly found: unknown;
+}
+
+interface MerchantReport {
+  readonly merchantId: number;
+  readonly mode: string;
+  readonly books: Readonly<Record<string, number | 'outside'>>;
+}
+
+interface Run {
+  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  readonly day: string;
+  readonly watermark: string | null;
+  readonly failure: string | null;
+  readonly result: {
+    readonly merchants: readonly MerchantReport[];
+    readonly named: readonly Difference[];
+    readonly differences: number;
+  } | null;
+}
+
+/** All books of a day against each other. */
+export const reconcileCommand: AdminCommand = {
+  name: 'reconcile',
+  parameters: [],
+  options: { day: 'text', merchant: 'text' },
+  summary:
+    'compares payments, ledger, acquirer, notifications and read models of a day (today); exits with 1 where they differ',
+  run: async (api, { options: { day, merchant } }) => {
+    if (day !== undefined && !isPastOrPresentDay(String(day)))
+      throw wrongInput(`"${String(day)}" is no day that has begun (UTC): write it as 2026-11-22`);
+    if (merchant !== undefined && !/^[1-9]\d{0,15}$/.test(String(merchant)))
+      throw wrongInput(`"${String(merchant)}" is no merchantId`);
+    const request = {
+      ...(day === undefined ? {} : { day }),
+      ...(merchant === undefined ? {} : { merchantId: Number(merchant) }),
+    };
+    const { runId } = (await api.call('POST', '/reconciliations', request)) as { runId: string };
+    const run = await waitUntil(
+      async () => {
+        const current = (await api.call('GET', `/reconciliations/${runId}`)) as Run;
+        return current.state === 'done' || current.state === 'failed' ? current : undefined;
+      },
+      { withinSeconds: DONE_WITHIN_SECONDS, everyMilliseconds: 250 },
+    );
+    if (run === undefined)
+      throw new SvcError(`reconciliation ${runId} is not done`, {
+        hint: 'the log of payment-processor says when it is',
+      });
+    return answerOf(run);
+  },
+};
+
+function isPastOrPresentDay(text: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
+  // Of 31 February JavaScript makes 3 March.
+  return time <= Date.now() && new Date(time).toISOString().startsWith(text);
+}
+
+function answerOf({ day, watermark, failure, result }: Run): unknown {
+  if (result === null)
+    throw new SvcError(`the books of ${day} could not be compared: ${failure}`, {
+      hint: 'a service or the acquirer did not answer: ./svc status, then the same command again',
+    });
+  const table = result.merchants.map(rowOf);
+  console.error(`${day} until ${watermark}: what became final later is not compared`);
+  const [first] = result.named;
+  if (first === undefined) return table;
+  const more =
+    result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
+  return new Findings(
+    { table, json: result },
+    new SvcError(`${sentenceOf(first)}${more}`, { hint: 'docs/reconciliation.md says what to do about it' }),
+  );
+}
+
+/** A book that agrees is `=`, one that differs the number of rows. */
+function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
+  const cells = Object.entries(books).map(([name, state]): [string, unknown] => [
+    name === 'payments' ? 'payment rows' : name,
+    state === 0 ? '=' : state,
+  ]);
+  return { ...row, ...Object.fromEntries(cells) };
+}
+
+/** The row, the book, and what is wrong with it. */
+function sentenceOf({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
+  const row = `${key} of merchant ${merchantId} (${mode})`;
+  const other = book === 'payments' ? 'the other books' : 'the payments';
+  if (kind === 'missing') return `${book} has no ${row}, which ${other} have`;
+  if (kind === 'unexpected') return `${book} has ${row}, which ${other} do not have`;
+  return `${book} says ${field} ${JSON.stringify(found)} of ${row}, ${other} say ${JSON.stringify(expected)}`;
+}
