@@ -3,8 +3,8 @@
  *
  * Writes `dist/pay-assets/pay-<hash>.js`, each also compressed (`.br`, `.gz`), and `manifest.json`, which names them with their
  * integrity (SRI) and has the style itself, which is part of each page. The names change with the content, so the files may be
- * cached for ever. The manifest is written last, by renaming, so that every file that it names exists. Does nothing when no input has changed. Runs on Node.js 24 as it is, so only
- * types may be TypeScript here, also in the languages.
+ * cached for ever. The manifest is written last, by renaming, so that every file that it names exists. Does nothing when no input
+ * has changed. Runs on Node.js 24 as it is, so only types may be TypeScript here, also in the languages.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
