@@ -1,5 +1,5 @@
 // One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
-// `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test.ts starts.
+// `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test/test.ts starts.
 // `postgres-15`: those of them that tell the oldest supported PostgreSQL from the newest, once more on the oldest.
 // `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
 // `*.timed.*` say how long something takes: projects of their own, so that nothing else runs beside them.
@@ -63,7 +63,7 @@ export default {
       ...shared,
       displayName: 'postgres-15',
       testMatch: DEPENDS_ON_POSTGRES_VERSION.map((pattern) => `<rootDir>/${pattern}.int-spec.ts`),
-      setupFiles: ['<rootDir>/tools/svc/oldest-postgres.mjs'],
+      setupFiles: ['<rootDir>/tools/svc/postgres/oldest-postgres.mjs'],
     },
     {
       ...shared,

@@ -5,7 +5,8 @@ import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
 import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/rabbitmq-names.js';
 import { completed, makeSecrets } from '../docker/secrets.ts';
-import { brokerUserOf, definitionsOf, MESSAGING_SERVICES, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
+import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
+import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
 import { messagesInCode, messagesInContracts } from './checks/messages.ts';
 
 const code = messagesInCode();

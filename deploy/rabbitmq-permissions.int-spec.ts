@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   type EventEnvelope,
   type MessagingService,
+  MESSAGING_SERVICES,
   SERVICE_MESSAGES,
   type ServiceMessages,
   SessionCreatedV1,
@@ -12,9 +13,9 @@ import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
 import { PROBE, RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
-import { tryLogin } from '../tools/svc/amqp-login.ts';
-import { startBroker as startOrFind } from '../tools/svc/broker.ts';
-import { MESSAGING_SERVICES, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq-users.ts';
+import { tryLogin } from '../tools/svc/rabbitmq/amqp-login.ts';
+import { startBroker as startOrFind } from '../tools/svc/rabbitmq/broker.ts';
+import { definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
 
 const DEADLINE_MS = 60_000;
 const names = new RabbitMqNames();

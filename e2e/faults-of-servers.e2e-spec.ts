@@ -10,7 +10,7 @@ import { blockedConnections, rabbitmqctl } from './rabbitmqctl.js';
 /** Tried while the broker is away or takes nothing. */
 const MEANWHILE = 4;
 const BROKER_GONE_MS = 30_000;
-/** As tools/svc/rabbitmq.ts sets it. */
+/** As tools/svc/rabbitmq/rabbitmq.ts sets it. */
 const MEMORY = '512MB';
 
 describe('a fault', () => {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, type CreateSessionRequest, HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { createAdministrationApi } from '../tools/svc/administration-api.ts';
-import { seed } from '../tools/svc/seed.ts';
+import { createAdministrationApi } from '../tools/svc/demo/administration-api.ts';
+import { seed } from '../tools/svc/demo/seed.ts';
 import type { MerchantSite, Platform } from './platform.js';
 
 /** A merchant with one site that needs its key, which nothing else on a shared platform uses. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { ensurePhp } from '../tools/svc/php.ts';
+import { ensurePhp } from '../tools/svc/install/php.ts';
 import { clientOf } from './merchant.js';
 import { fillIn, press } from './payer.js';
 import { type Platform, ROOT, run } from './platform.js';

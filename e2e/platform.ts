@@ -11,10 +11,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { type Lock, takeLock } from '../tools/svc/lock.ts';
-import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes.ts';
-import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/seed.ts';
-import type { Mode } from '../tools/svc/services.ts';
+import { type Lock, takeLock } from '../tools/svc/base/lock.ts';
+import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes/processes.ts';
+import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/demo/seed.ts';
+import type { Mode } from '../tools/svc/platform/services.ts';
 
 export const ROOT = join(import.meta.dirname, '..');
 /** A folder for each platform. */

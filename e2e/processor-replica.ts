@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { environmentFor } from '../tools/svc/env-files.ts';
-import { programArguments } from '../tools/svc/programs.ts';
-import { findFreePort } from '../tools/svc/taken-ports.ts';
+import { environmentFor } from '../tools/svc/processes/env-files.ts';
+import { programArguments } from '../tools/svc/processes/programs.ts';
+import { findFreePort } from '../tools/svc/processes/taken-ports.ts';
 import { type Platform, ROOT } from './platform.js';
 
 type Variables = Record<string, string>;

@@ -1,7 +1,7 @@
 /** The administration tool of the platform's own RabbitMQ, which has a name server and a cookie of its own. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findRabbitMqBinaries } from '../tools/svc/rabbitmq-binaries.ts';
+import { findRabbitMqBinaries } from '../tools/svc/rabbitmq/rabbitmq-binaries.ts';
 import { type Platform, run } from './platform.js';
 
 /** Returns what it printed. */

@@ -8,7 +8,7 @@
  * ports (in production there is more than one of what stands in its place), and the acquirer is the bank.
  */
 import { waitUntil } from '@svc/testing';
-import { SERVICES } from '../tools/svc/settings.ts';
+import { SERVICES } from '../tools/svc/base/settings.ts';
 import { Books } from './books.js';
 import { MerchantEndpoint } from './merchant-endpoint.js';
 import { Platform } from './platform.js';

@@ -3,7 +3,7 @@
  * it is kept. Nothing here retries, not even the SDK: its client would hide what this is there to find.
  */
 import type { CreatedSession } from '@svc/sdk';
-import type { Service } from '../tools/svc/settings.ts';
+import type { Service } from '../tools/svc/base/settings.ts';
 import { aSessionRequest } from './merchant.js';
 import { fillInPage } from './payer.js';
 import type { Platform } from './platform.js';

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { readMemoryMegabytes } from '../tools/svc/process-identity.ts';
+import { readMemoryMegabytes } from '../tools/svc/base/process-identity.ts';
 import { ROOT } from './platform.js';
 
 /** The line between store and platform. */

@@ -6,7 +6,7 @@ import { platform, ROOT } from '../hosted-payment/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
 import { rounded, type Section } from '../report.ts';
-import type { Demo } from '../../tools/svc/seed.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { seedHistory } from './seed-history.ts';
 
 const PAYMENTS = 1_000_000;

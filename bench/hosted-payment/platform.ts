@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { Demo } from '../../tools/svc/seed.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import type { Groups } from '../measuring/cpu.ts';
 import type { RunningSystem, System } from './system.ts';
 

@@ -1,8 +1,8 @@
 /** A PostgreSQL for those we compare with, set up exactly as the platform's (tools/svc). */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { startPostgres } from '../../tools/svc/postgres.ts';
-import { findPostgres, stopPostgres } from '../../tools/svc/postgres-process.ts';
+import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
+import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-process.ts';
 import { ROOT } from '../hosted-payment/platform.ts';
 
 export interface Database {

@@ -9,7 +9,7 @@ import { platform, ROOT } from '../hosted-payment/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
 import { rounded, type Section } from '../report.ts';
-import type { Demo } from '../../tools/svc/seed.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { type SeededMerchant, seedRetrieval } from './seed-retrieval.ts';
 import { measureVisibility, VISIBLE_MS_MAX, type Visibility } from './visibility.ts';
 

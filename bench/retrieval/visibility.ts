@@ -6,7 +6,7 @@ import { Payers } from '../hosted-payment/payer.ts';
 import type { RunningSystem } from '../hosted-payment/system.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
-import type { Demo } from '../../tools/svc/seed.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 
 export const VISIBLE_MS_MAX = 1_000;
 const WARM_UP_WORKERS = 48;

@@ -5,8 +5,8 @@ import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';
 import { ServiceConfig } from '@svc/service';
 import { newMigratedDatabase, newTestDatabase, type TestDatabase } from '@svc/testing';
 import pg from 'pg';
-import { ownerRoleOf, roleOf, schemaOf } from '../../tools/svc/env-files.ts';
-import { SERVICES } from '../../tools/svc/settings.ts';
+import { ownerRoleOf, roleOf, schemaOf } from '../../tools/svc/processes/env-files.ts';
+import { SERVICES } from '../../tools/svc/base/settings.ts';
 
 const sql = readFileSync(join(import.meta.dirname, 'roles.sql'), 'utf8');
 const ROLES = SERVICES.flatMap((service) => [roleOf(service), ownerRoleOf(service)]);

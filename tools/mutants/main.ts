@@ -1,10 +1,10 @@
 /** The entry of `npm run mutants`; what it does says options.ts. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { prepare } from '../svc/prepare.ts';
-import { makeDataDir, readSettings } from '../svc/settings.ts';
-import { createSteps } from '../svc/steps.ts';
-import { SvcError, asSvcError } from '../svc/svc-error.ts';
+import { prepare } from '../svc/install/prepare.ts';
+import { makeDataDir, readSettings } from '../svc/base/settings.ts';
+import { createSteps } from '../svc/base/steps.ts';
+import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
 import { openBaselineCache } from './baseline-cache.ts';
 import { mutantsOf } from './catalogue.ts';
 import type { Mutant } from './catalogue.ts';

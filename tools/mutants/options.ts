@@ -1,4 +1,4 @@
-import { SvcError } from '../svc/svc-error.ts';
+import { SvcError } from '../svc/base/svc-error.ts';
 
 export interface Options {
   readonly paths: readonly string[];

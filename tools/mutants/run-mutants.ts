@@ -9,8 +9,8 @@ import type { Lane } from './lanes.ts';
 import type { LoadedStatement } from './plan.ts';
 import { isLastResort } from './selection.ts';
 import type { Lanes } from './servers.ts';
-import { SvcError } from '../svc/svc-error.ts';
-import { needsOf } from '../svc/test.ts';
+import { SvcError } from '../svc/base/svc-error.ts';
+import { needsOf } from '../svc/test/test.ts';
 
 export interface Progress {
   /** Said now and then; `done` of `all` are judged. */

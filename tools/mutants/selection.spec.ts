@@ -15,7 +15,7 @@ it.each([
   'apps/a/test/gateway.ts',
   'libs/messaging/src/contract/log-contract.ts',
   'libs/testing/src/manual-clock.ts',
-  'tools/svc/up.ts',
+  'tools/svc/platform/up.ts',
   'apps/a/src/x.css',
 ])('%s is not mutated', (file) => {
   expect(isProduction(file)).toBe(false);

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { SvcError } from '../svc/svc-error.ts';
+import { SvcError } from '../svc/base/svc-error.ts';
 
 /** Production code of an app or a lib: neither its tests nor what they share, nor migrations, nor a start-up file. */
 export function isProduction(file: string): boolean {

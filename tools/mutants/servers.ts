@@ -2,13 +2,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { environmentFor } from '../svc/env-files.ts';
-import { PATIENCE } from '../svc/patience.ts';
-import type { Settings } from '../svc/settings.ts';
-import { pathsOf } from '../svc/settings.ts';
-import type { Steps } from '../svc/steps.ts';
-import { createTestServers } from '../svc/test-servers.ts';
-import { needsOf } from '../svc/test.ts';
+import { environmentFor } from '../svc/processes/env-files.ts';
+import { PATIENCE } from '../svc/base/patience.ts';
+import type { Settings } from '../svc/base/settings.ts';
+import { pathsOf } from '../svc/base/settings.ts';
+import type { Steps } from '../svc/base/steps.ts';
+import { createTestServers } from '../svc/test/test-servers.ts';
+import { needsOf } from '../svc/test/test.ts';
 import { newLane } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 

@@ -1,5 +1,5 @@
 import { HELP, parseCommand } from './arguments.ts';
-import { SvcError } from './svc-error.ts';
+import { SvcError } from './base/svc-error.ts';
 
 describe('the command line', () => {
   it.each([

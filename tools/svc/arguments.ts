@@ -1,5 +1,5 @@
-import type { Mode } from './services.ts';
-import { SvcError } from './svc-error.ts';
+import type { Mode } from './platform/services.ts';
+import { SvcError } from './base/svc-error.ts';
 
 /** One call of ./svc, understood. */
 export type Command =

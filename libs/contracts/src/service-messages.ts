@@ -170,3 +170,6 @@ export const SERVICE_MESSAGES = {
 
 /** The services that have a RabbitMQ user. */
 export type MessagingService = keyof typeof SERVICE_MESSAGES;
+
+/** In the order of the table. */
+export const MESSAGING_SERVICES = Object.keys(SERVICE_MESSAGES) as MessagingService[];

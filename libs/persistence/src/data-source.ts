@@ -31,7 +31,7 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 /**
  * After so long the server ends a session whose transaction is open and does nothing. An open transaction that has written
  * keeps the relays of all services back. No network call belongs inside a transaction, so ours are idle for milliseconds. The
- * roles have the same limit, for sessions that are not made here (deploy/database/roles.sql, tools/svc/provision.ts).
+ * roles have the same limit, for sessions that are not made here (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 

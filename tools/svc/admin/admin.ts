@@ -1,7 +1,7 @@
 /** `./svc admin`: on-boards and administers through the administration API, nothing else. */
 import { parseArgs } from 'node:util';
-import type { Settings } from '../settings.ts';
-import { SvcError } from '../svc-error.ts';
+import type { Settings } from '../base/settings.ts';
+import { SvcError } from '../base/svc-error.ts';
 import { findAdministration } from './administration.ts';
 import { type AdminCommand, Findings, type Input, wrongInput } from './command.ts';
 import { ADMIN_COMMANDS } from './commands.ts';

@@ -1,9 +1,9 @@
-import { readJson } from '../files.ts';
-import type { Secrets } from '../secrets.ts';
-import { findServices } from '../services.ts';
-import { pathsOf, urlOf } from '../settings.ts';
-import type { Settings } from '../settings.ts';
-import { SvcError } from '../svc-error.ts';
+import { readJson } from '../base/files.ts';
+import type { Secrets } from '../base/secrets.ts';
+import { findServices } from '../platform/services.ts';
+import { pathsOf, urlOf } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
+import { SvcError } from '../base/svc-error.ts';
 
 /** The administration API of a platform, as the commands call it. */
 export interface Administration {

@@ -1,4 +1,4 @@
-import { SvcError } from '../svc-error.ts';
+import { SvcError } from '../base/svc-error.ts';
 import type { Administration } from './administration.ts';
 
 /** One subcommand of `./svc admin`: a row of the table in commands.ts. */

@@ -1,4 +1,4 @@
-import { SERVICES } from '../settings.ts';
+import { SERVICES } from '../base/settings.ts';
 import type { Administration } from './administration.ts';
 import { type AdminCommand, type Input, parameter, segment, wrongInput } from './command.ts';
 

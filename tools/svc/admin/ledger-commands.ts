@@ -1,4 +1,4 @@
-import { SvcError } from '../svc-error.ts';
+import { SvcError } from '../base/svc-error.ts';
 import type { Administration } from './administration.ts';
 import { type AdminCommand, segment, wrongInput } from './command.ts';
 

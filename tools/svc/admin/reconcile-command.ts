@@ -1,5 +1,5 @@
-import { SvcError } from '../svc-error.ts';
-import { waitUntil } from '../wait-until.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
 import { type AdminCommand, Findings, wrongInput } from './command.ts';
 
 /** A day of some ten million payments takes about this long. */

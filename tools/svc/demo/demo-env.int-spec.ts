@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoEnv } from './demo-env.ts';
+import type { Settings } from '../base/settings.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const settings = { dataDir, root: dataDir } as Settings;
+
+test('says what to do while there is no demo', () => {
+  expect(() => demoEnv(settings)).toThrow('there is no demo yet');
+});
+
+test('a shell gets every value as it is', () => {
+  const site = {
+    siteId: 5001,
+    siteReference: 'S',
+    apiKey: 'site-key',
+    webhookSecret: 'whsec_a+/=',
+    requireApiKey: true,
+  };
+  const demo = {
+    ...{
+      apiUrl: 'http://127.0.0.1:7300',
+      gatewayUrl: 'http://127.0.0.1:7301',
+      shopUrl: '',
+      adminUrl: '',
+      adminKey: 'admin',
+    },
+    ...{ transformerUrl: 'http://127.0.0.1:7305', transformerApiKey: 'k' },
+    merchants: [{ merchantId: 1001, name: 'M', apiKey: 'merchant-key', sites: [site, { ...site, siteId: 5002 }] }],
+    partner: { organisationId: 'o', name: 'P', apiKey: 'partner-key', apiToken: 'token' },
+    customers: [{ email: 'a@b.example', password: `it's $HOME \`id\` "x"` }],
+  };
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(join(dataDir, 'demo.json'), JSON.stringify(demo));
+  const script = `${demoEnv(settings)}printf '%s\\n' "$CUSTOMER_PASSWORD" "$WEBHOOK_SECRET" "$MERCHANT_ID" "$KEYLESS_SITE_ID" "\${ADMIN_KEY:-none}"`;
+  const output = execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { HOME: '/home' } });
+  expect(output.split('\n')).toEqual([`it's $HOME \`id\` "x"`, 'whsec_a+/=', '1001', '5002', 'none', '']);
+});

@@ -1,0 +1,32 @@
+import { findOnPath, isExecutable } from './find-on-path.ts';
+import { lastLines } from '../base/files.ts';
+import { runProgram } from '../base/run-program.ts';
+import { SvcError } from '../base/svc-error.ts';
+
+/** Whether packages can be installed here without asking anybody: Debian or Ubuntu, as root. */
+export function canInstallPackages(): boolean {
+  return findAptGet() !== undefined && process.getuid?.() === 0;
+}
+
+/**
+ * Installs Debian packages, its output kept in a log. A service among them that could not be started by its own
+ * script fails apt-get although the programs are there: the caller, who looks for the program, decides with `isThere`.
+ */
+export async function installPackages(
+  packages: readonly string[],
+  options: { root: string; logFile: string; hint: string; isThere: () => boolean },
+): Promise<void> {
+  const aptGet = findAptGet();
+  if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
+    const { code } = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
+    if (code === 0 || (args[0] === 'install' && options.isThere())) continue;
+    for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
+    throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });
+  }
+}
+
+function findAptGet(): string | undefined {
+  return findOnPath(['apt-get'], process.env['PATH'] ?? '', isExecutable);
+}

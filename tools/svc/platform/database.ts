@@ -1,0 +1,81 @@
+/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
+import { startBroker } from '../rabbitmq/broker.ts';
+import { ownerVariablesOf, writeEnvFiles, variablesOf } from '../processes/env-files.ts';
+import type { OverRabbitMq } from '../processes/env-files.ts';
+import { findPostgres } from '../postgres/postgres-process.ts';
+import { startPostgres } from '../postgres/postgres.ts';
+import type { StartedPostgres } from '../postgres/postgres.ts';
+import { isMigrated, migrationsDigest, noteMigrated } from '../postgres/migrations-state.ts';
+import { DATABASE, provision } from '../postgres/provision.ts';
+import { loadSecrets } from '../base/secrets.ts';
+import type { Secrets } from '../base/secrets.ts';
+import { migrate } from './services.ts';
+import type { Mode } from './services.ts';
+import { pathsOf, SERVICES } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
+import type { Steps } from '../base/steps.ts';
+import { join } from 'node:path';
+
+/** The RabbitMQ that the services speak over, the caller's or our own, with a user for each of them. */
+export async function startOwnOrGivenBroker(
+  settings: Settings,
+  secrets: Secrets,
+  steps: Steps,
+  mode: Mode,
+): Promise<void> {
+  const paths = pathsOf(settings);
+  let amqpUrls: OverRabbitMq['amqpUrls'] = {};
+  await steps.run('RabbitMQ', async () => {
+    const broker = await startBroker({
+      root: settings.root,
+      directory: paths.rabbitMq,
+      port: settings.ports.rabbitMq,
+      password: secrets.rabbitMqPassword,
+      logFile: paths.rabbitMqLog,
+      aptLog: paths.aptLog,
+      givenUrl: settings.givenAmqpUrl,
+      givenManagementUrl: settings.givenManagementUrl,
+      passwords: secrets.brokerPasswords,
+    });
+    amqpUrls = broker.urls;
+    return broker.description;
+  });
+  writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
+}
+
+/** `onStarted` is called as soon as a server runs that did not run before: whoever fails later stops it again. */
+export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {
+  const paths = pathsOf(settings);
+  const secrets = loadSecrets(paths.secrets);
+  writeEnvFiles(settings, secrets);
+  let server: StartedPostgres | undefined;
+  await steps.run('PostgreSQL', async () => {
+    if (findPostgres(paths.postgres) === undefined) onStarted();
+    server = await startPostgres({
+      root: settings.root,
+      directory: paths.postgres,
+      port: settings.ports.postgres,
+      password: secrets.postgresPassword,
+      logFile: paths.postgresLog,
+      durable: true,
+    });
+    return server.description;
+  });
+  const url = server?.superuserUrl;
+  if (url === undefined) throw new Error('PostgreSQL was started without an address');
+  await steps.run('database', () => provision(url, secrets));
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, url.replace(/\/postgres$/, `/${DATABASE}`)));
+  return secrets;
+}
+
+async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
+  const digest = migrationsDigest(settings.root);
+  const owners = ownerVariablesOf(settings, secrets);
+  const databases = { superuserUrl, ownerUrls: SERVICES.map((service) => owners[service]['SVC_DATABASE_URL']!) };
+  if (await isMigrated(databases, digest)) return 'schemas are up to date';
+  const { log, ownerEnv } = pathsOf(settings);
+  const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
+  const done = await migrate(settings, variables, join(log, 'migrations.log'));
+  await noteMigrated(databases, digest);
+  return done;
+}

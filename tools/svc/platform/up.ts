@@ -1,0 +1,261 @@
+import { statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { createAdministrationApi } from '../demo/administration-api.ts';
+import { addresses, forPhones, nextSteps } from './announcement.ts';
+import { variablesOf } from '../processes/env-files.ts';
+import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
+import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
+import { takeLock } from '../base/lock.ts';
+import { formatLogLine } from '../processes/log-lines.ts';
+import { followLog } from '../processes/logs.ts';
+import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
+import { PATIENCE } from '../base/patience.ts';
+import { prepare } from '../install/prepare.ts';
+import { SUPERVISED } from '../processes/processes.ts';
+import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { stopPrograms } from '../base/run-program.ts';
+import { DEMO_MERCHANTS, seed } from '../demo/seed.ts';
+import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
+import type { Demo, DemoMerchant } from '../demo/seed.ts';
+import { loadSecrets } from '../base/secrets.ts';
+import { findServices, isHealthy, startServices, stopServices } from './services.ts';
+import type { Mode, RunningServices } from './services.ts';
+import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
+import { createSteps } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { requireFreePorts } from '../processes/taken-ports.ts';
+import {
+  findTransformer,
+  newTransformerKey,
+  startTransformer,
+  stopTransformer,
+  transformerUrlOf,
+} from './transformer.ts';
+import { waitUntil } from '../base/wait-until.ts';
+
+export interface UpOptions {
+  readonly detach: boolean;
+  readonly mode: Mode;
+  /** To be served on the network too: under this address of the machine; true: under the first there is. */
+  readonly lan?: string | true;
+}
+
+/** Brings the platform up. Returns the exit code. */
+export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
+  const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
+  const paths = pathsOf(settings);
+  const lock = takeLock(paths.lock);
+  if (!('release' in lock)) {
+    throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
+      hint: 'wait for it, or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
+    });
+  }
+  try {
+    const running = findServices(settings);
+    if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherWay(running);
+    if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
+      await startBrokerAgain(settings, running);
+      const demo = readJson(paths.demo) as Partial<Demo> | undefined;
+      if (findTransformer(settings) === undefined && demo?.transformerApiKey !== undefined)
+        await startTransformer({ ...settings, ports: running.ports }, demo as Demo);
+      const state = (await isHealthy(running.ports))
+        ? 'already running'
+        : 'already running, but not healthy: see ./svc status';
+      console.log(`Svc Payments is ${state}\n${addresses(running.ports, running.lan)}`);
+      await tellPhones({ ...settings, ports: running.ports });
+      return 0;
+    }
+    await stopTransformer(settings);
+    await stopServices(settings); // left over, without their database
+    await orUndo((undo) => start(settings, mode, undo));
+  } finally {
+    lock.release();
+  }
+  console.log(`\nSvc Payments is running\n${addresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
+  await tellPhones(settings);
+  return detach ? 0 : stayInForeground(settings);
+}
+
+const HOW: Readonly<Record<Mode, string>> = {
+  embedded: 'with all services in one process',
+  rabbitmq: 'with all services in one process, over RabbitMQ',
+  distributed: 'distributed, with a process for each service',
+};
+
+/** Where nothing else is asked for, the one under which it runs already; a machine may have several. */
+function lanAddress(settings: Settings, wanted: string | true): string {
+  const running = findServices(settings)?.lan;
+  if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
+  return chooseLanAddress(networkInterfaces(), wanted);
+}
+
+async function tellPhones(settings: Settings): Promise<void> {
+  if (settings.lan === undefined) return;
+  console.log(await forPhones(settings, settings.lan, process.stdout.isTTY));
+}
+
+/** One data folder is one platform: two of them would relay the same event logs. */
+function otherWay({ mode, lan }: RunningServices): SvcError {
+  const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
+  return new SvcError(`this copy already runs ${HOW[mode]}, ${where}`, {
+    hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
+  });
+}
+
+/** The services wait for a broker that is gone and connect again, so only it is started. */
+async function startBrokerAgain(settings: Settings, running: RunningServices): Promise<void> {
+  const paths = pathsOf(settings);
+  if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
+  const { startOwnOrGivenBroker } = await import('./database.ts');
+  await startOwnOrGivenBroker(
+    { ...settings, givenAmqpUrl: undefined },
+    loadSecrets(paths.secrets),
+    createSteps(),
+    running.mode,
+  );
+  await waitUntil(async () => ((await isHealthy(running.ports)) ? true : undefined), { withinSeconds: 30 });
+}
+
+type Undo = Array<() => Promise<unknown>>;
+
+async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
+  const paths = pathsOf(settings);
+  const { api, gateway, shop, admin, acquirer, transformer, postgres, rabbitMq, alone } = settings.ports;
+  const isDistributed = mode === 'distributed';
+  const hasBroker = mode !== 'embedded';
+  const ownsBroker = hasBroker && settings.givenAmqpUrl === undefined;
+  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === rabbitMq;
+  const hasOwnServer = findPostgres(paths.postgres)?.port === postgres;
+  await requireFreePorts({
+    'the API': api,
+    'the gateway': gateway,
+    'the shop': shop,
+    administration: admin,
+    'the simulated acquirer': acquirer,
+    "the till's transformer": transformer,
+    ...(hasOwnServer ? {} : { PostgreSQL: postgres }),
+    ...(isDistributed ? alone : {}),
+    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: rabbitMq } : {}),
+  });
+  if (settings.lan !== undefined)
+    await requireFreePorts(
+      {
+        'the API': api,
+        'the gateway': gateway,
+        'the shop': shop,
+        'the bank': acquirer,
+        "the till's transformer": transformer,
+      },
+      settings.lan,
+    );
+
+  const steps = createSteps();
+  await prepare(settings, steps, { build: true });
+  if (settings.lan !== undefined) await makeCertificate(settings, settings.lan, steps);
+  // Needs a package (pg), which the step before has brought; so it is loaded only now.
+  const { startDatabase, startOwnOrGivenBroker } = await import('./database.ts');
+  const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
+  if (hasBroker) {
+    if (ownsBroker && !hasOwnBroker) undo.push(() => stopRabbitMq(paths.rabbitMq));
+    await startOwnOrGivenBroker(settings, secrets, steps, mode);
+  }
+  await steps.run('services', async () => {
+    undo.push(() => stopServices(settings));
+    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
+    const { pid } = await startServices(settings, variables, { startedAt: new Date(), mode, ownsBroker });
+    return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
+  });
+  await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
+  undo.push(() => stopTransformer(settings));
+  await steps.run('till', () => startTransformer(settings, readJson(paths.demo) as Demo));
+}
+
+async function makeCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
+  const { keepCertificate } = await import('../lan/certificate.ts');
+  await steps.run('certificate', async () => {
+    const { madeBecause, validUntil } = await keepCertificate(pathsOf(settings).tls, lan, new Date());
+    const until = `for ${lan}, until ${validUntil.toISOString().slice(0, 10)}`;
+    return madeBecause === undefined ? `kept ${until}` : `made ${until}: ${madeBecause}`;
+  });
+}
+
+/** A start that fails, or is interrupted, leaves nothing running that did not run before. */
+async function orUndo(work: (undo: Undo) => Promise<void>): Promise<void> {
+  const undo: Undo = [];
+  const interruption = waitForSignal();
+  try {
+    const signal = await Promise.race([work(undo), interruption.signal]);
+    if (signal !== undefined)
+      throw new SvcError(`interrupted (${signal}); stopping what was started`, { exitCode: 130 });
+  } catch (error) {
+    stopPrograms();
+    for (const step of undo.reverse()) await step().catch((failure: unknown) => console.error(String(failure)));
+    throw error;
+  } finally {
+    interruption.release();
+  }
+}
+
+async function writeDemo(settings: Settings, adminKey: string): Promise<string> {
+  const { demo: file, tls } = pathsOf(settings);
+  const { lan } = settings;
+  const { api, gateway, shop, admin } = settings.ports;
+  const known = readJson(file) as Partial<Demo> | undefined;
+  const administration = createAdministrationApi(urlOf(admin), adminKey);
+  const merchants: DemoMerchant[] = await seed(
+    administration,
+    DEMO_MERCHANTS,
+    Array.isArray(known?.merchants) ? known.merchants : [],
+  );
+  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
+  const demo: Demo = {
+    apiUrl: publicUrlOf(lan, api),
+    gatewayUrl: publicUrlOf(lan, gateway),
+    shopUrl: publicUrlOf(lan, shop),
+    adminUrl: urlOf(admin),
+    transformerUrl: transformerUrlOf(lan, settings.ports),
+    transformerApiKey: known?.transformerApiKey ?? newTransformerKey(),
+    ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
+    adminKey,
+    merchants,
+    partner,
+    customers,
+  };
+  writeAtomically(file, `${JSON.stringify(demo, null, 2)}\n`, OWNER_ONLY);
+  return `${merchants.length} merchants, a partner with ${customers.length} customers, keys in demo.json`;
+}
+
+async function stayInForeground(settings: Settings): Promise<number> {
+  const log = pathsOf(settings).servicesLog;
+  const done = new AbortController();
+  const interruption = waitForSignal();
+  console.log('Logs follow; Ctrl-C stops everything.\n');
+  const following = followLog(log, statSync(log).size, (line) => console.log(formatLogLine(line)), done.signal);
+  const ended = waitUntil(() => (findServices(settings) === undefined || done.signal.aborted ? true : undefined), {
+    withinSeconds: Number.POSITIVE_INFINITY,
+    everyMilliseconds: 500,
+  });
+  const signal = await Promise.race([interruption.signal, ended.then(() => undefined)]);
+  console.log(signal === undefined ? '\nThe services have ended' : '\nStopping');
+  done.abort();
+  await following;
+  const till = await stopTransformer(settings);
+  const services = await stopServices(settings);
+  const { rabbitMq } = pathsOf(settings);
+  if (findRabbitMq(rabbitMq) !== undefined) console.log(`  RabbitMQ   ${await stopRabbitMq(rabbitMq)}`);
+  console.log(
+    `  till       ${till}\n  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`,
+  );
+  interruption.release();
+  return signal === undefined && services === 'were not running' ? 1 : 0;
+}
+
+function waitForSignal(): { signal: Promise<NodeJS.Signals>; release: () => void } {
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  let listener: (signal: NodeJS.Signals) => void = () => undefined;
+  const signal = new Promise<NodeJS.Signals>((resolve) => (listener = resolve));
+  for (const name of signals) process.on(name, listener);
+  return { signal, release: () => signals.forEach((name) => process.off(name, listener)) };
+}

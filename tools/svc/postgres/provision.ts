@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { schemaOf } from '../processes/env-files.ts';
+import type { Secrets } from '../base/secrets.ts';
+import { SERVICES } from '../base/settings.ts';
+import { SvcError } from '../base/svc-error.ts';
+
+export const DATABASE = 'svc';
+
+/** As a platform team runs it on a server of its own. */
+const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
+
+/**
+ * The database, and for each service a schema with its two roles. Every statement may be repeated: it runs at each start, so a
+ * service that is new, a password that was made anew, or data of a release before the owners needs nothing else.
+ */
+export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
+  await withClient(superuserUrl, async (server) => {
+    const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (rowCount === 0) await server.query(`CREATE DATABASE ${DATABASE}`);
+    await server.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
+  });
+  await withClient(superuserUrl.replace(/\/postgres$/, `/${DATABASE}`), async (database) => {
+    const passwords = SERVICES.flatMap((service) => [
+      [`svc.${schemaOf(service)}_password`, secrets.rolePasswords[service]],
+      [`svc.${schemaOf(service)}_owner_password`, secrets.ownerPasswords[service]],
+    ]);
+    await database.query(
+      'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)',
+      [passwords.map(([name]) => name), passwords.map(([, value]) => value)],
+    );
+    await database.query(readFileSync(ROLES, 'utf8'));
+  });
+  return `database ${DATABASE}, a schema and two roles for each service`;
+}
+
+/** Throws an SvcError that says why it could not be done. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, statement_timeout: 30_000 });
+  client.on('error', () => undefined); // A lost connection fails the query that runs; without a listener it ends the process.
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    throw new SvcError(`the database could not be set up: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

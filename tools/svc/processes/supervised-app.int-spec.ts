@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatEnvFile } from './env-files.ts';
+import { isRunning } from './processes.ts';
+import { SupervisedApp } from './supervised-app.ts';
+import { findFreePort } from './taken-ports.ts';
+import { waitUntil } from '../base/wait-until.ts';
+
+/** As small as an app can be: says when it is ready, and ends when it is told to. */
+const PROGRAM = `
+require('node:http').createServer((request, response) => {
+  response.end(JSON.stringify({ given: Object.keys(process.env).filter((name) => name.startsWith('SVC_')) }));
+}).listen(process.env.SVC_PORT, '127.0.0.1');
+process.on('SIGTERM', () => process.exit(0));
+`;
+
+describe('a supervised app', () => {
+  let root: string;
+  let app: SupervisedApp;
+  let port: number;
+  let lines: string[];
+  let changes: number;
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'svc-supervised-'));
+    const program = join(root, 'main.cjs');
+    writeFileSync(program, PROGRAM);
+    port = await findFreePort();
+    const envFile = join(root, 'identity.env');
+    writeFileSync(envFile, formatEnvFile({ SVC_PORT: String(port) }));
+    lines = [];
+    changes = 0;
+    const log = (_level: string, message: string) => lines.push(message);
+    app = new SupervisedApp({
+      app: 'identity',
+      root,
+      program: [program],
+      envFile,
+      port,
+      log,
+      onChange: () => changes++,
+    });
+    app.start();
+    expect(await app.becomesReady()).toBe(true);
+  });
+
+  afterEach(async () => {
+    await app.stop();
+    rmSync(root, { recursive: true });
+  });
+
+  it('is given its own variables and nothing that was meant for ./svc', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await answer.json()).toEqual({ given: ['SVC_PORT'] });
+  });
+
+  it('is started again when it is killed, and says so', async () => {
+    const first = app.running;
+    process.kill(first?.pid ?? 0, 'SIGKILL');
+    const second = await waitUntil(() => (app.running?.restarts === 1 ? app.running : undefined), {
+      withinSeconds: 10,
+    });
+    expect(second?.pid).not.toBe(first?.pid);
+    expect(await app.becomesReady()).toBe(true);
+    expect(lines).toEqual(['process ended by itself; starting it again']);
+    expect(changes).toBe(3); // started, ended, started
+  });
+
+  it('is ready again after a restart on purpose, which nobody reports as a failure', async () => {
+    const first = app.running;
+    expect(await app.restart()).toBe(true);
+    expect(app.running?.restarts).toBe(1);
+    expect(isRunning(first)).toBe(false);
+    expect(lines).toEqual([]);
+  });
+
+  it('stays down once it was stopped', async () => {
+    const first = app.running;
+    await app.stop();
+    expect(isRunning(first)).toBe(false);
+    expect(app.running).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+});

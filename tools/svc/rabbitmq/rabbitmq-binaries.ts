@@ -1,0 +1,25 @@
+import { delimiter, join } from 'node:path';
+import { findOnPath, isExecutable } from '../install/find-on-path.ts';
+
+export interface RabbitMqBinaries {
+  readonly server: string;
+  /** Erlang's name server: RabbitMQ does not start without one. */
+  readonly epmd: string;
+}
+
+/**
+ * Debian and Red Hat keep the server itself here. What they put on the PATH under the same name is a wrapper that
+ * changes to the packaged broker's user and directories.
+ */
+const PACKAGED = '/usr/lib/rabbitmq/bin';
+
+/** The RabbitMQ that this machine has; undefined when there is none. */
+export function findRabbitMqBinaries(
+  path = process.env['PATH'] ?? '',
+  isProgram: (file: string) => boolean = isExecutable,
+): RabbitMqBinaries | undefined {
+  const packaged = join(PACKAGED, 'rabbitmq-server');
+  const server = isProgram(packaged) ? packaged : findOnPath(['rabbitmq-server'], path, isProgram);
+  const epmd = findOnPath(['epmd'], [path, '/usr/bin', '/usr/local/bin'].join(delimiter), isProgram);
+  return server === undefined || epmd === undefined ? undefined : { server, epmd };
+}

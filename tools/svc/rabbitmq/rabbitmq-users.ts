@@ -1,0 +1,86 @@
+/**
+ * RabbitMQ's definitions: a user for each service that may do what `libs/contracts/src/service-messages.ts` says and
+ * nothing else, and what no service may make or delete itself. Importing them again changes passwords and permissions.
+ */
+import { MESSAGING_SERVICES, SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
+import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
+import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../libs/messaging/src/rabbitmq-names.ts';
+
+export interface BrokerUsers {
+  readonly vhost: string;
+  /** Without passwords there are no users in it: somebody else makes them. */
+  readonly passwords?: Readonly<Record<MessagingService, string>>;
+  /** Needed where the broker begins with these definitions: it then makes no user of its own. */
+  readonly administrator?: { readonly name: string; readonly password: string };
+}
+
+/** A user belongs to the whole server, so another virtual host has others. */
+export function brokerUserOf(service: MessagingService, vhost: string): string {
+  return vhost === '/' ? `svc-${service}` : `svc-${service}@${vhost}`;
+}
+
+/** What RabbitMQ imports: with `load_definitions`, `rabbitmqctl import_definitions` or `POST /api/definitions`. */
+export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers): object {
+  const names = new RabbitMqNames();
+  const permissions = MESSAGING_SERVICES.map((service) => ({
+    user: brokerUserOf(service, vhost),
+    ...permissionsOf(names, service, SERVICE_MESSAGES[service]),
+  }));
+  const deadLetters = MESSAGING_SERVICES.filter((service) => SERVICE_MESSAGES[service].consumes.length > 0);
+  return {
+    vhosts: [{ name: vhost }],
+    ...(passwords === undefined ? {} : { users: usersOf(passwords, vhost, administrator) }),
+    permissions: [
+      ...(administrator === undefined
+        ? []
+        : [{ user: administrator.name, vhost, configure: '.*', write: '.*', read: '.*' }]),
+      ...permissions.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
+    ],
+    topic_permissions: permissions.flatMap(({ user, topics }) => topics.map((topic) => ({ user, vhost, ...topic }))),
+    exchanges: [...names.exchanges].map(([name, type]) => {
+      return { name, vhost, type, durable: true, auto_delete: false, internal: false, arguments: {} };
+    }),
+    queues: deadLetters.map((service) => {
+      const name = names.deadLetterQueue(service);
+      return { name, vhost, durable: true, auto_delete: false, arguments: DEAD_LETTERS_ARGUMENTS };
+    }),
+    bindings: deadLetters.map((service) => ({
+      source: names.deadLetters,
+      vhost,
+      destination: names.deadLetterQueue(service),
+      destination_type: 'queue',
+      routing_key: service,
+      arguments: {},
+    })),
+  };
+}
+
+/** The address with the user of each service, where the same address is given for another user. */
+export function urlsOfServices(
+  url: string,
+  passwords: Readonly<Record<MessagingService, string>>,
+): Record<MessagingService, string> {
+  const urls = MESSAGING_SERVICES.map((service) => {
+    const own = new URL(url);
+    own.username = encodeURIComponent(brokerUserOf(service, vhostOf(url)));
+    own.password = encodeURIComponent(passwords[service]);
+    return [service, own.href] as const;
+  });
+  return Object.fromEntries(urls) as Record<MessagingService, string>;
+}
+
+export function vhostOf(url: string): string {
+  const path = new URL(url).pathname;
+  return path === '' || path === '/' ? '/' : decodeURIComponent(path.slice(1));
+}
+
+function usersOf(
+  passwords: NonNullable<BrokerUsers['passwords']>,
+  vhost: string,
+  administrator: BrokerUsers['administrator'],
+): object[] {
+  const services = MESSAGING_SERVICES.map((service) => {
+    return { name: brokerUserOf(service, vhost), password: passwords[service], tags: [] };
+  });
+  return administrator === undefined ? services : [{ ...administrator, tags: ['administrator'] }, ...services];
+}

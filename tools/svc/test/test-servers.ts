@@ -1,0 +1,97 @@
+/** The servers that tests run on, each with data of its own below the test folder; all of them go when the tests end. */
+import { join } from 'node:path';
+import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
+import { stopPostgres } from '../postgres/postgres-process.ts';
+import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
+import { stopPrograms } from '../base/run-program.ts';
+import { loadSecrets } from '../base/secrets.ts';
+import { pathsOf } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
+import { findFreePort } from '../processes/taken-ports.ts';
+
+export interface TestServers {
+  /**
+   * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
+   * relay on its server. Returns their addresses, separated by spaces, and a description.
+   */
+  startPostgres(count: number, binaries?: PostgresBinaries): Promise<{ urls: string; description: string }>;
+  /** Empty at each start. Returns the address for SVC_TEST_AMQP_URL and a description. */
+  startRabbitMq(): Promise<{ url: string; description: string }>;
+  stop(): Promise<void>;
+}
+
+/** Ctrl-C must not leave a server behind either. */
+export function createTestServers(settings: Settings): TestServers {
+  const folder = join(settings.dataDir, 'test');
+  const { log } = pathsOf(settings);
+  const stops = new Map<string, () => Promise<unknown>>();
+  const stop = async () => {
+    const works = [...stops.values()];
+    stops.clear();
+    await Promise.all(works.map((work) => work()));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      stopPrograms();
+      void stop().finally(() => process.exit(130));
+    });
+  }
+  const secrets = () => loadSecrets(join(folder, 'secrets.json'));
+
+  return {
+    stop,
+    async startPostgres(count, binaries) {
+      const { startPostgres } = await import('../postgres/postgres.ts');
+      const ports = new Set<number>();
+      while (ports.size < count) ports.add(await findFreePort());
+      const starts = [...ports].map(async (port, index) => {
+        const name = `postgres${binaries === undefined ? '' : `-${binaries.major}`}-worker-${index + 1}`;
+        const directory = join(folder, name);
+        stops.set(name, () => stopPostgres(directory));
+        const { superuserUrl } = await startPostgres({
+          root: settings.root,
+          ...(binaries === undefined ? {} : { binaries }),
+          directory,
+          port,
+          password: secrets().postgresPassword,
+          logFile: join(log, `${name}-test.log`),
+          durable: false,
+        });
+        await dropLeftovers(superuserUrl);
+        return superuserUrl;
+      });
+      return { urls: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
+    },
+    async startRabbitMq() {
+      const { startBroker } = await import('../rabbitmq/broker.ts');
+      const directory = join(folder, 'rabbitmq');
+      stops.set('rabbitmq', () => stopRabbitMq(directory));
+      await removeRabbitMq(directory);
+      return startBroker({
+        root: settings.root,
+        directory,
+        port: await findFreePort(),
+        password: secrets().rabbitMqPassword,
+        logFile: join(log, 'rabbitmq-test.log'),
+        aptLog: join(log, 'apt.log'),
+        givenUrl: undefined,
+      });
+    },
+  };
+}
+
+/** Databases of a run that was interrupted. Templates stay: their names tell the migrations that they were made by. */
+async function dropLeftovers(superuserUrl: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      `SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%'`,
+    );
+    for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}

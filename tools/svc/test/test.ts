@@ -1,0 +1,255 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { buildPage } from '../install/build.ts';
+import { ensureChromium } from '../install/chromium.ts';
+import { environmentFor } from '../processes/env-files.ts';
+import { takeLock } from '../base/lock.ts';
+import { PATIENCE } from '../base/patience.ts';
+import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
+import { prepare } from '../install/prepare.ts';
+import { watchProcessors } from '../processes/processor-time.ts';
+import { runProgram } from '../base/run-program.ts';
+import { pathsOf } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
+import { createSteps } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
+import { SvcError } from '../base/svc-error.ts';
+import type { TestFile } from './test-reporter.ts';
+import { createTestServers } from './test-servers.ts';
+import type { TestServers } from './test-servers.ts';
+import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
+import type { Phase, Summary } from './test-summary.ts';
+import { waitUntil } from '../base/wait-until.ts';
+
+/** What a selection of tests needs beside Node.js. */
+interface Needs {
+  /** How many PostgreSQL servers. */
+  readonly databases: number;
+  readonly oldestDatabase: boolean;
+  /** `installed` where the tests start RabbitMQ themselves. */
+  readonly broker: 'none' | 'installed' | 'started';
+  /** The platform itself, built. */
+  readonly platform: boolean;
+}
+
+/** One run of Jest. */
+interface JestRun {
+  /** Of its report. */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A run that takes this long hangs; a pipeline of 90 minutes still hears of it. */
+const LONGEST_RUN_SECONDS = 4000;
+const EXIT_SECONDS = 20 * PATIENCE;
+const WORKERS = availableParallelism();
+/** Options of Jest's that say how many workers there are. */
+const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
+const WATCH_OPTION = /^--watch(All)?$/;
+/** A platform is half a dozen processes that mostly wait. */
+const PLATFORMS = 2;
+const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
+/** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
+const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
+
+/** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
+export async function test(settings: Settings, args: readonly string[]): Promise<number> {
+  const lock = takeLock(join(settings.dataDir, 'test', 'svc.lock'));
+  if (!('release' in lock)) {
+    throw new SvcError(`the tests already run here (process ${lock.heldBy})`, {
+      hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
+    });
+  }
+  const servers = createTestServers(settings);
+  try {
+    if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);
+    const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);
+    await servers.stop();
+    const runs = phases.flatMap((phase) => phase.runs);
+    console.log(timeTable(phases));
+    for (const failure of failureList(runs)) console.log(failure);
+    console.log(closingLine(runs));
+    return runs.every((run) => run.failed === 0) ? 0 : 1;
+  } finally {
+    await servers.stop();
+    lock.release();
+  }
+}
+
+/**
+ * Two runs of Jest side by side: one whose workers have a PostgreSQL each, and one whose tests start whole platforms and
+ * mostly wait. Tests that measure time (`*.timed.*`) follow, one at a time.
+ */
+async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
+  const steps = createSteps();
+  let env: Record<string, string> = {};
+  const preparing = await phaseOf('preparing', async () => {
+    await prepare(settings, steps, { build: true });
+    const all = { databases: WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
+    env = await surroundings(settings, all, servers, steps);
+    return [];
+  });
+  env['SVC_TEST_LINES'] = 'yes';
+  const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
+  const run = (name: string, projects: readonly string[], workers: number) =>
+    runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });
+  return [
+    preparing,
+    await phaseOf('tests', () =>
+      Promise.all([run('tests', ['unit', 'integration', ...oldest], WORKERS), run('system', ['system'], PLATFORMS)]),
+    ),
+    await phaseOf('timed tests', async () => [await run('timed', ['timed-integration', 'timed-system'], 1)]),
+  ];
+}
+
+async function runSelected(settings: Settings, args: readonly string[], servers: TestServers): Promise<Phase[]> {
+  let run: JestRun | undefined;
+  const preparing = await phaseOf('preparing', async () => {
+    run = await selectedRun(settings, args, servers);
+    return [];
+  });
+  return [preparing, await phaseOf('tests', async () => (run === undefined ? [] : [await runJest(settings, run)]))];
+}
+
+/** Runs until the developer ends it: Jest itself shows the results. */
+async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
+  const { args: selected, env } = await selectedRun(settings, args, servers);
+  const options = { cwd: settings.root, env: environmentFor(env) };
+  return (await runProgram(process.execPath, [...jest(settings), ...selected], options)).code;
+}
+
+/** The tests that the developer selects run on the newest PostgreSQL, except where the selection names the oldest. */
+async function selectedRun(settings: Settings, args: readonly string[], servers: TestServers): Promise<JestRun> {
+  const steps = createSteps();
+  await prepare(settings, steps, { build: false });
+  const workers = args.some((arg) => WORKER_OPTION.test(arg)) ? [] : ['--maxWorkers', String(WORKERS)];
+  const projects = args.includes(OLDEST_PROJECT) ? [] : ['--ignoreProjects', OLDEST_PROJECT];
+  const selection = [...args, ...workers, ...projects];
+  // Jest that watches lists nothing.
+  const listed = selection.filter((arg) => !WATCH_OPTION.test(arg));
+  const needs = needsOf(listTests(settings, listed), args.includes(OLDEST_PROJECT));
+  if (needs.platform) await prepare(settings, steps, { build: true });
+  // A service under test starts from its sources, but reads the page that was built.
+  else if (needs.databases > 0)
+    await steps.run('page', () => buildPage(settings.root, join(pathsOf(settings).log, 'build.log')));
+  return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
+}
+
+/** Starts what the tests need. Returns the variables that tell them. */
+async function surroundings(
+  settings: Settings,
+  needs: Needs,
+  servers: TestServers,
+  steps: Steps,
+): Promise<Record<string, string>> {
+  const aptLog = join(pathsOf(settings).log, 'apt.log');
+  const { SVC_TILL_BASKETS: tillBaskets } = process.env;
+  const env: Record<string, string> = {
+    FORCE_COLOR: process.stderr.isTTY ? '1' : '0',
+    ...(tillBaskets === undefined ? {} : { SVC_TILL_BASKETS: tillBaskets }),
+  };
+  if (needs.platform)
+    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
+  if (needs.databases > 0)
+    await steps.run('PostgreSQL', async () => {
+      const { urls, description } = await servers.startPostgres(needs.databases);
+      env['SVC_TEST_DATABASE_URLS'] = urls;
+      return description;
+    });
+  if (needs.oldestDatabase)
+    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
+      const binaries = await ensureOldestPostgres(settings.root, aptLog);
+      if (typeof binaries === 'string') return `its tests are not run, because ${binaries}`;
+      const { urls, description } = await servers.startPostgres(needs.databases, binaries);
+      env['SVC_TEST_OLDEST_DATABASE_URLS'] = urls;
+      return description;
+    });
+  if (needs.broker === 'installed')
+    await steps.run('RabbitMQ', async () =>
+      (await import('../rabbitmq/broker.ts')).ensureRabbitMq({ root: settings.root, aptLog }),
+    );
+  if (needs.broker === 'started')
+    await steps.run('RabbitMQ', async () => {
+      const { url, description } = await servers.startRabbitMq();
+      env['SVC_TEST_AMQP_URL'] = url;
+      return description;
+    });
+  return env;
+}
+
+async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Phase> {
+  const from = performance.now();
+  const busy = watchProcessors();
+  const runs = await work();
+  return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
+}
+
+async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
+  const report = join(settings.dataDir, 'test', `report-${name}.json`);
+  rmSync(report, { force: true });
+  const ended = new AbortController();
+  const stuck = new AbortController();
+  const reason = watchForStuck(report, ended.signal).then((found) => {
+    if (found !== undefined) stuck.abort();
+    return found;
+  });
+  const { SVC_DOCS_PICTURES: wanted } = process.env;
+  const pictures = wanted === undefined ? {} : { SVC_DOCS_PICTURES: wanted };
+  const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
+  const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
+    cwd: settings.root,
+    env: environmentFor({ ...env, ...pictures, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    killedBy: stuck.signal,
+  });
+  ended.abort();
+  const files = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as TestFile[]) : undefined;
+  return summarise(files, code, await reason);
+}
+
+/** Jest waits for ever for a connection or a timer that a test has left open. Says so; undefined when it ended. */
+async function watchForStuck(report: string, ended: AbortSignal): Promise<string | undefined> {
+  const isOver = () => (ended.aborted ? 'ended' : existsSync(report) ? 'reported' : undefined);
+  const state = await waitUntil(isOver, { withinSeconds: LONGEST_RUN_SECONDS, everyMilliseconds: 200 });
+  if (state === undefined) return `the tests were ended after ${LONGEST_RUN_SECONDS} s`;
+  const hasEnded = () => (ended.aborted ? true : undefined);
+  if ((await waitUntil(hasEnded, { withinSeconds: EXIT_SECONDS, everyMilliseconds: 200 })) === true) return undefined;
+  return `Jest did not end within ${EXIT_SECONDS} s of the last test: a test has left something open`;
+}
+
+function listTests(settings: Settings, args: readonly string[]): string[] {
+  const result = spawnSync(process.execPath, [...jest(settings), '--listTests', ...args], {
+    cwd: settings.root,
+    encoding: 'utf8',
+  });
+  if (result.status !== 0)
+    throw new SvcError(`Jest does not take these options: ${(result.stderr || result.stdout).trim().split('\n')[0]}`, {
+      exitCode: 2,
+    });
+  return result.stdout.split('\n').filter((line) => line.startsWith('/'));
+}
+
+/** Tells from the files' names, as jest.config.mjs does. */
+export function needsOf(files: readonly string[], onOldest = false): Needs {
+  const platform = files.some((file) => file.endsWith('.e2e-spec.ts'));
+  const onDatabase = files.filter((file) => file.endsWith('.int-spec.ts')).length;
+  return {
+    platform,
+    databases: Math.min(onDatabase, WORKERS),
+    oldestDatabase: onOldest,
+    broker: brokerFor(files, platform),
+  };
+}
+
+/** The contract of libs/messaging runs on a RabbitMQ that is there; every other test starts one, to kill it or to be alone. */
+function brokerFor(files: readonly string[], platform: boolean): Needs['broker'] {
+  const onRabbitMq = files.filter((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file));
+  if (onRabbitMq.some((file) => file.includes('/libs/messaging/'))) return 'started';
+  return platform || onRabbitMq.length > 0 ? 'installed' : 'none';
+}
+
+function jest(settings: Settings): string[] {
+  return [join(settings.root, 'node_modules', 'jest', 'bin', 'jest.js')];
+}
