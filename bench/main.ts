@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAcquirers } from './hosted-payment/acquirers.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
-import { ROOT } from './hosted-payment/platform.ts';
+import { ROOT } from './platforms/platform.ts';
 import { measureHistory } from './history/history.ts';
 import { measureRetrieval } from './retrieval/retrieval.ts';
 import { measureStart } from './start/start.ts';

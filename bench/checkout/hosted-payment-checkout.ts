@@ -2,7 +2,7 @@
 import { compareBooks } from '../hosted-payment/books.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
-import { platform } from '../hosted-payment/platform.ts';
+import { platform } from '../platforms/platform.ts';
 import type { Checkout } from './checkout.ts';
 
 export const hostedPayment: Checkout = {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ROOT } from '../hosted-payment/platform.ts';
+import { ROOT } from '../platforms/platform.ts';
 import { startDatabase } from '../others/database.ts';
 import { installOther } from '../others/install.ts';
 import type { Checkout } from './checkout.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentHistory } from '@svc/contracts';
-import { platform, ROOT } from '../hosted-payment/platform.ts';
+import { platform, ROOT } from '../platforms/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
 import { rounded, type Section } from '../report.ts';

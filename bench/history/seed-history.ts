@@ -1,4 +1,4 @@
-import type { RunningSystem } from '../hosted-payment/system.ts';
+import type { RunningSystem } from '../platforms/system.ts';
 
 /** A payment each two seconds: a busy partner, 23 days of it. */
 const SECONDS_BETWEEN = 2;

@@ -3,7 +3,7 @@ import type { PartOptions } from '../main.ts';
 import type { Section } from '../report.ts';
 import type { Measured } from './measure.ts';
 import { legs, measureAlternating, problemsOf, rates } from './payments.ts';
-import { platform } from './platform.ts';
+import { platform } from '../platforms/platform.ts';
 
 const LATENCIES_MS = [300, 2_000];
 

@@ -1,6 +1,6 @@
 /** A figure counts only when everybody's books agree afterwards: nothing charged twice, nothing lost, everybody told. */
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
-import type { RunningSystem } from './system.ts';
+import type { RunningSystem } from '../platforms/system.ts';
 
 export interface Books {
   readonly charges: number;

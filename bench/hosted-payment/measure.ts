@@ -9,7 +9,7 @@ import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
 import { type Books, compareBooks } from './books.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
 import { type PaidAt, Payers } from './payer.ts';
-import type { RunningSystem, System } from './system.ts';
+import type { RunningSystem, System } from '../platforms/system.ts';
 
 export interface Staircase {
   readonly acquirerLatencyMs: number;

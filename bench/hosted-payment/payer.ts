@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { encryptCard } from './encrypt-card.ts';
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
-import type { Merchant } from './system.ts';
+import type { Merchant } from '../platforms/system.ts';
 
 const CARD = {
   cardNumber: '4242424242424242',

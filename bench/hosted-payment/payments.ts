@@ -4,8 +4,8 @@ import { median } from '../measuring/percentiles.ts';
 import { type Figure, type Plot, rounded, type Section, type Table } from '../report.ts';
 import { leastCode } from '../least/system.ts';
 import { type Measured, measure, systemCpuMs } from './measure.ts';
-import { NAMES, platform, platformAt, type Way } from './platform.ts';
-import type { System } from './system.ts';
+import { NAMES, platform, platformAt, type Way } from '../platforms/platform.ts';
+import type { System } from '../platforms/system.ts';
 
 /** Completed payments a second that are promised on two cores with everything on them. */
 const PROMISED: Readonly<Record<string, number>> = {

@@ -6,7 +6,7 @@ import type { PartOptions } from '../main.ts';
 import { median } from '../measuring/percentiles.ts';
 import type { Section } from '../report.ts';
 import { measureAlternating, problemsOf, rates } from './payments.ts';
-import { platform } from './platform.ts';
+import { platform } from '../platforms/platform.ts';
 
 const AT_LEAST = 0.85;
 

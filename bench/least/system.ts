@@ -10,8 +10,8 @@ import { startBroker } from '../../tools/svc/rabbitmq/broker.ts';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
 import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-process.ts';
 import { findRabbitMq, stopRabbitMq } from '../../tools/svc/rabbitmq/rabbitmq-process.ts';
-import { readCharges, ROOT } from '../hosted-payment/platform.ts';
-import type { RunningSystem, System } from '../hosted-payment/system.ts';
+import { readCharges, ROOT } from '../platforms/platform.ts';
+import type { RunningSystem, System } from '../platforms/system.ts';
 import { SCHEMA } from './schema.ts';
 
 const PORTS = { gateway: 18_401, postgres: 18_432, rabbitMq: 18_433 };

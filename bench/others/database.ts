@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
 import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-process.ts';
-import { ROOT } from '../hosted-payment/platform.ts';
+import { ROOT } from '../platforms/platform.ts';
 
 export interface Database {
   /** Of the superuser. */

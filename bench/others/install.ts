@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ROOT } from '../hosted-payment/platform.ts';
+import { ROOT } from '../platforms/platform.ts';
 
 export type Other = 'bullmq' | 'graphile-worker' | 'vendure';
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { platform, ROOT } from '../hosted-payment/platform.ts';
+import { platform, ROOT } from '../platforms/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
 import { rounded, type Section } from '../report.ts';

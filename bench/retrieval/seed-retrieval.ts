@@ -1,5 +1,5 @@
 import { newPaymentReference } from '@svc/kernel';
-import type { RunningSystem } from '../hosted-payment/system.ts';
+import type { RunningSystem } from '../platforms/system.ts';
 
 /** One of the payments that a measurement finds, or must not find. */
 export interface SeededPayment {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantClient } from '@svc/sdk';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
-import type { RunningSystem } from '../hosted-payment/system.ts';
+import type { RunningSystem } from '../platforms/system.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
 import type { Demo } from '../../tools/svc/demo/seed.ts';

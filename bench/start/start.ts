@@ -1,6 +1,6 @@
 /** Part `start`: how long `./svc up` takes when it has run before, and what the platform needs while nobody pays. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { platform } from '../hosted-payment/platform.ts';
+import { platform } from '../platforms/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { memoryOf } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';

@@ -1,8 +1,8 @@
 /** Webhooks as the platform sends them: from an event in payment-processor's log to the merchant's acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
-import { platform } from '../hosted-payment/platform.ts';
-import type { Merchant, RunningSystem } from '../hosted-payment/system.ts';
+import { platform } from '../platforms/platform.ts';
+import type { Merchant, RunningSystem } from '../platforms/system.ts';
 import { BATCH, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
 
 export const platformSender: Sender = {

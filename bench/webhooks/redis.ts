@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { installPackages } from '../../tools/svc/install/apt.ts';
 import { findOnPath, isExecutable } from '../../tools/svc/install/find-on-path.ts';
 import { waitUntil } from '../../tools/svc/base/wait-until.ts';
-import { ROOT } from '../hosted-payment/platform.ts';
+import { ROOT } from '../platforms/platform.ts';
 
 const find = (): string | undefined =>
   findOnPath(['redis-server', 'valkey-server'], process.env['PATH'] ?? '', isExecutable);

@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { readShopBodies } from './http-bodies.js';
 import { OrderRepository } from './orders/order.repository.js';
-import { OrdersController } from './orders/orders.controller.js';
+import { OrdersController } from './pages/orders.controller.js';
 import { PayOrder } from './orders/pay-order.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { SendPage } from './pages/send-page.js';

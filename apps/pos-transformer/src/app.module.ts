@@ -1,26 +1,27 @@
 import { Module } from '@nestjs/common';
 import { AccessGuard } from './access/access.guard.js';
 import { BasketRepository } from './baskets/basket.repository.js';
-import { CloseBasket } from './baskets/close-basket.js';
-import { FacadeController } from './baskets/facade.controller.js';
-import { InvoiceController } from './baskets/invoice.controller.js';
-import { PutLine } from './baskets/put-line.js';
-import { RenewInvoices } from './baskets/renew-invoices.js';
-import { RequestPayment } from './baskets/request-payment.js';
+import { CloseBasket } from './sales/close-basket.js';
+import { FacadeController } from './sales/facade.controller.js';
+import { InvoiceController } from './sales/invoice.controller.js';
+import { PutLine } from './sales/put-line.js';
+import { RenewInvoices } from './jobs/renew-invoices.js';
+import { RequestPayment } from './sales/request-payment.js';
 import { TotalRepository } from './baskets/total.repository.js';
 import { CodesController } from './pages/codes.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { ShowBasket } from './pages/show-basket.js';
 import { ApplyPayment } from './payments/apply-payment.js';
-import { FollowPayments } from './payments/follow-payments.js';
+import { FollowPayments } from './jobs/follow-payments.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsController } from './payments/payments.controller.js';
+import { CALL_HANDLERS, type CallHandlers } from './platform/call-handler.js';
 import { AlertRepository } from './platform/alert.repository.js';
-import { InvoiceCalls } from './platform/invoice-calls.js';
+import { InvoiceCalls } from './sales/invoice-calls.js';
 import { OutgoingCallRepository } from './platform/outgoing-call.repository.js';
 import { Platform } from './platform/platform.js';
 import { Sender } from './platform/sender.js';
-import { LookUpRefunds } from './refunds/look-up-refunds.js';
+import { LookUpRefunds } from './jobs/look-up-refunds.js';
 import { SettleRefund } from './refunds/settle-refund.js';
 import { RefundCalls } from './refunds/refund-calls.js';
 import { RefundPayment } from './refunds/refund-payment.js';
@@ -41,6 +42,15 @@ import { Changes } from './store/changes.js';
   providers: [
     AccessGuard,
     AlertRepository,
+    {
+      provide: CALL_HANDLERS,
+      inject: [InvoiceCalls, RefundCalls],
+      useFactory: ({ making, closing }: InvoiceCalls, refund: RefundCalls): CallHandlers => ({
+        'make-invoice': making,
+        'close-invoice': closing,
+        refund,
+      }),
+    },
     ApplyPayment,
     BasketRepository,
     Changes,

@@ -8,7 +8,7 @@ import { DueSignal } from './delivery/due-signal.js';
 import { TryRecords } from './delivery/record-tries.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { NotificationPoster } from './endpoint/post-notification.js';
-import { NotificationsConsumer } from './notifications/notifications.consumer.js';
+import { NotificationsConsumer } from './recording/notifications.consumer.js';
 import { NotificationsController } from './notifications/notifications.controller.js';
 import { ReplaysController } from './replays/replays.controller.js';
 import { SealingKey } from './sealing-key/sealing-key.js';

@@ -9,7 +9,7 @@ import { CodeProviders } from '../providers/code-providers.js';
 import { CheckExpiredSession } from '../sessions/check-expired-session.js';
 import { type CodedSession, SessionCodes } from '../sessions/session-codes.js';
 import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
-import { type CodeFragments, fragmentAlternative, matchedAlternative } from './support-test.js';
+import { type CodeFragments, fragmentAlternative, matchedAlternative } from '../providers/support-test.js';
 
 /** Time until a provider that was silent is asked again, told to the caller. */
 const RETRY_AFTER_SECONDS = 2;

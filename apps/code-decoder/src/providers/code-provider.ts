@@ -1,5 +1,5 @@
 import type { DecodeResponse, Mode } from '@svc/contracts';
-import type { CodeFragments } from '../codes/support-test.js';
+import type { CodeFragments } from './support-test.js';
 
 /** What a provider says of a code. */
 export type ProviderAnswer =

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type CodeFragments, fragmentAlternative } from '../codes/support-test.js';
+import { type CodeFragments, fragmentAlternative } from './support-test.js';
 import { CodeDecoderConfig } from '../config.js';
 import { type CodeProvider, type ProviderAnswer, ProviderUnavailable } from './code-provider.js';
 import { HttpCodeProvider } from './http-code-provider.js';

@@ -1,7 +1,7 @@
 import type { Mode } from '@svc/contracts';
 import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector } from '@svc/outbound';
 import { Agent, type Dispatcher } from 'undici';
-import type { CodeFragments } from '../codes/support-test.js';
+import type { CodeFragments } from './support-test.js';
 import { type CodeProvider, type ProviderAnswer, ProviderUnavailable } from './code-provider.js';
 import type { ProviderSettings } from './provider-settings.js';
 import { readDecoded } from './read-decoded.js';

@@ -1,5 +1,5 @@
 import type { AnyPaymentSnapshot, FeeTerms } from '@svc/contracts';
-import { amountToProcess } from '../payments/payment.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
 
 /** One movement of money between two accounts, so that the ledger balances by construction. */
 export interface Transfer {

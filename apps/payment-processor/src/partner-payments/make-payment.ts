@@ -9,7 +9,8 @@ import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { type PayableRefusal, refusalOf } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
-import { acceptedPayment, amountToProcess, type Settlement } from '../payments/payment.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
+import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import {
   type CurrentPayment,
   type KnownMerchant,

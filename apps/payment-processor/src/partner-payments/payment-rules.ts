@@ -14,7 +14,7 @@ import {
   rulesFor,
 } from '@svc/kernel';
 import { cardRule } from '../card-data/card-rule.js';
-import { amountToProcess, vouchersTotal } from '../payments/payment.js';
+import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
 import { isGiven, type Payer } from './payment-terms.js';
 
 const rule = rulesFor<MakePaymentRequest>();

@@ -7,7 +7,7 @@ import { type AcquirerRoute, Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { needsClaimBeforeCall } from './attempt.js';
 import { AttemptRepository, type ChargeRoute, type OpenAttempt } from './attempt.repository.js';
-import { amountToProcess } from './payment.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
 import { SettleAttempt } from './settle-attempt.js';
 
 /** The source of the money: a card, or the challenge that its owner has passed. */

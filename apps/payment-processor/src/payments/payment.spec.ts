@@ -1,16 +1,15 @@
 import type { AnyPaymentSnapshot, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
 import { aPayable } from '../../test/builders.js';
+import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
 import {
   acceptedPayment,
-  amountToProcess,
   continuedPayment,
   mayFollow,
   PAYMENT_TRANSITIONS,
   settledPayment,
   unverifiedPayment,
   VERIFICATION_LIFETIME_MS,
-  vouchersTotal,
 } from './payment.js';
 
 const now = new Date('2026-03-01T10:00:00.123Z');

@@ -6,9 +6,9 @@ import {
   type PaymentMethodType,
   type PaymentState,
   paymentError,
-  type Voucher,
 } from '@svc/contracts';
 import type { Challenge } from '../acquirers/acquirer.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
 
 /**
  * A payment: one press of Pay (P1). Which state may follow which; the same list stands in a trigger of the table,
@@ -62,20 +62,6 @@ export type PartnerMembers = Pick<
   | 'invoiceExternalReference'
   | 'vouchers'
 >;
-
-/** Cents that vouchers cover. */
-export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
-  return vouchers.reduce((sum, { amount }) => sum + amount, 0);
-}
-
-/** Cents that are left to take from the payer: nothing, where vouchers cover everything (P6). */
-export function amountToProcess({
-  amount,
-  tipAmount,
-  vouchers,
-}: Pick<AnyPaymentSnapshot, 'amount' | 'tipAmount' | 'vouchers'>): number {
-  return amount - vouchersTotal(vouchers) + tipAmount;
-}
 
 /**
  * The payment as it is accepted: the payable is reserved for it and the acquirer not yet called. The payable's version

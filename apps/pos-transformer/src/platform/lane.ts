@@ -2,9 +2,9 @@ import type { Clock } from '@svc/kernel';
 import type { ServiceLog } from '@svc/service/standalone';
 import type { Store } from '../store/store.js';
 import { backoffMs } from './backoff.js';
-import type { CallHandler, TryResult } from './call-handler.js';
+import type { CallHandler, CallHandlers, TryResult } from './call-handler.js';
 import { classifyFailure, type Failure } from './failure.js';
-import type { CallKind, LaneName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
+import type { LaneName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
 
 /** The outcome of a call for the till that waits for it. `queued`: the call is kept, and made later. */
 export type Outcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
@@ -14,7 +14,7 @@ export interface LaneSurroundings {
   readonly name: LaneName;
   readonly store: Store;
   readonly calls: OutgoingCallRepository;
-  readonly handlers: Readonly<Record<CallKind, CallHandler>>;
+  readonly handlers: CallHandlers;
   readonly clock: Clock;
   readonly log: ServiceLog;
 }

@@ -1,10 +1,9 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
-import { RefundCalls } from '../refunds/refund-calls.js';
 import { TransformerSettings } from '../settings.js';
 import { Store } from '../store/store.js';
-import { InvoiceCalls } from './invoice-calls.js';
+import { CALL_HANDLERS, type CallHandlers } from './call-handler.js';
 import { Lane, type Outcome } from './lane.js';
 import { KINDS_OF_LANE, type LaneName, OutgoingCallRepository } from './outgoing-call.repository.js';
 import { Platform } from './platform.js';
@@ -23,17 +22,11 @@ export class Sender implements OnModuleDestroy {
     @Inject(Platform) platform: Platform,
     @Inject(Store) store: Store,
     @Inject(OutgoingCallRepository) calls: OutgoingCallRepository,
-    @Inject(InvoiceCalls) invoices: InvoiceCalls,
-    @Inject(RefundCalls) refunds: RefundCalls,
+    @Inject(CALL_HANDLERS) handlers: CallHandlers,
     @Inject(Clock) clock: Clock,
     @Inject(SERVICE_LOG) log: ServiceLog,
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {
-    const handlers = {
-      'make-invoice': invoices.making,
-      'close-invoice': invoices.closing,
-      refund: refunds,
-    };
     this.lanes = new Map(
       platform.siteIds.flatMap((siteId) =>
         LANES.map((name) => [keyOf(siteId, name), new Lane({ siteId, name, store, calls, handlers, clock, log })]),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { recordNotifications } from '../notifications/record-notifications.js';
+import { recordNotifications } from '../recording/record-notifications.js';
 import { claimNotifications } from './claim-notifications.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';

@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
 import { CallingTill } from '../access/calling-till.js';
 import type { Answer } from '../answers/answer.js';
-import { codeUrl } from '../pages/code-url.js';
+import { codeUrl } from '../baskets/code-url.js';
 import { Platform } from '../platform/platform.js';
 import { TransformerSettings } from '../settings.js';
-import { BasketRepository, type Till } from './basket.repository.js';
+import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { CloseBasket } from './close-basket.js';
 import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
-import { LineRequest, TotalRequest } from './requests.js';
+import { LineRequest, TotalRequest } from '../baskets/requests.js';
 
 /** `total` says where a customer can pay as well (T1); offline without the three (T8). */
 export interface TotalResponse extends Answer {

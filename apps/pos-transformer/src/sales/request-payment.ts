@@ -10,10 +10,10 @@ import { Platform } from '../platform/platform.js';
 import { Sender } from '../platform/sender.js';
 import { Changes } from '../store/changes.js';
 import { Store } from '../store/store.js';
-import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from './basket.js';
-import { type Basket, BasketRepository, type Till } from './basket.repository.js';
-import { externalReferenceOf, invoiceRequestOf } from './invoice-request.js';
-import { type Total, TotalRepository } from './total.repository.js';
+import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from '../baskets/basket.js';
+import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
+import { externalReferenceOf, invoiceRequestOf } from '../baskets/invoice-request.js';
+import { type Total, TotalRepository } from '../baskets/total.repository.js';
 
 /** A till's request: the amount that a basket owes. */
 export interface AskedTotal {

@@ -3,11 +3,11 @@ import { AccessGuard } from '../access/access.guard.js';
 import { CallingTill } from '../access/calling-till.js';
 import type { Answer } from '../answers/answer.js';
 import { TransformerSettings } from '../settings.js';
-import type { BasketContent } from './basket.js';
-import { BasketRepository } from './basket.repository.js';
+import type { BasketContent } from '../baskets/basket.js';
+import { BasketRepository } from '../baskets/basket.repository.js';
 import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
-import { BasketClosedRequest, BasketRequest } from './requests.js';
+import { BasketClosedRequest, BasketRequest } from '../baskets/requests.js';
 
 /** Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5). */
 @Controller()

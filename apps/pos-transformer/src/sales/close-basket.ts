@@ -7,9 +7,9 @@ import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js'
 import { Sender } from '../platform/sender.js';
 import { Changes } from '../store/changes.js';
 import { Store } from '../store/store.js';
-import { type Basket, BasketRepository, type BasketState, type Till } from './basket.repository.js';
+import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
 import { paidAnother } from './request-payment.js';
-import { TotalRepository } from './total.repository.js';
+import { TotalRepository } from '../baskets/total.repository.js';
 
 const STATE_OF_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
   Complete: 'complete',

@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.js';
-import { endpointOf, type NotificationContent } from './notification.js';
+import { endpointOf, type NotificationContent } from '../notifications/notification.js';
 
 /** What is read of an event: a payment that became final, or of which money was given back. */
 export type PaymentEvent<Payment = AnyPaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;

@@ -5,9 +5,9 @@ import { Platform } from '../platform/platform.js';
 import { Sender } from '../platform/sender.js';
 import { Changes } from '../store/changes.js';
 import { Store } from '../store/store.js';
-import type { Refund } from './refund.js';
-import { RefundRepository } from './refund.repository.js';
-import { SettleRefund } from './settle-refund.js';
+import type { Refund } from '../refunds/refund.js';
+import { RefundRepository } from '../refunds/refund.repository.js';
+import { SettleRefund } from '../refunds/settle-refund.js';
 
 /** The stream usually reports the end of a refund before that. */
 const PENDING_MS = 10_000;

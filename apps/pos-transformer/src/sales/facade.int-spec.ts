@@ -1,6 +1,6 @@
 import { waitUntil } from '@svc/testing';
 import { OTHER_SITE, PRODUCT, SITE, TestTransformer } from '../../test/test-transformer.js';
-import { BasketRepository } from './basket.repository.js';
+import { BasketRepository } from '../baskets/basket.repository.js';
 
 let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
@@ -139,7 +139,7 @@ describe('T3: a basket of the facade', () => {
       BasketDiscounts: [{ ...discount, extra: 1 }],
       Tenders: [{ ...tender, extra: 1 }, { TenderValue: 0 }],
     });
-    const { TotalRepository } = await import('./total.repository.js');
+    const { TotalRepository } = await import('../baskets/total.repository.js');
     const { app } = pos.transformer;
     const basket = app.get(BasketRepository).findOrder({ siteId: SITE, till: '' }, '17')!;
     expect(app.get(TotalRepository).findCurrent(basket.basketId)!.content.order).toEqual({

@@ -3,8 +3,8 @@ import { Clock } from '@svc/kernel';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Sender } from '../platform/sender.js';
 import { Store } from '../store/store.js';
-import { BasketRepository } from './basket.repository.js';
-import { type Total, TotalRepository } from './total.repository.js';
+import { BasketRepository } from '../baskets/basket.repository.js';
+import { type Total, TotalRepository } from '../baskets/total.repository.js';
 
 /** A basket without a change for so long was forgotten at the till: its code is not made again. */
 const FORGOTTEN_MS = 12 * 3_600_000;

@@ -8,8 +8,8 @@ import { Platform } from '../platform/platform.js';
 import { Sender } from '../platform/sender.js';
 import { SettleRefund } from '../refunds/settle-refund.js';
 import { Store } from '../store/store.js';
-import { ApplyPayment } from './apply-payment.js';
-import { PaymentRepository } from './payment.repository.js';
+import { ApplyPayment } from '../payments/apply-payment.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
 
 /** The stream speaks every 15 s (M6): after so long without a word its invoices are looked up. */
 export const STREAM_SILENT_MS = 20_000;

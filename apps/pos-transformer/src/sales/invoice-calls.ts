@@ -6,11 +6,11 @@ import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { Changes } from '../store/changes.js';
 import { Store, type Tx } from '../store/store.js';
-import { AlertRepository } from './alert.repository.js';
-import type { CallHandler, TryResult } from './call-handler.js';
-import { classifyFailure, type Failure } from './failure.js';
-import { type OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
-import { Platform } from './platform.js';
+import { AlertRepository } from '../platform/alert.repository.js';
+import type { CallHandler, TryResult } from '../platform/call-handler.js';
+import { classifyFailure, type Failure } from '../platform/failure.js';
+import { type OutgoingCall, OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
+import { Platform } from '../platform/platform.js';
 
 /** Makes and closes the invoices of baskets. Repeats are harmless: the same body is the same invoice, closing is final (D6). */
 @Injectable()

@@ -1,13 +1,13 @@
 import { Body, Controller, Get, HttpStatus, Inject, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
-import { ErrorPages } from '../pages/error-pages.filter.js';
-import { orderPage, refreshSeconds } from '../pages/order-page.js';
-import { SendPage } from '../pages/send-page.js';
-import type { Order } from './order.js';
-import { OrderRepository } from './order.repository.js';
-import { PayOrder } from './pay-order.js';
-import { PlaceOrder } from './place-order.js';
+import { ErrorPages } from './error-pages.filter.js';
+import { orderPage, refreshSeconds } from './order-page.js';
+import { SendPage } from './send-page.js';
+import type { Order } from '../orders/order.js';
+import { OrderRepository } from '../orders/order.repository.js';
+import { PayOrder } from '../orders/pay-order.js';
+import { PlaceOrder } from '../orders/place-order.js';
 
 /** A customer's way through an order: check out, pay on the platform's page, come back, see what became of it. */
 @Controller()

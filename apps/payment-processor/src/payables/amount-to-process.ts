@@ -1,0 +1,15 @@
+import type { AnyPaymentSnapshot, Voucher } from '@svc/contracts';
+
+/** Cents that vouchers cover. */
+export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
+  return vouchers.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Cents that are left to take from the payer: nothing, where vouchers cover everything (P6). */
+export function amountToProcess({
+  amount,
+  tipAmount,
+  vouchers,
+}: Pick<AnyPaymentSnapshot, 'amount' | 'tipAmount' | 'vouchers'>): number {
+  return amount - vouchersTotal(vouchers) + tipAmount;
+}
