@@ -51,6 +51,8 @@ const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 const WATCH_OPTION = /^--watch(All)?$/;
 /** A platform is half a dozen processes that mostly wait. */
 const PLATFORMS = 2;
+/** With 1 the tests write what is committed: pictures of the documents, the services' schema.sql. */
+const WRITTEN_ANEW = ['SVC_DOCS_PICTURES', 'SVC_WRITE_SCHEMAS'];
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
 /** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
@@ -196,12 +198,19 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const { SVC_DOCS_PICTURES: wanted } = process.env;
-  const pictures = wanted === undefined ? {} : { SVC_DOCS_PICTURES: wanted };
+  const written = WRITTEN_ANEW.flatMap((name) => {
+    const wanted = process.env[name];
+    return wanted === undefined ? [] : [[name, wanted]];
+  });
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...pictures, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({
+      ...env,
+      ...(Object.fromEntries(written) as Record<string, string>),
+      SVC_TEST_REPORT: report,
+      SVC_PATIENCE: String(PATIENCE),
+    }),
     killedBy: stuck.signal,
   });
   ended.abort();

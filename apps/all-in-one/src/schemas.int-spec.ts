@@ -1,0 +1,41 @@
+/**
+ * Each service's tables, functions and triggers as all migrations leave them stand in its `schema.sql`, to be read in one place.
+ * SVC_WRITE_SCHEMAS=1 writes them anew: `SVC_WRITE_SCHEMAS=1 ./svc test --selectProjects postgres-15 --testPathPatterns apps/all-in-one/src/schemas`.
+ * On the oldest PostgreSQL alone, because another one dumps in words of its own.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { newMigratedDatabase } from '@svc/testing';
+import { SERVICES } from './services.js';
+
+/** Where Debian has the programs of the PostgreSQL that these tests run on. */
+const PG_DUMP = '/usr/lib/postgresql/15/bin/pg_dump';
+const APPS = join(import.meta.dirname, '../..');
+/** What the program says of itself and sets for whoever loads its text. */
+const NOT_OF_THE_SCHEMA = /^(--|\\(un)?restrict |SET |SELECT pg_catalog\.set_config)/;
+
+test.each(SERVICES.map((service) => [service.name, service] as const))(
+  'schema.sql of %s is what its migrations make',
+  async (name, service) => {
+    const file = join(APPS, name, 'schema.sql');
+    const schema = await schemaOf(service);
+    if (process.env['SVC_WRITE_SCHEMAS'] === '1') writeFileSync(file, schema);
+    expect(readFileSync(file, 'utf8')).toBe(schema);
+  },
+);
+
+async function schemaOf(service: (typeof SERVICES)[number]): Promise<string> {
+  const database = await newMigratedDatabase(service);
+  try {
+    const args = ['--schema-only', '--no-owner', '--no-comments', database.superuserUrl];
+    const { stdout } = await promisify(execFile)(PG_DUMP, args, { maxBuffer: 16 * 1024 * 1024 });
+    const lines = stdout.split('\n').filter((line) => !NOT_OF_THE_SCHEMA.test(line));
+    // In production the schema has the service's own name.
+    const text = lines.join('\n').replaceAll('tested_', 'svc_').replaceAll('public.', '');
+    return `${text.replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
+  } finally {
+    await database.drop();
+  }
+}

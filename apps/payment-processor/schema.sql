@@ -1,0 +1,971 @@
+CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $_$
+      DECLARE
+        default_partition regclass := to_regclass(quote_ident(parent || '_default'));
+        month_start date;
+        partition text;
+        from_time timestamptz;
+        to_time timestamptz;
+      BEGIN
+        FOR i IN 0 .. months - 1 LOOP
+          month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
+          partition := parent || '_' || to_char(month_start, 'YYYY_MM');
+          CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
+          -- Whoever comes second waits here, then finds the partition. The lock that attaching takes: it is not raised later.
+          EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
+          CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
+          from_time := month_start::timestamp AT TIME ZONE 'UTC';
+          to_time := (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC';
+          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
+          PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
+          IF default_partition IS NOT NULL THEN
+            -- Before its rows of this month move, so that none is added between move and attach.
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', default_partition);
+            EXECUTE format('WITH moved AS (DELETE FROM %s WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
+              default_partition, partition) USING from_time, to_time;
+          END IF;
+          EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, partition, from_time, to_time);
+        END LOOP;
+      END $_$;
+
+CREATE FUNCTION fill_transfer_owner() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        SELECT y.mode, y.merchant_id INTO NEW.mode, NEW.merchant_id
+          FROM payments p JOIN payables y ON y.payable_id = p.payable_id WHERE p.payment_id = NEW.payment_id;
+        RETURN NEW;
+      END $$;
+
+CREATE FUNCTION refuse_attempt_transition() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        IF (OLD.state, NEW.state) NOT IN (('started', 'approved'), ('started', 'declined'), ('started', 'notAttempted'), ('started', 'unknown'), ('started', 'reversing'),
+                                          ('unknown', 'approved'), ('unknown', 'declined'), ('unknown', 'notAttempted'), ('unknown', 'reversing'),
+                                          ('reversing', 'notAttempted'), ('reversing', 'reversed'),
+                                          ('declined', 'reversed'), ('notAttempted', 'reversed')) THEN
+          RAISE EXCEPTION 'An attempt cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'attempts_transition';
+        END IF;
+        RETURN NEW;
+      END $$;
+
+CREATE FUNCTION refuse_foreign_transaction() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        RAISE EXCEPTION 'A transfer belongs to the transaction that writes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_txid';
+      END $$;
+
+CREATE FUNCTION refuse_ledger_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        RAISE EXCEPTION 'The ledger is append-only' USING ERRCODE = 'check_violation', CONSTRAINT = TG_TABLE_NAME || '_append_only';
+      END $$;
+
+CREATE FUNCTION refuse_payment_transition() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        IF (OLD.state, NEW.state) NOT IN (('processing', 'success'), ('processing', 'failed'), ('processing', 'verificationRequired'),
+                                          ('verificationRequired', 'processing'), ('verificationRequired', 'failed')) THEN
+          RAISE EXCEPTION 'A payment cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'payments_transition';
+        END IF;
+        RETURN NEW;
+      END $$;
+
+CREATE FUNCTION refuse_refund_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        RAISE EXCEPTION 'A refund that is % does not change like this', OLD.state USING ERRCODE = 'check_violation', CONSTRAINT = 'refunds_transition';
+      END $$;
+
+CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+      DECLARE
+        other text;
+      BEGIN
+        FOR other IN
+          SELECT DISTINCT CASE WHEN acl.grantee = 0 THEN 'PUBLIC' ELSE acl.grantee::regrole::text END
+            FROM pg_class c, aclexplode(c.relacl) acl WHERE c.oid = relation AND acl.grantee <> c.relowner
+        LOOP
+          EXECUTE format('REVOKE %s ON %s FROM %s', privileges, relation, other);
+        END LOOP;
+      END $$;
+
+CREATE FUNCTION run_as_owner(work regprocedure) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = %I, pg_temp', work, current_schema());
+      END $$;
+
+CREATE TABLE attempts (
+    attempt_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    acquirer text NOT NULL,
+    state text NOT NULL,
+    acquirer_reference text,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    asked integer NOT NULL,
+    next_ask_at timestamp with time zone,
+    asked_at timestamp with time zone,
+    account text DEFAULT 'unnamed'::text NOT NULL,
+    CONSTRAINT attempts_open CHECK ((((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (next_ask_at IS NOT NULL)) AND ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (ended_at IS NULL)))),
+    CONSTRAINT attempts_state CHECK ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text, 'approved'::text, 'declined'::text, 'notAttempted'::text, 'reversed'::text])))
+);
+
+CREATE TABLE card_keys (
+    kid uuid NOT NULL,
+    public_jwk jsonb NOT NULL,
+    sealed_private_key text,
+    created_at timestamp with time zone NOT NULL,
+    current boolean,
+    version bigint DEFAULT 1 NOT NULL,
+    replaced_at timestamp with time zone,
+    created_by text DEFAULT 'start'::text NOT NULL,
+    CONSTRAINT card_keys_created_by CHECK (((length(created_by) >= 1) AND (length(created_by) <= 100))),
+    CONSTRAINT card_keys_current CHECK (current),
+    CONSTRAINT card_keys_current_opens CHECK (((current IS NULL) OR (sealed_private_key IS NOT NULL))),
+    CONSTRAINT card_keys_replaced CHECK (((current IS NULL) = (replaced_at IS NOT NULL)))
+);
+
+CREATE TABLE cards (
+    token text NOT NULL,
+    organisation_id uuid NOT NULL,
+    mode text NOT NULL,
+    customer_reference uuid,
+    acquirer text NOT NULL,
+    vault_token text NOT NULL,
+    card_mask text NOT NULL,
+    stored_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    forgotten_at timestamp with time zone,
+    forget_after timestamp with time zone,
+    CONSTRAINT cards_forget_after CHECK (((forget_after IS NOT NULL) = ((deleted_at IS NOT NULL) AND (forgotten_at IS NULL)))),
+    CONSTRAINT cards_forgotten CHECK (((forgotten_at IS NULL) OR (deleted_at IS NOT NULL))),
+    CONSTRAINT cards_mask CHECK ((card_mask ~ '^[*]{4} [0-9]{4}$'::text)),
+    CONSTRAINT cards_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT cards_token CHECK (((length(token) >= 1) AND (length(token) <= 100))),
+    CONSTRAINT cards_vault_token CHECK (((length(vault_token) >= 1) AND (length(vault_token) <= 100)))
+);
+
+CREATE TABLE dead_letters (
+    message_id uuid NOT NULL,
+    type text NOT NULL,
+    envelope jsonb NOT NULL,
+    error text NOT NULL,
+    deliveries integer NOT NULL,
+    failed_at timestamp with time zone NOT NULL,
+    CONSTRAINT dead_letters_error_length CHECK ((length(error) <= 2000))
+);
+
+CREATE TABLE deferred_events (
+    message_id uuid NOT NULL,
+    type text NOT NULL,
+    envelope jsonb NOT NULL,
+    reason text NOT NULL,
+    deferred_at timestamp with time zone NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    retry_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    own_faults integer DEFAULT 0 NOT NULL,
+    CONSTRAINT deferred_events_reason CHECK ((reason = ANY (ARRAY['unknown'::text, 'blocked'::text])))
+);
+
+CREATE SEQUENCE event_log_position
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE event_log (
+    "position" bigint DEFAULT nextval('event_log_position'::regclass) NOT NULL,
+    txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    id uuid NOT NULL,
+    type text NOT NULL,
+    aggregate_id text NOT NULL,
+    aggregate_version bigint NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    traceparent text,
+    payload jsonb NOT NULL,
+    CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
+)
+PARTITION BY RANGE (occurred_at);
+
+CREATE TABLE event_log_default (
+    "position" bigint DEFAULT nextval('event_log_position'::regclass) NOT NULL,
+    txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    id uuid NOT NULL,
+    type text NOT NULL,
+    aggregate_id text NOT NULL,
+    aggregate_version bigint NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    traceparent text,
+    payload jsonb NOT NULL,
+    CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
+);
+
+CREATE TABLE heartbeats (
+    publisher text NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    CONSTRAINT heartbeats_publisher CHECK (((length(publisher) >= 1) AND (length(publisher) <= 100)))
+);
+
+CREATE TABLE inbox (
+    message_id uuid NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+)
+PARTITION BY RANGE (occurred_at);
+
+CREATE TABLE inbox_default (
+    message_id uuid NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE incidents (
+    attempt_id uuid NOT NULL,
+    attempt_state text NOT NULL,
+    answer text NOT NULL,
+    acquirer_reference text,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    occurrences integer NOT NULL,
+    CONSTRAINT incidents_occurrences CHECK ((occurrences > 0))
+);
+
+CREATE TABLE known_api_keys (
+    key_id uuid NOT NULL,
+    kind text NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint,
+    hash text NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_api_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_api_keys_kind CHECK ((kind = ANY (ARRAY['merchant'::text, 'site'::text]))),
+    CONSTRAINT known_api_keys_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT known_api_keys_site CHECK (((kind = 'site'::text) = (site_id IS NOT NULL)))
+);
+
+CREATE TABLE known_customers (
+    organisation_id uuid NOT NULL,
+    mode text NOT NULL,
+    customer_reference uuid NOT NULL,
+    first_name text NOT NULL,
+    last_name text NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_customers_first_name CHECK ((length(first_name) <= 100)),
+    CONSTRAINT known_customers_last_name CHECK ((length(last_name) <= 100)),
+    CONSTRAINT known_customers_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT known_customers_version CHECK ((version > 0))
+);
+
+CREATE TABLE known_merchants (
+    merchant_id bigint NOT NULL,
+    name text NOT NULL,
+    features jsonb NOT NULL,
+    grants jsonb NOT NULL,
+    version bigint NOT NULL,
+    minimum_amount bigint DEFAULT 100 NOT NULL,
+    fees jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT known_merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
+    CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
+);
+
+CREATE TABLE known_partner_keys (
+    key_id uuid NOT NULL,
+    organisation_id uuid NOT NULL,
+    mode text NOT NULL,
+    hash text NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_partner_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_partner_keys_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+CREATE TABLE known_sites (
+    site_id bigint NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_reference text NOT NULL,
+    version bigint NOT NULL
+);
+
+CREATE TABLE known_token_keys (
+    kid uuid NOT NULL,
+    public_jwk jsonb NOT NULL,
+    withdrawn boolean NOT NULL,
+    version bigint NOT NULL
+);
+
+CREATE TABLE ledger_days (
+    day date NOT NULL,
+    seal_number bigint NOT NULL,
+    root bytea NOT NULL,
+    closed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ledger_days_root CHECK ((octet_length(root) = 32)),
+    CONSTRAINT ledger_days_seal_number CHECK ((seal_number >= 0))
+);
+
+CREATE TABLE ledger_seals (
+    seal_number bigint NOT NULL,
+    previous_hash bytea NOT NULL,
+    hash bytea NOT NULL,
+    last_txid xid8 NOT NULL,
+    last_position bigint NOT NULL,
+    transfer_count integer NOT NULL,
+    transfer_ids uuid[] NOT NULL,
+    transfer_hashes bytea[] NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ledger_seals_hash CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT ledger_seals_number CHECK ((seal_number > 0)),
+    CONSTRAINT ledger_seals_previous_hash CHECK ((octet_length(previous_hash) = 32)),
+    CONSTRAINT ledger_seals_transfer_count CHECK (((transfer_count >= 1) AND (transfer_count <= 10000))),
+    CONSTRAINT ledger_seals_transfer_hashes CHECK ((cardinality(transfer_hashes) = transfer_count)),
+    CONSTRAINT ledger_seals_transfer_ids CHECK ((cardinality(transfer_ids) = transfer_count))
+);
+
+CREATE TABLE merchant_accounts (
+    merchant_id bigint NOT NULL,
+    mode text NOT NULL,
+    version bigint NOT NULL,
+    acquirer text NOT NULL,
+    account text NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    set_by text NOT NULL,
+    CONSTRAINT merchant_accounts_account CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT merchant_accounts_acquirer CHECK (((length(acquirer) >= 1) AND (length(acquirer) <= 100))),
+    CONSTRAINT merchant_accounts_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT merchant_accounts_set_by CHECK (((length(set_by) >= 1) AND (length(set_by) <= 100))),
+    CONSTRAINT merchant_accounts_version CHECK ((version > 0))
+);
+
+CREATE TABLE migrations (
+    id integer NOT NULL,
+    "timestamp" bigint NOT NULL,
+    name character varying NOT NULL
+);
+
+CREATE SEQUENCE migrations_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
+
+CREATE TABLE partner_references (
+    organisation_id uuid NOT NULL,
+    mode text NOT NULL,
+    reference uuid NOT NULL,
+    fingerprint text NOT NULL,
+    payment_id uuid NOT NULL,
+    CONSTRAINT partner_references_fingerprint CHECK ((length(fingerprint) = 64)),
+    CONSTRAINT partner_references_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+CREATE TABLE payables (
+    payable_id uuid NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    tries_max integer NOT NULL,
+    source jsonb NOT NULL,
+    state text NOT NULL,
+    holder uuid,
+    tries integer NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    CONSTRAINT payables_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    CONSTRAINT payables_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payables_holder CHECK (((state = ANY (ARRAY['reserved'::text, 'paid'::text])) = (holder IS NOT NULL))),
+    CONSTRAINT payables_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
+    CONSTRAINT payables_tries CHECK (((tries >= 0) AND (tries <= tries_max))),
+    CONSTRAINT payables_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
+)
+WITH (fillfactor='60');
+
+CREATE TABLE payments (
+    payment_id uuid NOT NULL,
+    payable_id uuid NOT NULL,
+    reference uuid NOT NULL,
+    payment_reference text NOT NULL,
+    state text NOT NULL,
+    amount bigint NOT NULL,
+    tip_amount bigint NOT NULL,
+    processed_amount bigint NOT NULL,
+    method_label text NOT NULL,
+    errors jsonb NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    version bigint NOT NULL,
+    method_type text DEFAULT 'Card'::text NOT NULL,
+    voucher_amount bigint DEFAULT 0 NOT NULL,
+    partner jsonb,
+    merchant_name text,
+    site_reference text,
+    refunded_amount bigint DEFAULT 0 NOT NULL,
+    refund_pending_amount bigint DEFAULT 0 NOT NULL,
+    fee_basis_points integer DEFAULT 0 NOT NULL,
+    fee_fixed_amount bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT payments_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    CONSTRAINT payments_errors CHECK (((state = 'failed'::text) = (jsonb_array_length(errors) > 0))),
+    CONSTRAINT payments_method_label CHECK (
+CASE method_type
+    WHEN 'Card'::text THEN (method_label ~ '^[*]{4} [0-9]{4}$'::text)
+    ELSE ((length(method_label) >= 1) AND (length(method_label) <= 100))
+END),
+    CONSTRAINT payments_method_type CHECK ((method_type = ANY (ARRAY['Card'::text, 'External'::text, 'Voucher'::text]))),
+    CONSTRAINT payments_partners CHECK (((partner IS NOT NULL) OR ((method_type = 'Card'::text) AND (voucher_amount = 0)))),
+    CONSTRAINT payments_processed CHECK ((processed_amount =
+CASE
+    WHEN (state = 'success'::text) THEN ((amount - voucher_amount) + tip_amount)
+    ELSE (0)::bigint
+END)),
+    CONSTRAINT payments_state CHECK ((state = ANY (ARRAY['processing'::text, 'success'::text, 'failed'::text, 'verificationRequired'::text]))),
+    CONSTRAINT payments_tip_amount CHECK (((tip_amount >= 0) AND (tip_amount <= '100000000000'::bigint))),
+    CONSTRAINT payments_voucher_amount CHECK (((voucher_amount >= 0) AND (voucher_amount <= amount)))
+);
+
+CREATE TABLE reconciliations (
+    run_id uuid NOT NULL,
+    day date NOT NULL,
+    merchant_id bigint,
+    night date,
+    state text NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    leased_until timestamp with time zone,
+    watermark timestamp with time zone,
+    ended_at timestamp with time zone,
+    differences bigint,
+    open bigint,
+    result json,
+    failure text,
+    CONSTRAINT reconciliations_ended CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT reconciliations_failure CHECK ((length(failure) <= 500)),
+    CONSTRAINT reconciliations_lease CHECK (((state = 'running'::text) = (leased_until IS NOT NULL))),
+    CONSTRAINT reconciliations_result CHECK (((state = 'done'::text) = ((result IS NOT NULL) AND (differences IS NOT NULL) AND (open IS NOT NULL)))),
+    CONSTRAINT reconciliations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
+);
+
+CREATE TABLE refund_idempotency_keys (
+    merchant_id bigint NOT NULL,
+    mode text NOT NULL,
+    idempotency_key text NOT NULL COLLATE pg_catalog."C",
+    fingerprint text NOT NULL,
+    refund_id uuid NOT NULL,
+    CONSTRAINT refund_idempotency_keys_fingerprint CHECK ((length(fingerprint) = 64)),
+    CONSTRAINT refund_idempotency_keys_key CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 100))),
+    CONSTRAINT refund_idempotency_keys_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+CREATE TABLE refund_incidents (
+    refund_id uuid NOT NULL,
+    refund_state text NOT NULL,
+    answer text NOT NULL,
+    acquirer_reference text,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    occurrences integer NOT NULL,
+    CONSTRAINT refund_incidents_occurrences CHECK ((occurrences > 0))
+);
+
+CREATE TABLE refunds (
+    refund_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    amount bigint NOT NULL,
+    reason text,
+    requested_by uuid NOT NULL,
+    state text NOT NULL,
+    acquirer_reference text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    asked integer NOT NULL,
+    looked_at timestamp with time zone,
+    next_ask_at timestamp with time zone,
+    CONSTRAINT refunds_acquirer_reference CHECK (((length(acquirer_reference) >= 1) AND (length(acquirer_reference) <= 100))),
+    CONSTRAINT refunds_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    CONSTRAINT refunds_pending CHECK ((((state = 'pending'::text) = (next_ask_at IS NOT NULL)) AND ((state = 'pending'::text) = (ended_at IS NULL)))),
+    CONSTRAINT refunds_reason CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT refunds_state CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+CREATE TABLE relay_cursors (
+    target text NOT NULL,
+    txid xid8 NOT NULL,
+    "position" bigint NOT NULL
+);
+
+CREATE TABLE relay_lease (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE replays (
+    id uuid NOT NULL,
+    service text NOT NULL,
+    type text NOT NULL,
+    until xid8 NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    served_at timestamp with time zone,
+    CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),
+    CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
+);
+
+CREATE TABLE reversals (
+    attempt_id uuid NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
+    next_try_at timestamp with time zone,
+    confirmed_at timestamp with time zone,
+    booked boolean DEFAULT false NOT NULL,
+    CONSTRAINT reversals_open CHECK (((next_try_at IS NULL) = (confirmed_at IS NOT NULL)))
+);
+
+CREATE TABLE statement_lines (
+    run_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    kind text NOT NULL,
+    idempotency_key text NOT NULL,
+    acquirer text NOT NULL,
+    account text NOT NULL,
+    acquirer_reference text,
+    payment_reference text NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    open boolean NOT NULL
+);
+
+CREATE TABLE subscribed_types (
+    type text NOT NULL,
+    replay_id uuid NOT NULL,
+    given_at timestamp with time zone,
+    again_id uuid,
+    known_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE transfers (
+    transfer_id uuid NOT NULL,
+    kind text NOT NULL,
+    debit_account text NOT NULL,
+    credit_account text NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    payment_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    refund_id uuid,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    attempt_id uuid,
+    txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    "position" bigint NOT NULL,
+    CONSTRAINT transfers_accounts_differ CHECK ((debit_account <> credit_account)),
+    CONSTRAINT transfers_amount CHECK ((amount > 0)),
+    CONSTRAINT transfers_attempt CHECK (((kind = ANY (ARRAY['lateApproval'::text, 'reversal'::text])) = (attempt_id IS NOT NULL))),
+    CONSTRAINT transfers_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT transfers_kind CHECK ((kind = ANY (ARRAY['capture'::text, 'fee'::text, 'external'::text, 'voucher'::text, 'refund'::text, 'lateApproval'::text, 'reversal'::text]))),
+    CONSTRAINT transfers_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+ALTER TABLE transfers ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME transfers_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE verifications (
+    payment_id uuid NOT NULL,
+    challenge_reference text NOT NULL,
+    challenge_url text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    open boolean NOT NULL,
+    asked_at timestamp with time zone,
+    next_ask_at timestamp with time zone,
+    acquirer text DEFAULT 'simulated'::text NOT NULL,
+    account text DEFAULT 'unnamed'::text NOT NULL,
+    CONSTRAINT verifications_challenge_reference CHECK (((length(challenge_reference) >= 1) AND (length(challenge_reference) <= 100))),
+    CONSTRAINT verifications_challenge_url CHECK (((length(challenge_url) >= 1) AND (length(challenge_url) <= 2048)))
+);
+
+ALTER TABLE ONLY event_log ATTACH PARTITION event_log_default DEFAULT;
+
+ALTER TABLE ONLY inbox ATTACH PARTITION inbox_default DEFAULT;
+
+ALTER TABLE ONLY migrations ALTER COLUMN id SET DEFAULT nextval('migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY migrations
+    ADD CONSTRAINT "PK_8c82d7f526340ab734260ea46be" PRIMARY KEY (id);
+
+ALTER TABLE attempts
+    ADD CONSTRAINT attempts_account CHECK (((length(account) >= 1) AND (length(account) <= 100))) NOT VALID;
+
+ALTER TABLE ONLY attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (attempt_id);
+
+ALTER TABLE ONLY card_keys
+    ADD CONSTRAINT card_keys_one_current UNIQUE (current);
+
+ALTER TABLE ONLY card_keys
+    ADD CONSTRAINT card_keys_one_version UNIQUE (version);
+
+ALTER TABLE ONLY card_keys
+    ADD CONSTRAINT card_keys_pkey PRIMARY KEY (kid);
+
+ALTER TABLE ONLY cards
+    ADD CONSTRAINT cards_pkey PRIMARY KEY (token);
+
+ALTER TABLE ONLY dead_letters
+    ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (message_id);
+
+ALTER TABLE ONLY deferred_events
+    ADD CONSTRAINT deferred_events_pkey PRIMARY KEY (message_id);
+
+ALTER TABLE ONLY heartbeats
+    ADD CONSTRAINT heartbeats_pkey PRIMARY KEY (publisher);
+
+ALTER TABLE ONLY inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (message_id, occurred_at);
+
+ALTER TABLE ONLY inbox_default
+    ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
+
+ALTER TABLE ONLY incidents
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (attempt_id, attempt_state, answer);
+
+ALTER TABLE ONLY known_api_keys
+    ADD CONSTRAINT known_api_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY known_customers
+    ADD CONSTRAINT known_customers_pkey PRIMARY KEY (organisation_id, mode, customer_reference);
+
+ALTER TABLE ONLY known_merchants
+    ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
+
+ALTER TABLE ONLY known_partner_keys
+    ADD CONSTRAINT known_partner_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY known_sites
+    ADD CONSTRAINT known_sites_pkey PRIMARY KEY (site_id);
+
+ALTER TABLE ONLY known_token_keys
+    ADD CONSTRAINT known_token_keys_pkey PRIMARY KEY (kid);
+
+ALTER TABLE ONLY ledger_days
+    ADD CONSTRAINT ledger_days_pkey PRIMARY KEY (day);
+
+ALTER TABLE ONLY ledger_seals
+    ADD CONSTRAINT ledger_seals_pkey PRIMARY KEY (seal_number);
+
+ALTER TABLE ONLY merchant_accounts
+    ADD CONSTRAINT merchant_accounts_pkey PRIMARY KEY (merchant_id, mode, version);
+
+ALTER TABLE ONLY partner_references
+    ADD CONSTRAINT partner_references_payment UNIQUE (payment_id);
+
+ALTER TABLE ONLY partner_references
+    ADD CONSTRAINT partner_references_pkey PRIMARY KEY (organisation_id, mode, reference);
+
+ALTER TABLE ONLY payables
+    ADD CONSTRAINT payables_pkey PRIMARY KEY (payable_id);
+
+ALTER TABLE payments
+    ADD CONSTRAINT payments_fee CHECK ((((fee_basis_points >= 0) AND (fee_basis_points <= 1000)) AND ((fee_fixed_amount >= 0) AND (fee_fixed_amount <= 10000)))) NOT VALID;
+
+ALTER TABLE ONLY payments
+    ADD CONSTRAINT payments_idempotency UNIQUE (payable_id, reference);
+
+ALTER TABLE payments
+    ADD CONSTRAINT payments_merchant_name CHECK (((length(merchant_name) >= 1) AND (length(merchant_name) <= 100))) NOT VALID;
+
+ALTER TABLE ONLY payments
+    ADD CONSTRAINT payments_payment_reference UNIQUE (payment_reference);
+
+ALTER TABLE ONLY payments
+    ADD CONSTRAINT payments_pkey PRIMARY KEY (payment_id);
+
+ALTER TABLE payments
+    ADD CONSTRAINT payments_refunds CHECK (((refunded_amount >= 0) AND (refund_pending_amount >= 0) AND ((refunded_amount + refund_pending_amount) <= processed_amount))) NOT VALID;
+
+ALTER TABLE payments
+    ADD CONSTRAINT payments_site_reference CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))) NOT VALID;
+
+ALTER TABLE ONLY reconciliations
+    ADD CONSTRAINT reconciliations_night UNIQUE (night, day);
+
+ALTER TABLE ONLY reconciliations
+    ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY refund_idempotency_keys
+    ADD CONSTRAINT refund_idempotency_keys_pkey PRIMARY KEY (merchant_id, mode, idempotency_key);
+
+ALTER TABLE ONLY refund_idempotency_keys
+    ADD CONSTRAINT refund_idempotency_keys_refund UNIQUE (refund_id);
+
+ALTER TABLE ONLY refund_incidents
+    ADD CONSTRAINT refund_incidents_pkey PRIMARY KEY (refund_id, refund_state, answer);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (refund_id);
+
+ALTER TABLE ONLY relay_cursors
+    ADD CONSTRAINT relay_cursors_pkey PRIMARY KEY (target);
+
+ALTER TABLE ONLY relay_lease
+    ADD CONSTRAINT relay_lease_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY replays
+    ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY reversals
+    ADD CONSTRAINT reversals_pkey PRIMARY KEY (attempt_id);
+
+ALTER TABLE ONLY subscribed_types
+    ADD CONSTRAINT subscribed_types_pkey PRIMARY KEY (type);
+
+ALTER TABLE ONLY transfers
+    ADD CONSTRAINT transfers_pkey PRIMARY KEY (transfer_id);
+
+ALTER TABLE transfers
+    ADD CONSTRAINT transfers_refund CHECK (((kind = 'refund'::text) = (refund_id IS NOT NULL))) NOT VALID;
+
+ALTER TABLE verifications
+    ADD CONSTRAINT verifications_account CHECK (((length(account) >= 1) AND (length(account) <= 100))) NOT VALID;
+
+ALTER TABLE verifications
+    ADD CONSTRAINT verifications_acquirer CHECK (((length(acquirer) >= 1) AND (length(acquirer) <= 100))) NOT VALID;
+
+ALTER TABLE ONLY verifications
+    ADD CONSTRAINT verifications_pkey PRIMARY KEY (payment_id);
+
+CREATE INDEX attempts_by_start ON attempts USING brin (started_at) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE INDEX attempts_due ON attempts USING btree (next_ask_at) WHERE (next_ask_at IS NOT NULL);
+
+CREATE UNIQUE INDEX attempts_one_open ON attempts USING btree (payment_id) WHERE (state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text, 'approved'::text]));
+
+CREATE INDEX attempts_reversed ON attempts USING btree (ended_at) WHERE (state = 'reversed'::text);
+
+CREATE INDEX cards_to_be_forgotten ON cards USING btree (forget_after) WHERE (forget_after IS NOT NULL);
+
+CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
+
+CREATE INDEX deferred_events_due ON deferred_events USING btree (type, retry_at);
+
+CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
+
+CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
+
+CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
+
+CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
+
+CREATE INDEX payables_by_code ON payables USING btree (((source ->> 'code'::text)));
+
+CREATE INDEX payments_by_acceptance ON payments USING brin (accepted_at) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE INDEX payments_by_change ON payments USING brin (modified_at) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE UNIQUE INDEX payments_one_under_way ON payments USING btree (payable_id) WHERE (state = ANY (ARRAY['processing'::text, 'success'::text]));
+
+CREATE INDEX reconciliations_of_day ON reconciliations USING btree (day, requested_at);
+
+CREATE INDEX reconciliations_to_run ON reconciliations USING btree (requested_at) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]));
+
+CREATE INDEX refunds_due ON refunds USING btree (next_ask_at) WHERE (next_ask_at IS NOT NULL);
+
+CREATE INDEX refunds_ended ON refunds USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX refunds_longest_pending ON refunds USING btree (refund_id) WHERE (next_ask_at IS NOT NULL);
+
+CREATE INDEX refunds_of_payment ON refunds USING btree (payment_id, refund_id);
+
+CREATE INDEX replays_open ON replays USING btree (asked_at, id) WHERE (served_at IS NULL);
+
+CREATE INDEX reversals_confirmed ON reversals USING btree (confirmed_at) WHERE (confirmed_at IS NOT NULL);
+
+CREATE INDEX reversals_due ON reversals USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
+
+CREATE INDEX reversals_requested ON reversals USING btree (requested_at);
+
+CREATE INDEX statement_lines_of_run ON statement_lines USING btree (run_id, at);
+
+CREATE INDEX transfers_by_time ON transfers USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE INDEX transfers_of_merchant ON transfers USING btree (merchant_id, mode, created_at);
+
+CREATE UNIQUE INDEX transfers_once ON transfers USING btree (payment_id, kind) WHERE (kind = ANY (ARRAY['capture'::text, 'fee'::text]));
+
+CREATE UNIQUE INDEX transfers_once_for_attempt ON transfers USING btree (attempt_id, kind) WHERE (attempt_id IS NOT NULL);
+
+CREATE UNIQUE INDEX transfers_one_refund ON transfers USING btree (refund_id) WHERE (refund_id IS NOT NULL);
+
+CREATE UNIQUE INDEX transfers_order ON transfers USING btree (txid, "position");
+
+CREATE INDEX verifications_due ON verifications USING btree (expires_at) WHERE open;
+
+CREATE INDEX verifications_waiting ON verifications USING btree (next_ask_at NULLS FIRST) WHERE open;
+
+ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
+
+ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
+
+CREATE TRIGGER attempts_transition BEFORE UPDATE OF state ON attempts FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION refuse_attempt_transition();
+
+CREATE TRIGGER ledger_days_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_days FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+
+CREATE TRIGGER ledger_seals_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+
+CREATE TRIGGER payments_transition BEFORE UPDATE OF state ON payments FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION refuse_payment_transition();
+
+CREATE TRIGGER refunds_transition BEFORE UPDATE ON refunds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (((old.payment_id IS DISTINCT FROM new.payment_id) OR (old.attempt_id IS DISTINCT FROM new.attempt_id)) OR (old.amount IS DISTINCT FROM new.amount)))) EXECUTE FUNCTION refuse_refund_change();
+
+CREATE TRIGGER transfers_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+
+CREATE TRIGGER transfers_owner BEFORE INSERT ON transfers FOR EACH ROW WHEN ((new.merchant_id IS NULL)) EXECUTE FUNCTION fill_transfer_owner();
+
+CREATE TRIGGER transfers_txid BEFORE INSERT ON transfers FOR EACH ROW WHEN ((new.txid <> pg_current_xact_id())) EXECUTE FUNCTION refuse_foreign_transaction();
+
+ALTER TABLE ONLY attempts
+    ADD CONSTRAINT attempts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
+
+ALTER TABLE ONLY incidents
+    ADD CONSTRAINT incidents_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
+
+ALTER TABLE ONLY partner_references
+    ADD CONSTRAINT partner_references_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
+
+ALTER TABLE ONLY payments
+    ADD CONSTRAINT payments_payable_id_fkey FOREIGN KEY (payable_id) REFERENCES payables(payable_id);
+
+ALTER TABLE ONLY refund_idempotency_keys
+    ADD CONSTRAINT refund_idempotency_keys_refund_id_fkey FOREIGN KEY (refund_id) REFERENCES refunds(refund_id);
+
+ALTER TABLE ONLY refund_incidents
+    ADD CONSTRAINT refund_incidents_refund_id_fkey FOREIGN KEY (refund_id) REFERENCES refunds(refund_id);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
+
+ALTER TABLE ONLY reversals
+    ADD CONSTRAINT reversals_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
+
+ALTER TABLE ONLY statement_lines
+    ADD CONSTRAINT statement_lines_run FOREIGN KEY (run_id) REFERENCES reconciliations(run_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY transfers
+    ADD CONSTRAINT transfers_attempt_id FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
+
+ALTER TABLE ONLY transfers
+    ADD CONSTRAINT transfers_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
+
+ALTER TABLE ONLY transfers
+    ADD CONSTRAINT transfers_refund_id FOREIGN KEY (refund_id) REFERENCES refunds(refund_id);
+
+ALTER TABLE ONLY verifications
+    ADD CONSTRAINT verifications_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
+
+REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE attempts TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE card_keys TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE cards TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE dead_letters TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE deferred_events TO svc_payment_processor;
+
+GRANT USAGE ON SEQUENCE event_log_position TO svc_payment_processor;
+
+GRANT SELECT,INSERT ON TABLE event_log TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE incidents TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_customers TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_sites TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_token_keys TO svc_payment_processor;
+
+GRANT SELECT,INSERT ON TABLE ledger_days TO svc_payment_processor;
+
+GRANT SELECT,INSERT ON TABLE ledger_seals TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE merchant_accounts TO svc_payment_processor;
+
+GRANT SELECT ON TABLE migrations TO svc_payment_processor;
+
+GRANT USAGE ON SEQUENCE migrations_id_seq TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE partner_references TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE payables TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE payments TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reconciliations TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE refund_idempotency_keys TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE refund_incidents TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE refunds TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reversals TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE statement_lines TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE subscribed_types TO svc_payment_processor;
+
+GRANT SELECT,INSERT ON TABLE transfers TO svc_payment_processor;
+
+GRANT USAGE ON SEQUENCE transfers_position_seq TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE verifications TO svc_payment_processor;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE svc_payment_processor_owner IN SCHEMA public GRANT USAGE ON SEQUENCES  TO svc_payment_processor;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE svc_payment_processor_owner IN SCHEMA public GRANT SELECT,INSERT,DELETE,UPDATE ON TABLES  TO svc_payment_processor;

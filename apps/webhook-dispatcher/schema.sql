@@ -1,0 +1,492 @@
+CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $_$
+      DECLARE
+        default_partition regclass := to_regclass(quote_ident(parent || '_default'));
+        month_start date;
+        partition text;
+        from_time timestamptz;
+        to_time timestamptz;
+      BEGIN
+        FOR i IN 0 .. months - 1 LOOP
+          month_start := (date_trunc('month', first_day) + make_interval(months => i))::date;
+          partition := parent || '_' || to_char(month_start, 'YYYY_MM');
+          CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
+          -- Whoever comes second waits here, then finds the partition. The lock that attaching takes: it is not raised later.
+          EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
+          CONTINUE WHEN to_regclass(quote_ident(partition)) IS NOT NULL;
+          from_time := month_start::timestamp AT TIME ZONE 'UTC';
+          to_time := (month_start + make_interval(months => 1))::timestamp AT TIME ZONE 'UTC';
+          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, parent);
+          PERFORM revoke_from_others(quote_ident(partition)::regclass, 'ALL');
+          IF default_partition IS NOT NULL THEN
+            -- Before its rows of this month move, so that none is added between move and attach.
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', default_partition);
+            EXECUTE format('WITH moved AS (DELETE FROM %s WHERE occurred_at >= $1 AND occurred_at < $2 RETURNING *) INSERT INTO %I SELECT * FROM moved',
+              default_partition, partition) USING from_time, to_time;
+          END IF;
+          EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, partition, from_time, to_time);
+        END LOOP;
+      END $_$;
+
+CREATE FUNCTION keep_notified_since() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        NEW.notified_since := OLD.notified_since;
+        RETURN NEW;
+      END $$;
+
+CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        -- Sorted, so that two batches do not wait for each other in a circle; OFFSET 0 keeps the locks behind the sorting.
+        PERFORM pg_advisory_xact_lock(key)
+           FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
+                 ORDER BY key OFFSET 0) AS sorted;
+      END $$;
+
+CREATE FUNCTION record_notifications(given jsonb, now timestamp with time zone, lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        -- Each statement below has a snapshot of its own: it sees what the holder of the locks before committed.
+        PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
+
+        -- A recipient is notified of a payment once, and of each refund once, whatever comes twice.
+        RETURN QUERY WITH recorded AS (
+          INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status,
+                                     api_version, url, endpoint, fields, traceparent, state, next_attempt_at, created_at, lease_id, leased_until)
+          SELECT j.id, j.webhook_id, coalesce(j.recipient, 'session'), coalesce(j.type, 'payment'), j.merchant_id, j.site_id, j.mode, j.session_id,
+                 j.payment_reference, j.payment_status, j.api_version, j.url, j.endpoint,
+                 j.fields, j.traceparent, CASE WHEN j.late THEN 'superseded' ELSE 'pending' END,
+                 CASE WHEN j.late THEN NULL WHEN j.leased THEN lease_end ELSE now END, now,
+                 CASE WHEN j.leased THEN lease END, CASE WHEN j.leased THEN lease_end END
+            FROM (SELECT g.*, paid.found IS NOT NULL AS late,
+                         g.has_place AND paid.found IS NULL AND sending.found IS NULL AND open.found IS NULL AS leased
+                    FROM jsonb_to_recordset(given) AS g(
+                           id uuid, webhook_id uuid, recipient text, type text, merchant_id bigint, site_id bigint, mode text, session_id uuid,
+                           payment_reference text, payment_status text, api_version text, url text, endpoint text, fields jsonb,
+                           traceparent text, has_place boolean)
+                    LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                        WHERE n.session_id = g.session_id AND n.payment_status = 'Success' AND g.payment_status = 'Failed'
+                                        LIMIT 1) AS paid ON true
+                    LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                        WHERE n.session_id = g.session_id AND n.payment_status = 'Failed' AND n.leased_until > now
+                                          AND g.payment_status <> 'Failed'
+                                        LIMIT 1) AS sending ON true
+                    LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
+                                        WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
+                                        LIMIT 1) AS open ON true) AS j
+           -- In one order everywhere, so that two batches with the same notices never deadlock.
+           ORDER BY j.payment_reference, j.recipient, j.webhook_id
+          ON CONFLICT DO NOTHING
+          RETURNING notifications.id, lease_id)
+        SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
+
+        -- The lease stays: whoever is sending it right now finishes, and the Success waits for that.
+        UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
+         WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
+                               WHERE g.payment_status = 'Success')
+           AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
+      END $$;
+
+CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+      DECLARE
+        other text;
+      BEGIN
+        FOR other IN
+          SELECT DISTINCT CASE WHEN acl.grantee = 0 THEN 'PUBLIC' ELSE acl.grantee::regrole::text END
+            FROM pg_class c, aclexplode(c.relacl) acl WHERE c.oid = relation AND acl.grantee <> c.relowner
+        LOOP
+          EXECUTE format('REVOKE %s ON %s FROM %s', privileges, relation, other);
+        END LOOP;
+      END $$;
+
+CREATE FUNCTION run_as_owner(work regprocedure) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+      BEGIN
+        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = %I, pg_temp', work, current_schema());
+      END $$;
+
+CREATE TABLE circuits (
+    merchant_id bigint NOT NULL,
+    endpoint text NOT NULL,
+    failures integer NOT NULL,
+    openings integer NOT NULL,
+    open_until timestamp with time zone,
+    probe_lease_id uuid,
+    CONSTRAINT circuits_endpoint_length CHECK (((length(endpoint) >= 1) AND (length(endpoint) <= 300))),
+    CONSTRAINT circuits_failures CHECK ((failures >= 0)),
+    CONSTRAINT circuits_opened CHECK (((openings > 0) = (open_until IS NOT NULL))),
+    CONSTRAINT circuits_openings CHECK ((openings >= 0)),
+    CONSTRAINT circuits_probe CHECK (((probe_lease_id IS NULL) OR (open_until IS NOT NULL)))
+);
+
+CREATE TABLE dead_letters (
+    message_id uuid NOT NULL,
+    type text NOT NULL,
+    envelope jsonb NOT NULL,
+    error text NOT NULL,
+    deliveries integer NOT NULL,
+    failed_at timestamp with time zone NOT NULL,
+    CONSTRAINT dead_letters_error_length CHECK ((length(error) <= 2000))
+);
+
+CREATE TABLE deferred_events (
+    message_id uuid NOT NULL,
+    type text NOT NULL,
+    envelope jsonb NOT NULL,
+    reason text NOT NULL,
+    deferred_at timestamp with time zone NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    retry_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    own_faults integer DEFAULT 0 NOT NULL,
+    CONSTRAINT deferred_events_reason CHECK ((reason = ANY (ARRAY['unknown'::text, 'blocked'::text])))
+);
+
+CREATE TABLE delivery_attempts (
+    notification_id uuid NOT NULL,
+    try integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    duration_ms integer NOT NULL,
+    outcome text NOT NULL,
+    status_code integer,
+    error_class text,
+    answer text,
+    CONSTRAINT delivery_attempts_answer CHECK ((length(answer) <= 2000)),
+    CONSTRAINT delivery_attempts_duration CHECK ((duration_ms >= 0)),
+    CONSTRAINT delivery_attempts_error_class CHECK ((length(error_class) <= 100)),
+    CONSTRAINT delivery_attempts_explained CHECK (((outcome <> 'unanswered'::text) OR (error_class IS NOT NULL))),
+    CONSTRAINT delivery_attempts_outcome CHECK ((outcome = ANY (ARRAY['acknowledged'::text, 'refused'::text, 'unanswered'::text]))),
+    CONSTRAINT delivery_attempts_status_code CHECK (((status_code >= 100) AND (status_code <= 999))),
+    CONSTRAINT delivery_attempts_try CHECK ((try > 0)),
+    CONSTRAINT delivery_attempts_unanswered CHECK (((outcome = 'unanswered'::text) = (status_code IS NULL)))
+);
+
+CREATE SEQUENCE event_log_position
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE event_log (
+    "position" bigint DEFAULT nextval('event_log_position'::regclass) NOT NULL,
+    txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    id uuid NOT NULL,
+    type text NOT NULL,
+    aggregate_id text NOT NULL,
+    aggregate_version bigint NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    traceparent text,
+    payload jsonb NOT NULL,
+    CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
+)
+PARTITION BY RANGE (occurred_at);
+
+CREATE TABLE event_log_default (
+    "position" bigint DEFAULT nextval('event_log_position'::regclass) NOT NULL,
+    txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    id uuid NOT NULL,
+    type text NOT NULL,
+    aggregate_id text NOT NULL,
+    aggregate_version bigint NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    traceparent text,
+    payload jsonb NOT NULL,
+    CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
+);
+
+CREATE TABLE heartbeats (
+    publisher text NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    CONSTRAINT heartbeats_publisher CHECK (((length(publisher) >= 1) AND (length(publisher) <= 100)))
+);
+
+CREATE TABLE inbox (
+    message_id uuid NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+)
+PARTITION BY RANGE (occurred_at);
+
+CREATE TABLE inbox_default (
+    message_id uuid NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE migrations (
+    id integer NOT NULL,
+    "timestamp" bigint NOT NULL,
+    name character varying NOT NULL
+);
+
+CREATE SEQUENCE migrations_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
+
+CREATE TABLE notifications (
+    id uuid NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint NOT NULL,
+    mode text NOT NULL,
+    session_id uuid,
+    payment_reference text NOT NULL,
+    payment_status text NOT NULL,
+    api_version text,
+    url text NOT NULL,
+    endpoint text NOT NULL,
+    fields jsonb NOT NULL,
+    state text NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    schedule_position integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    lease_id uuid,
+    leased_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    delivered_at timestamp with time zone,
+    traceparent text,
+    replayed_at timestamp with time zone,
+    unsigned_since timestamp with time zone,
+    missing_keys text[],
+    recipient text DEFAULT 'session'::text NOT NULL,
+    type text DEFAULT 'payment'::text NOT NULL,
+    webhook_id uuid,
+    CONSTRAINT notifications_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
+    CONSTRAINT notifications_delivered_at CHECK (((state <> 'delivered'::text) OR (delivered_at IS NOT NULL))),
+    CONSTRAINT notifications_due_while_pending CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT notifications_endpoint_length CHECK (((length(endpoint) >= 1) AND (length(endpoint) <= 300))),
+    CONSTRAINT notifications_lease CHECK (((lease_id IS NULL) = (leased_until IS NULL))),
+    CONSTRAINT notifications_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT notifications_payment_reference_length CHECK ((length(payment_reference) = 18)),
+    CONSTRAINT notifications_payment_status CHECK ((payment_status = ANY (ARRAY['Success'::text, 'Failed'::text]))),
+    CONSTRAINT notifications_schedule_position CHECK (((schedule_position >= 0) AND (schedule_position <= 12))),
+    CONSTRAINT notifications_state CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'superseded'::text, 'exhausted'::text, 'gone'::text]))),
+    CONSTRAINT notifications_superseded_failed CHECK (((state <> 'superseded'::text) OR (payment_status = 'Failed'::text))),
+    CONSTRAINT notifications_traceparent CHECK ((length(traceparent) <= 100)),
+    CONSTRAINT notifications_tries CHECK ((tries >= 0)),
+    CONSTRAINT notifications_url_length CHECK ((length(url) <= 2048))
+);
+
+CREATE TABLE relay_cursors (
+    target text NOT NULL,
+    txid xid8 NOT NULL,
+    "position" bigint NOT NULL
+);
+
+CREATE TABLE relay_lease (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE replays (
+    id uuid NOT NULL,
+    service text NOT NULL,
+    type text NOT NULL,
+    until xid8 NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    served_at timestamp with time zone,
+    CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),
+    CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
+);
+
+CREATE TABLE sealing_keys (
+    kid uuid NOT NULL,
+    public_jwk jsonb NOT NULL,
+    sealed_private_key text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE signing_secrets (
+    secret_id text NOT NULL,
+    purpose text NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint,
+    sealed text NOT NULL,
+    is_primary boolean NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT signing_secrets_id_length CHECK (((length(secret_id) >= 1) AND (length(secret_id) <= 100))),
+    CONSTRAINT signing_secrets_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT signing_secrets_purpose CHECK ((purpose = ANY (ARRAY['api-key'::text, 'webhook-secret'::text]))),
+    CONSTRAINT signing_secrets_sealed_length CHECK ((length(sealed) <= 4096)),
+    CONSTRAINT signing_secrets_webhook_site CHECK (((purpose = 'api-key'::text) OR (site_id IS NOT NULL)))
+);
+
+CREATE TABLE sites (
+    site_id bigint NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_reference text NOT NULL,
+    webhook_url text,
+    webhook_enabled boolean DEFAULT false NOT NULL,
+    version bigint NOT NULL,
+    notified_since timestamp with time zone,
+    CONSTRAINT sites_reference_length CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))),
+    CONSTRAINT sites_webhook CHECK (((NOT webhook_enabled) OR (webhook_url IS NOT NULL))),
+    CONSTRAINT sites_webhook_url_length CHECK (((length(webhook_url) >= 1) AND (length(webhook_url) <= 2048)))
+);
+
+CREATE TABLE subscribed_types (
+    type text NOT NULL,
+    replay_id uuid NOT NULL,
+    given_at timestamp with time zone,
+    again_id uuid,
+    known_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY event_log ATTACH PARTITION event_log_default DEFAULT;
+
+ALTER TABLE ONLY inbox ATTACH PARTITION inbox_default DEFAULT;
+
+ALTER TABLE ONLY migrations ALTER COLUMN id SET DEFAULT nextval('migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY migrations
+    ADD CONSTRAINT "PK_8c82d7f526340ab734260ea46be" PRIMARY KEY (id);
+
+ALTER TABLE ONLY circuits
+    ADD CONSTRAINT circuits_pkey PRIMARY KEY (merchant_id, endpoint);
+
+ALTER TABLE ONLY dead_letters
+    ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (message_id);
+
+ALTER TABLE ONLY deferred_events
+    ADD CONSTRAINT deferred_events_pkey PRIMARY KEY (message_id);
+
+ALTER TABLE ONLY delivery_attempts
+    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (notification_id, try);
+
+ALTER TABLE ONLY heartbeats
+    ADD CONSTRAINT heartbeats_pkey PRIMARY KEY (publisher);
+
+ALTER TABLE ONLY inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (message_id, occurred_at);
+
+ALTER TABLE ONLY inbox_default
+    ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
+
+ALTER TABLE notifications
+    ADD CONSTRAINT notifications_missing_keys CHECK ((((unsigned_since IS NULL) = (missing_keys IS NULL)) AND (missing_keys <@ '{api-key,webhook-secret}'::text[]) AND (missing_keys <> '{}'::text[]))) NOT VALID;
+
+ALTER TABLE ONLY notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
+
+ALTER TABLE notifications
+    ADD CONSTRAINT notifications_recipient CHECK (
+CASE recipient
+    WHEN 'session'::text THEN ((type = 'payment'::text) AND (session_id IS NOT NULL) AND (api_version IS NOT NULL))
+    WHEN 'site'::text THEN ((type = ANY (ARRAY['payment'::text, 'refund'::text])) AND (session_id IS NULL) AND (api_version IS NULL) AND (webhook_id IS NOT NULL))
+    ELSE false
+END) NOT VALID;
+
+ALTER TABLE ONLY relay_cursors
+    ADD CONSTRAINT relay_cursors_pkey PRIMARY KEY (target);
+
+ALTER TABLE ONLY relay_lease
+    ADD CONSTRAINT relay_lease_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY replays
+    ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY sealing_keys
+    ADD CONSTRAINT sealing_keys_pkey PRIMARY KEY (kid);
+
+ALTER TABLE ONLY signing_secrets
+    ADD CONSTRAINT signing_secrets_pkey PRIMARY KEY (secret_id);
+
+ALTER TABLE ONLY sites
+    ADD CONSTRAINT sites_pkey PRIMARY KEY (site_id);
+
+ALTER TABLE ONLY subscribed_types
+    ADD CONSTRAINT subscribed_types_pkey PRIMARY KEY (type);
+
+CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
+
+CREATE INDEX deferred_events_due ON deferred_events USING btree (type, retry_at);
+
+CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
+
+CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
+
+CREATE INDEX notifications_due_of_merchant ON notifications USING btree (merchant_id, endpoint, next_attempt_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state);
+
+CREATE INDEX notifications_of_session ON notifications USING btree (session_id);
+
+CREATE UNIQUE INDEX notifications_one_each ON notifications USING btree (payment_reference, recipient, webhook_id) NULLS NOT DISTINCT;
+
+CREATE INDEX notifications_pending ON notifications USING btree (id, merchant_id) WHERE (state = 'pending'::text);
+
+CREATE INDEX notifications_undelivered ON notifications USING btree (state, id, merchant_id) WHERE (state = ANY (ARRAY['superseded'::text, 'exhausted'::text, 'gone'::text]));
+
+CREATE INDEX notifications_unsigned ON notifications USING btree (id, merchant_id, state) WHERE (unsigned_since IS NOT NULL);
+
+CREATE INDEX replays_open ON replays USING btree (asked_at, id) WHERE (served_at IS NULL);
+
+CREATE INDEX signing_secrets_usable ON signing_secrets USING btree (merchant_id, mode) WHERE (NOT revoked);
+
+ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
+
+ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
+
+CREATE TRIGGER sites_notified_since BEFORE UPDATE ON sites FOR EACH ROW WHEN ((old.webhook_enabled AND new.webhook_enabled AND (old.notified_since IS NOT NULL))) EXECUTE FUNCTION keep_notified_since();
+
+ALTER TABLE ONLY delivery_attempts
+    ADD CONSTRAINT delivery_attempts_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notifications(id);
+
+REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE circuits TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE dead_letters TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE deferred_events TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE delivery_attempts TO svc_webhook_dispatcher;
+
+GRANT USAGE ON SEQUENCE event_log_position TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT ON TABLE event_log TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_webhook_dispatcher;
+
+GRANT SELECT ON TABLE migrations TO svc_webhook_dispatcher;
+
+GRANT USAGE ON SEQUENCE migrations_id_seq TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notifications TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sealing_keys TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE signing_secrets TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sites TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE subscribed_types TO svc_webhook_dispatcher;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE svc_webhook_dispatcher_owner IN SCHEMA public GRANT USAGE ON SEQUENCES  TO svc_webhook_dispatcher;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE svc_webhook_dispatcher_owner IN SCHEMA public GRANT SELECT,INSERT,DELETE,UPDATE ON TABLES  TO svc_webhook_dispatcher;
