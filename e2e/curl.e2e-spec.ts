@@ -224,6 +224,18 @@ describe('curl', () => {
     expect(new Set(refused.map(({ body }) => body.status as string))).toEqual(new Set(['Unauthorized']));
   });
 
+  it('names beside each error the page that explains it, and the platform serves that page', async () => {
+    const { headers } = await curl('POST', '/api/v3.1/sessions', keyed, {});
+    const page = /^<(.+)>; rel="help"$/.exec(headers['link'] ?? '')?.[1] ?? '';
+    expect(page).toBe(`${platform.demo.apiUrl}/errors/request.invalid`);
+    const shown = await fetch(page);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await shown.text()).toContain('Send a JSON number of whole cents');
+    const problem = (await (await fetch(`${platform.demo.apiUrl}/nothing`)).json()) as { type: string };
+    expect(problem.type).toBe(`${platform.demo.apiUrl}/errors/resource.not-found`);
+    for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
+  });
+
   it('takes a keyless site only for addresses of its own hosts, and the merchant’s key for any of its sites', async () => {
     expect((await create(keyless, aSession())).status).toBe(201);
     for (const field of urls) {

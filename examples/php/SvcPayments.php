@@ -16,14 +16,17 @@ final class SvcPaymentsError extends RuntimeException
      * @param list<string> $messages  for people; branch on the status
      * @param bool        $retryable  whether the same call may succeed later without a change
      * @param string|null $requestId  quote it to support
+     * @param string|null $type       address of the page that explains the error
      */
     public function __construct(
         public readonly int $httpStatus,
         public readonly array $messages,
         public readonly bool $retryable,
         public readonly ?string $requestId = null,
+        public readonly ?string $type = null,
     ) {
-        parent::__construct(($httpStatus === 0 ? 'No answer' : $httpStatus) . ': ' . implode('; ', $messages));
+        $page = $type === null ? '' : " (see $type)";
+        parent::__construct(($httpStatus === 0 ? 'No answer' : $httpStatus) . ': ' . implode('; ', $messages) . $page);
     }
 }
 
@@ -224,6 +227,8 @@ final class SvcPayments
         if ($status >= 200 && $status < 300 && is_array($answer)) return $answer;
         $messages = array_column(is_array($answer['errors'] ?? null) ? $answer['errors'] : [], 'message');
         $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($answered['retry-after']));
-        throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $answered['x-request-id'] ?? null);
+        $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $answered['link'] ?? '', $page) ? $page[1] : null;
+        $requestId = $answered['x-request-id'] ?? null;
+        throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $requestId, $type);
     }
 }

@@ -3,6 +3,8 @@ export * from './commands/charge.js';
 export * from './commands/payables.js';
 export * from './commands/payer-context.js';
 export * from './commands/show-payment.js';
+export * from './error-help/catalogue.js';
+export type * from './error-help/error-help.js';
 export * from './errors.js';
 export * from './events/credentials.js';
 export * from './events/envelope.js';

@@ -56,6 +56,7 @@ function exchange(steps: Step[], options: HttpExchangeOptions = {}): HttpExchang
 }
 
 const answerOf = (status: number, headers: Record<string, string> = {}, body?: unknown) => ({
+  url: GET.url,
   httpStatus: status,
   ok: status >= 200 && status < 300,
   headers: new Headers(headers),
@@ -266,6 +267,21 @@ describe('the error of an answer', () => {
       status: 'Unauthorized',
       requestId: undefined,
     });
+  });
+
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, undefined],
+    ['<https://pages.example/errors/a.b>; rel="help"', 'https://pages.example/errors/a.b'],
+    ['</errors/a.b>; rel="help"', 'https://api.example/errors/a.b'],
+    ['</errors/a.b>; rel="next"', undefined],
+    ['<javascript:alert(1)>; rel="help"', undefined],
+    ['<https://[>; rel="help"', undefined],
+    [`</${'x'.repeat(2047)}>; rel="help"`, `https://api.example/${'x'.repeat(2047)}`],
+    [`</${'x'.repeat(2048)}>; rel="help"`, undefined],
+    ['x</errors/a.b>; rel="help"', undefined],
+    ['</errors/a.b>; rel="help", <x>; rel="y"', undefined],
+  ])('has the page that Link %p names: %p', (link, type) => {
+    expect(describeFailure(answerOf(404, link === undefined ? {} : { link }, { errors: [] })).type).toBe(type);
   });
 
   it.each([
