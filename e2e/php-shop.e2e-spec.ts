@@ -171,5 +171,8 @@ describe('the client', () => {
     expect(
       await evaluate(`${made(apiKey)} echo count($svc->listNotifications()['notifications']) > 0 ? 'some' : 'none';`),
     ).toBe('some');
+    const resend = `$svc->resendDelivery($svc->listDeliveries('delivered')['deliveries'][0]['id']);`;
+    expect(await evaluate(`${made(apiKey)} ${resend} echo 'sent';`)).toBe('sent');
+    expect(await evaluate(`${made(apiKey)} $svc->resendDelivery('nothing');`)).toContain('There is no such delivery.');
   });
 });

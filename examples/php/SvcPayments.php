@@ -115,6 +115,23 @@ final class SvcPayments
         return $this->repeatably('GET', '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
     }
 
+    /**
+     * What your endpoints were sent, the newest first, at most 50: `state`, `lastAttempt` with your answer, `nextAttemptUTCDate`.
+     *
+     * @param string $state pending, delivered, superseded, exhausted, gone; '' for all
+     * @return array{deliveries: list<array>, hasMore: bool, after?: string}
+     */
+    public function listDeliveries(string $state = '', string $after = ''): array
+    {
+        return $this->repeatably('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
+    }
+
+    /** Sends a delivery again now. Tried once. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last time */
+    public function resendDelivery(string $id): void
+    {
+        $this->once('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
+    }
+
     /** Nobody may pay the session any more. Tried once. @throws SvcPaymentsError 409 when a payment is in progress or was made */
     public function cancelSession(string $sessionId): void
     {

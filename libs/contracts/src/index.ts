@@ -1,5 +1,6 @@
 export * from './commands/books.js';
 export * from './commands/charge.js';
+export * from './commands/deliveries.js';
 export * from './commands/payables.js';
 export * from './commands/payer-context.js';
 export * from './commands/show-payment.js';
@@ -15,6 +16,7 @@ export * from './events/payments.js';
 export * from './http/authentication.js';
 export * from './http/cards.js';
 export * from './http/codes.js';
+export * from './http/deliveries.js';
 export * from './http/hosted-payment.js';
 export * from './http/hosted-session.js';
 export * from './http/identity-token.js';
