@@ -163,7 +163,7 @@ describe('the client', () => {
     expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');
     const other = `svc_test_site_${'A'.repeat(43)}`;
     expect(await evaluate(`${made(other)} $svc->getSession('${randomUUID()}');`)).toBe(
-      `SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else. (see ${platform.demo.apiUrl}/errors/credentials.invalid)`,
+      `SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant. (see ${platform.demo.apiUrl}/errors/credentials.invalid)`,
     );
     expect(await evaluate(`${made(apiKey)} $svc->createSession(['amount' => '1']);`)).toContain(
       'requestId is required',

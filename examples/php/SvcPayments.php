@@ -164,13 +164,13 @@ final class SvcPayments
             throw new SvcWebhookError('bad-headers', 'webhook-timestamp is not a time');
         }
         $age = ($now ?? time()) - (int) $headers['webhook-timestamp'];
-        if ($age > self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-old', 'it was signed too long ago');
-        if ($age < -self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-new', 'it was signed in the future');
+        if ($age > self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-old', "it was signed too long ago: $age s from now. Is the clock of this server right?");
+        if ($age < -self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-new', 'it was signed in the future: ' . -$age . ' s from now. Is the clock of this server right?');
         if (strlen($rawBody) > self::MAX_BODY_BYTES) throw new SvcWebhookError('bad-body', 'the body is too large');
 
         $signed = "{$headers['webhook-id']}.{$headers['webhook-timestamp']}.$rawBody";
         if (!self::isSigned($signed, explode(' ', $headers['webhook-signature'], 16), $secrets)) {
-            throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret');
+            throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret. Pass the body as it was received, and the secret of the site and mode');
         }
         $payment = json_decode($rawBody, true);
         foreach (['sessionId', 'currencyISOCode', 'merchantOrderId', 'paymentReference', 'paymentUTCDate'] as $field) {
@@ -195,7 +195,7 @@ final class SvcPayments
         $isSigned = false;
         foreach ($secrets as $secret) {
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64');
+            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64: copy it whole');
             $expected = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
             foreach ($signatures as $signature) $isSigned = hash_equals($expected, $signature) || $isSigned;
         }

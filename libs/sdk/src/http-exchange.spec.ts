@@ -120,7 +120,11 @@ describe('one call', () => {
     [new TypeError('fetch failed'), 'fetch failed'],
     [
       new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND a.example') }),
-      'getaddrinfo ENOTFOUND a.example',
+      'getaddrinfo ENOTFOUND a.example. Is this the right address?',
+    ],
+    [
+      new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      'connect ECONNREFUSED 127.0.0.1:1. Is this the right address?',
     ],
     [
       new TypeError('fetch failed', {
@@ -241,6 +245,19 @@ describe('a call that may be repeated', () => {
 });
 
 describe('the error of an answer', () => {
+  it.each<[number, string, unknown, string[]]>([
+    [404, '<h1>', undefined, ['https://api.example has no such address']],
+    [404, '{}', { title: 'Nothing was found here.' }, ['https://api.example has no such address']],
+    [404, '{}', { errors: [{ message: 'No session.' }] }, ['No session.']],
+    [404, '', undefined, []],
+    [403, '<h1>', undefined, []],
+  ])('of %d with the text %p and the body %j says %j', (httpStatus, text, body, said) => {
+    const { errors } = describeFailure({ ...answerOf(httpStatus, {}, body), text });
+    expect(
+      errors.map(({ message }) => (message.split(':')[0] === message ? message : `${message.split(': ')[0]}`)),
+    ).toEqual(said);
+  });
+
   it.each([
     [399, 'InternalServer'],
     [400, 'BadRequest'],

@@ -156,10 +156,15 @@ function noAnswer(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
     status: 'InternalServer',
-    errors: [{ message: `${new URL(url).origin}: ${reasonOf(cause)}` }],
+    errors: [{ message: `${new URL(url).origin}: ${withHint(reasonOf(cause))}` }],
     retryable: true,
     cause,
   });
+}
+
+/** Of a name that nobody has, and a port where nothing listens. */
+function withHint(reason: string): string {
+  return /ECONNREFUSED|ENOTFOUND/.test(reason) ? `${reason}. Is this the right address?` : reason;
 }
 
 /** `fetch` says "fetch failed", and why in the cause of its error: "connect ECONNREFUSED 127.0.0.1:443". */
@@ -177,13 +182,28 @@ export function describeFailure(answer: ApiAnswer): SvcApiError {
   return new SvcApiError({
     httpStatus: answer.httpStatus,
     status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
-    errors: readErrors(envelope.errors),
+    errors: notThere(answer) ?? readErrors(envelope.errors),
     code: typeof envelope.code === 'string' ? envelope.code : undefined,
     type: errorPageOf(answer),
     requestId: answer.headers.get('x-request-id') ?? undefined,
     retryable: isRetryable(answer),
     retryAfterSeconds: retryAfterSeconds(answer.headers),
   });
+}
+
+/**
+ * Another host, or a path before the API that does not belong there: whoever answers knows no such address. What an API does not
+ * find is in its own form, with `errors` or without a body.
+ */
+function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string }[] | undefined {
+  if (httpStatus !== 404 || text === '' || (body as { errors?: unknown } | undefined)?.errors !== undefined)
+    return undefined;
+  const { origin } = new URL(url);
+  return [
+    {
+      message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,
+    },
+  ];
 }
 
 const MAX_ADDRESS_LENGTH = 2048;
