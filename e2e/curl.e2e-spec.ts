@@ -211,7 +211,8 @@ describe('curl', () => {
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
     // The same of a key that nobody has, of another's, and of one's own beside numbers that are another's.
-    const OTHERS = 'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
+    const OTHERS =
+      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([
       KEYLESS,
       expect.stringMatching(/^x-api-key has no key: /),
