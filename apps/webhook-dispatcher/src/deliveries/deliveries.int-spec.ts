@@ -108,6 +108,14 @@ it('is tried next when its circuit lets it, and not at any time while it is bein
     [id, until],
   );
   const next = async (): Promise<string | null> => (await list()).deliveries[0]!.nextAttemptUTCDate;
+  // Those of another merchant at this endpoint, and of another endpoint, have circuits of their own.
+  await dispatcher.test.dataSource.query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+     SELECT merchant_id + 1, endpoint, 5, 1, $2::timestamptz FROM notifications WHERE id = $1
+     UNION ALL SELECT merchant_id, 'other.example:443', 5, 1, $2 FROM notifications WHERE id = $1`,
+    [id, dispatcher.clock.later(120_000)],
+  );
+  expect((await list()).deliveries).toHaveLength(1);
   expect(await next()).toBe(until.toISOString());
   await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
   expect(await next()).toBeNull();
