@@ -1,4 +1,3 @@
-import { ERROR_PAGES_PATH } from '@svc/contracts';
 import { Clock, SystemClock } from '@svc/kernel';
 import { newLog, type StandaloneApp, startStandalone } from '@svc/service/standalone';
 import { transformerErrorBody } from './answers/error-body.js';
@@ -37,7 +36,7 @@ export async function startTransformer(
     // It serves plain HTTP within a store: no browser may be told to use HTTPS only.
     environment: 'development',
     // The platform has them; a till that cannot reach it has the message.
-    errorPages: `${settings.apiUrl}${ERROR_PAGES_PATH}`,
+    errorPages: `${settings.apiUrl}/errors`,
     providers: [
       { provide: TransformerSettings, useValue: settings },
       { provide: Clock, useValue: clock },

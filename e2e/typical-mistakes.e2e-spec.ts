@@ -1,47 +1,40 @@
-/** What somebody is told who makes a mistake that everybody makes once: whole messages, each of which says what to do. */
+/** What somebody is told who makes a mistake that everybody makes once: whole messages of the SDK, each of which says what to do. */
 import { randomUUID } from 'node:crypto';
-import {
-  type CreateSessionRequest,
-  HostedGatewayClient,
-  type HostedGatewayClientOptions,
-  signTestWebhook,
-  verifyWebhook,
-} from '@svc/sdk';
-import { encrypt } from '../test/bank-and-platform.js';
-import { aSession, TwoMerchants } from '../test/hosted-callers.js';
-import { type MainApi, startMainApi } from '../test/main-api.js';
+import { HostedGatewayClient, type HostedGatewayClientOptions, signTestWebhook, verifyWebhook } from '@svc/sdk';
+import type { Platform } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
 
-let api: MainApi;
-let two: TwoMerchants;
+let platform: Platform;
 beforeAll(async () => {
-  api = await startMainApi({ hostedGateway: true });
-  two = await TwoMerchants.onboard(api);
+  platform = await sharedPlatform('embedded');
 });
-afterAll(() => api?.stop());
-
-const GATEWAY = 'https://pay.example';
-/** The gateway's host and the main API's lead to the listeners; no other name leads anywhere. */
-const fetchOf: typeof globalThis.fetch = async (address, init) => {
-  const url = new URL(address as string);
-  const call = url.host === 'api.example' ? api.call : api.callHosted;
-  const { method = 'GET', headers, body } = init ?? {};
-  const answer = await call({
-    method,
-    path: `${url.pathname}${url.search}`,
-    headers: headers as Record<string, string>,
-    ...(typeof body === 'string' ? { body } : {}),
-  });
-  return new Response(answer.text, { status: answer.status, headers: answer.headers });
-};
 
 function clientOf(change: Partial<HostedGatewayClientOptions> = {}): HostedGatewayClient {
-  const { merchantId, siteId } = two.numbers.get('site 1')!;
-  const apiKey = two.keys.get('site 1')!;
-  return new HostedGatewayClient({ gatewayUrl: GATEWAY, merchantId, siteId, apiKey, fetch: fetchOf, ...change });
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  const { merchantId } = merchant;
+  return new HostedGatewayClient({ gatewayUrl: platform.demo.gatewayUrl, merchantId, siteId, apiKey, ...change });
 }
+
 const create = (change: Record<string, unknown> = {}, client = clientOf()): Promise<unknown> =>
-  client.createSession({ ...aSession(), ...change } as unknown as CreateSessionRequest);
+  client.createSession({
+    requestId: randomUUID(),
+    merchantOrderId: 'order-17',
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    notificationUrl: 'https://shop.example/hook',
+    returnUrl: 'https://shop.example/return',
+    cancelUrl: 'https://shop.example/cart',
+    origin: 'shop.example',
+    ...change,
+  });
 const withKey = (apiKey: string) => (): Promise<unknown> => create({}, clientOf({ apiKey }));
+
+/** Twice under one requestId, with another amount. */
+async function reuse(): Promise<void> {
+  const requestId = randomUUID();
+  await create({ requestId });
+  await create({ requestId, amount: 1 });
+}
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const SIGNED_AT = new Date('2026-03-01T10:00:00.000Z');
@@ -52,47 +45,12 @@ const verifying = (change: (signed: Received) => Partial<Received>) => (): Promi
   return Promise.resolve().then(() => verifyWebhook({ ...signed, ...change(signed) }));
 };
 
-async function payExpired(): Promise<void> {
-  const { sessionId } = await clientOf().createSession(aSession() as unknown as CreateSessionRequest);
-  const { text: page } = await api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` });
-  const body = { reference: randomUUID(), try: 1, encryptedCard: await encrypt(page, sessionId, 1) };
-  api.clock.advance(30 * 60_000);
-  const { status, text } = await api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
-  throw new Error(`${status}: ${(JSON.parse(text) as { errors: { message: string }[] }).errors[0]!.message}`);
-}
-
-/** An invoice lives an hour. */
-async function readExpired(): Promise<void> {
-  const { merchantId, siteId } = two.numbers.get('site 1')!;
-  const { reference } = await two.newInvoice();
-  api.clock.advance(60 * 60_000);
-  const { status, text } = await api.call({
-    method: 'GET',
-    path: `/business/api/v1/merchants/${merchantId}/sites/${siteId}/invoices/${reference}`,
-    headers: { 'x-api-key': two.keys.get('site 1')! },
-  });
-  const { errors, type } = JSON.parse(text) as { errors: { message: string }[]; type: string };
-  throw new Error(`${status}: ${errors[0]!.message} (see ${type})`);
-}
-
-/** Twice under one requestId, with another amount. */
-async function reuse(): Promise<void> {
-  const requestId = randomUUID();
-  await create({ requestId });
-  await create({ requestId, amount: 1 });
-}
-
-/** A live key where only test payments were meant, and the reverse: nothing of the other mode is found. */
-async function otherMode(): Promise<void> {
-  const { sessionId } = await clientOf().createSession(aSession() as unknown as CreateSessionRequest);
-  await clientOf({ apiKey: two.keys.get('site 1 live')! }).getSession(sessionId);
-}
-
-const see = (code: string): string => ` (see ${GATEWAY}/errors/${code})`;
+const see = (code: string): string => ` (see {api}/errors/${code})`;
 const INVALID = see('request.invalid');
 const UNAUTHORIZED = see('credentials.invalid');
 const KEY_FORM = 'one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.';
 
+/** `{api}` is the address of the main API. */
 const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string][] = [
   [
     'a wrong key',
@@ -113,13 +71,8 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   ],
   [
     'the key of a partner',
-    () => withKey(two.keys.get('a partner')!)(),
+    () => withKey(platform.demo.partner.apiKey)(),
     `401: x-api-key has the key of a partner: send one of a site or a merchant.${UNAUTHORIZED}`,
-  ],
-  [
-    'the live key for what a test key made',
-    otherMode,
-    `404: There is no such session of this merchant, site and mode (test or live).${see('resource.not-found')}`,
   ],
   [
     'an amount as text',
@@ -158,16 +111,6 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
     `409: requestId was used before with different content. Send the same content, or another requestId.${see('request.idempotency-conflict')}`,
   ],
   [
-    'a page whose session has expired',
-    payExpired,
-    '400: The card was encrypted for another page. Reload the page and try again.',
-  ],
-  [
-    'an invoice that has expired',
-    readExpired,
-    '410: This can no longer be paid: it has expired. (see /errors/payable.expired)',
-  ],
-  [
     'a body that was parsed',
     verifying(({ rawBody }) => ({ rawBody: JSON.parse(rawBody as string) as string })),
     'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
@@ -199,8 +142,8 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   ],
   [
     'the address of the main API for the gateway',
-    () => create({}, clientOf({ gatewayUrl: 'https://api.example' })),
-    '404: https://api.example has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)? (see https://api.example/errors/resource.not-found)',
+    () => create({}, clientOf({ gatewayUrl: platform.demo.apiUrl })),
+    `404: {api} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?${see('resource.not-found')}`,
   ],
   [
     'an address without https',
@@ -209,11 +152,7 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   ],
   [
     'an address where nothing listens',
-    () =>
-      create(
-        {},
-        clientOf({ gatewayUrl: 'http://127.0.0.1:59', fetch: globalThis.fetch, wait: () => Promise.resolve() }),
-      ),
+    () => create({}, clientOf({ gatewayUrl: 'http://127.0.0.1:59', wait: () => Promise.resolve() })),
     'No answer: http://127.0.0.1:59: connect ECONNREFUSED 127.0.0.1:59. Is this the right address?',
   ],
 ];
@@ -222,12 +161,5 @@ test.each(MISTAKES)('%s', async (_, make, message) => {
   const error = await Promise.resolve()
     .then(make)
     .catch((thrown: unknown) => thrown);
-  expect((error as Error).message).toBe(message);
-});
-
-test('a requestId whose session has expired: the session says so', async () => {
-  const session = aSession() as unknown as CreateSessionRequest;
-  expect(await clientOf().createSession(session)).toMatchObject({ state: 'open', replayed: false });
-  api.clock.advance(30 * 60_000);
-  expect(await clientOf().createSession(session)).toMatchObject({ state: 'expired', replayed: true });
+  expect((error as Error).message).toBe(message.replaceAll('{api}', platform.demo.apiUrl));
 });
