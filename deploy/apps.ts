@@ -54,7 +54,7 @@ export const HOSTNAMES = {
   admin: 'admin.svc.example',
 } as const;
 
-const production = { SVC_ENVIRONMENT: 'production' };
+const production = { SVC_ENVIRONMENT: 'production', SVC_ERROR_PAGES_URL: `https://${HOSTNAMES.api}/errors` };
 
 export const DEPLOYED_APPS: readonly DeployedApp[] = [
   {

@@ -211,7 +211,8 @@ describe('curl', () => {
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
     // The same of a key that nobody has, of another's, and of one's own beside numbers that are another's.
-    const OTHERS = 'x-api-key has a key that is not known, was revoked, or is of somebody else.';
+    const OTHERS =
+      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([
       KEYLESS,
       expect.stringMatching(/^x-api-key has no key: /),
@@ -222,6 +223,18 @@ describe('curl', () => {
       ...Array.from({ length: 3 }, () => KEYLESS),
     ]);
     expect(new Set(refused.map(({ body }) => body.status as string))).toEqual(new Set(['Unauthorized']));
+  });
+
+  it('names beside each error the page that explains it, and the platform serves that page', async () => {
+    const { headers } = await curl('POST', '/api/v3.1/sessions', keyed, {});
+    const page = /^<(.+)>; rel="help"$/.exec(headers['link'] ?? '')?.[1] ?? '';
+    expect(page).toBe(`${platform.demo.apiUrl}/errors/request.invalid`);
+    const shown = await fetch(page);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await shown.text()).toContain('Send a JSON number of whole cents');
+    const problem = (await (await fetch(`${platform.demo.apiUrl}/nothing`)).json()) as { type: string };
+    expect(problem.type).toBe(`${platform.demo.apiUrl}/errors/resource.not-found`);
+    for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
   });
 
   it('takes a keyless site only for addresses of its own hosts, and the merchant’s key for any of its sites', async () => {

@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './platform.js';
 
-/** The blocks after `<!-- tested: name -->` in the README and the guides, in their order. @throws Error where there is none */
+/** The blocks after `<!-- tested: name -->` in the README, the guides and the examples, in their order. @throws Error where there is none */
 export function documentedBlocks(name: string): string[] {
-  const pages = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].map((file) =>
+  const pages = ['README.md', ...globSync(['docs/*.md', 'examples/*/README.md'], { cwd: ROOT })].map((file) =>
     readFileSync(join(ROOT, file), 'utf8'),
   );
   const marked = new RegExp(`<!-- tested: ${name} -->\\s*\`\`\`bash\\n([\\s\\S]*?)\`\`\``, 'g');

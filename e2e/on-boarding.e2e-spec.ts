@@ -11,7 +11,7 @@ describe('on-boarding', () => {
     platform = await sharedPlatform('embedded');
   });
 
-  it('does what the guide says, and the first payment is taken', async () => {
+  it.each(['the first time', 'and again'])('does what the guide says, and the first payment is taken: %s', async () => {
     const [block] = documentedBlocks('on-boarding');
     const ran = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
     expect(ran).toMatchObject({ code: 0 });

@@ -163,7 +163,7 @@ describe('the client', () => {
     expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');
     const other = `svc_test_site_${'A'.repeat(43)}`;
     expect(await evaluate(`${made(other)} $svc->getSession('${randomUUID()}');`)).toBe(
-      'SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else.',
+      `SvcPaymentsError 401: x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant. (see ${platform.demo.apiUrl}/errors/credentials.invalid)`,
     );
     expect(await evaluate(`${made(apiKey)} $svc->createSession(['amount' => '1']);`)).toContain(
       'requestId is required',
@@ -171,5 +171,8 @@ describe('the client', () => {
     expect(
       await evaluate(`${made(apiKey)} echo count($svc->listNotifications()['notifications']) > 0 ? 'some' : 'none';`),
     ).toBe('some');
+    const resend = `$svc->resendDelivery($svc->listDeliveries('delivered')['deliveries'][0]['id']);`;
+    expect(await evaluate(`${made(apiKey)} ${resend} echo 'sent';`)).toBe('sent');
+    expect(await evaluate(`${made(apiKey)} $svc->resendDelivery('nothing');`)).toContain('There is no such delivery.');
   });
 });

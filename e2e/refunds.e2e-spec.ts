@@ -51,6 +51,7 @@ it('says what a merchant is owed as the guide does, and it adds up to the ledger
   const isEqual = await waitUntil('a statement between two equal balances', 20_000, async () => {
     const day = new Date().toISOString().slice(0, 10);
     const before = await balance(day);
+    await runGuide(platform, 'settlement');
     const output = await runGuide(platform, 'settlement');
     const after = await balance(day);
     const lines = output.split('\n');

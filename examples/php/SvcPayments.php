@@ -16,14 +16,17 @@ final class SvcPaymentsError extends RuntimeException
      * @param list<string> $messages  for people; branch on the status
      * @param bool        $retryable  whether the same call may succeed later without a change
      * @param string|null $requestId  quote it to support
+     * @param string|null $type       address of the page that explains the error
      */
     public function __construct(
         public readonly int $httpStatus,
         public readonly array $messages,
         public readonly bool $retryable,
         public readonly ?string $requestId = null,
+        public readonly ?string $type = null,
     ) {
-        parent::__construct(($httpStatus === 0 ? 'No answer' : $httpStatus) . ': ' . implode('; ', $messages));
+        $page = $type === null ? '' : " (see $type)";
+        parent::__construct(($httpStatus === 0 ? 'No answer' : $httpStatus) . ': ' . implode('; ', $messages) . $page);
     }
 }
 
@@ -112,6 +115,23 @@ final class SvcPayments
         return $this->repeatably('GET', '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
     }
 
+    /**
+     * What your endpoints were sent, the newest first, at most 50: `state`, `lastAttempt` with your answer, `nextAttemptUTCDate`.
+     *
+     * @param string $state pending, delivered, superseded, exhausted, gone; '' for all
+     * @return array{deliveries: list<array>, hasMore: bool, after?: string}
+     */
+    public function listDeliveries(string $state = '', string $after = ''): array
+    {
+        return $this->repeatably('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
+    }
+
+    /** Sends a delivery again now. Tried once. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last time */
+    public function resendDelivery(string $id): void
+    {
+        $this->once('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
+    }
+
     /** Nobody may pay the session any more. Tried once. @throws SvcPaymentsError 409 when a payment is in progress or was made */
     public function cancelSession(string $sessionId): void
     {
@@ -144,13 +164,13 @@ final class SvcPayments
             throw new SvcWebhookError('bad-headers', 'webhook-timestamp is not a time');
         }
         $age = ($now ?? time()) - (int) $headers['webhook-timestamp'];
-        if ($age > self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-old', 'it was signed too long ago');
-        if ($age < -self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-new', 'it was signed in the future');
+        if ($age > self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-old', "it was signed too long ago: $age s from now. Is the clock of this server right?");
+        if ($age < -self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-new', 'it was signed in the future: ' . -$age . ' s from now. Is the clock of this server right?');
         if (strlen($rawBody) > self::MAX_BODY_BYTES) throw new SvcWebhookError('bad-body', 'the body is too large');
 
         $signed = "{$headers['webhook-id']}.{$headers['webhook-timestamp']}.$rawBody";
         if (!self::isSigned($signed, explode(' ', $headers['webhook-signature'], 16), $secrets)) {
-            throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret');
+            throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret. Pass the body as it was received, and the secret of the site and mode');
         }
         $payment = json_decode($rawBody, true);
         foreach (['sessionId', 'currencyISOCode', 'merchantOrderId', 'paymentReference', 'paymentUTCDate'] as $field) {
@@ -175,7 +195,7 @@ final class SvcPayments
         $isSigned = false;
         foreach ($secrets as $secret) {
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64');
+            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64: copy it whole');
             $expected = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
             foreach ($signatures as $signature) $isSigned = hash_equals($expected, $signature) || $isSigned;
         }
@@ -224,6 +244,8 @@ final class SvcPayments
         if ($status >= 200 && $status < 300 && is_array($answer)) return $answer;
         $messages = array_column(is_array($answer['errors'] ?? null) ? $answer['errors'] : [], 'message');
         $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($answered['retry-after']));
-        throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $answered['x-request-id'] ?? null);
+        $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $answered['link'] ?? '', $page) ? $page[1] : null;
+        $requestId = $answered['x-request-id'] ?? null;
+        throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $requestId, $type);
     }
 }

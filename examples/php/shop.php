@@ -2,7 +2,8 @@
 /**
  * A shop in one file: an order, the payment page, the webhook, and a customer who comes back. Settings are in the environment:
  *
- *     GATEWAY_URL=… MERCHANT_ID=… SITE_ID=… API_KEY=… WEBHOOK_SECRET=whsec_… SHOP_URL=http://127.0.0.1:8080 \
+ *     eval "$(./svc demo env)" # GATEWAY_URL, MERCHANT_ID, SITE_ID, WEBHOOK_SECRET of the demo; or set your own
+ *     API_KEY=$SITE_API_KEY SHOP_URL=http://127.0.0.1:8080 \
  *       php -S 127.0.0.1:8080 examples/php/shop.php
  */
 declare(strict_types=1);

@@ -1,26 +1,56 @@
 // Writes docs/errors.md from the error catalogue: node tools/docs/errors-page.ts. A spec refuses a page that is stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
+import type { ErrorHelp } from '../../libs/contracts/src/error-help/error-help.ts';
+import { PAYMENT_ERROR_HELP } from '../../libs/contracts/src/error-help/payment-errors.ts';
+import { REQUEST_ERROR_HELP } from '../../libs/contracts/src/error-help/request-errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../libs/contracts/src/errors.ts';
 
 export const ERRORS_PAGE = join(import.meta.dirname, '../../docs/errors.md');
 
+const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = { ...PAYMENT_ERROR_HELP, ...REQUEST_ERROR_HELP };
+const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+
 export function errorsPage(): string {
-  const rows = Object.entries(ERROR_CATALOGUE).map(
-    ([code, { errorReference, httpStatus, retryable, message }]) =>
-      `| ${errorReference} | \`${code}\` | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`,
-  );
+  const rows = CODES.map((code) => {
+    const { errorReference, httpStatus, retryable, message } = ERROR_CATALOGUE[code];
+    return `| ${errorReference} | [\`${code}\`](#${anchorOf(code)}) | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`;
+  });
   return `# Errors
 
-Made from \`libs/contracts/src/errors.ts\` by \`node tools/docs/errors-page.ts\`. The reference is what a customer quotes to
-support; the code is what programs branch on; the status is that of an answer which refuses a request (a payment that
-failed is a recorded payment with the error in it, and its answer is a success). "Again": the same request may succeed
-later.
+Made from \`libs/contracts/src/errors.ts\` and \`error-help\` beside it by \`node tools/docs/errors-page.ts\`. The reference is what
+a customer quotes to support; the code is what programs branch on; the status is that of an answer which refuses a request (a
+payment that failed is a recorded payment with the error in it, and its answer is a success). "Again": the same request may
+succeed later.
+
+Every answer with an error names the page that explains it: \`type\` of a problem, and the header \`Link: <…>; rel="help"\` also where
+the body has no place for it, as in the envelope of the hosted gateway and an empty 401. The platform serves these pages itself, at
+\`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), and they say what is below. The address is for people.
 
 | Reference | Code | Status | Again | Message |
 |---|---|---|---|---|
 ${rows.join('\n')}
+${CODES.map(sectionOf).join('')}`;
+}
+
+function sectionOf(code: ErrorCode): string {
+  const { meaning, steps, repeat, where } = HELP[code];
+  return `
+## ${code}
+
+${meaning}
+
+${steps.map(([cause, step]) => `- ${cause} → ${step}`).join('\n')}
+
+Repeat the request? ${repeat}
+
+Where: ${where}
 `;
+}
+
+/** As GitHub makes it from a heading. */
+function anchorOf(code: string): string {
+  return code.replaceAll('.', '');
 }
 
 if (import.meta.main) writeFileSync(ERRORS_PAGE, errorsPage());

@@ -1,4 +1,4 @@
-import { TlsListenerConfig } from '@svc/service';
+import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 /** What the process that runs all services is told; each service has a file of its own in SVC_ENV_DIR. */
@@ -37,6 +37,9 @@ export class AllInOneConfig extends TlsListenerConfig {
   @Min(1)
   @Max(65535)
   SVC_ADMIN_PORT: number;
+
+  @IsErrorPagesUrl()
+  SVC_ERROR_PAGES_URL?: string;
 
   /** Given to every program alike; the services read their own. Always development: see main.ts. */
   @IsOptional()

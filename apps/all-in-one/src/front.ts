@@ -14,6 +14,8 @@ const CONNECTIONS_MAX = 5_000;
 export interface FrontOptions {
   /** Speaks TLS with these; without, plain HTTP. */
   readonly tls?: TlsOptions | undefined;
+  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  readonly errorPages?: string | undefined;
   readonly timeoutsMs?: Record<keyof typeof FRONT_TIMEOUTS_MS, number>;
 }
 
@@ -21,7 +23,7 @@ export interface FrontOptions {
 export function newFront(
   host: Host,
   services: readonly RunningService[],
-  { tls, timeoutsMs = FRONT_TIMEOUTS_MS }: FrontOptions = {},
+  { tls, errorPages, timeoutsMs = FRONT_TIMEOUTS_MS }: FrontOptions = {},
 ): Server {
   const handlers = new Map(services.map((service) => [service.name, handlerOf(service)]));
   const limits = {
@@ -35,7 +37,10 @@ export function newFront(
       return void answerReadiness(services, response);
     const handle = handlers.get(appForAddress(host, address, request.method) ?? '');
     if (!handle) {
-      const { status, headers, body } = writeProxyError(host, request.headers.accept, NOT_FOUND);
+      const { status, headers, body } = writeProxyError(
+        { host, accept: request.headers.accept, errorPages },
+        NOT_FOUND,
+      );
       return void response.writeHead(status, headers).end(body);
     }
     if (request.headers.accept?.includes('text/event-stream')) endWithListener(front, response);

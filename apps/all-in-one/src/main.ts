@@ -33,7 +33,7 @@ await runUntilStopped(async () => {
   };
   const fronts: Server[] = [];
   for (const { host, port, address, tls } of listenersOf(ports, config)) {
-    const front = newFront(host, services, { tls });
+    const front = newFront(host, services, { tls, errorPages: config.SVC_ERROR_PAGES_URL });
     front.listen(port, address);
     await once(front, 'listening');
     fronts.push(front);

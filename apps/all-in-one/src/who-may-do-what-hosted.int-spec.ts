@@ -32,17 +32,22 @@ async function makeObjects(): Promise<HostedObjects> {
   const [tillCode, busyTillCode] = [await newTillCode('TILL-1'), await newTillCode('TILL-2')];
   const { code: invoiceCode } = await two.newInvoice('TILL-2');
   const asset = /\/pay\/assets\/[\w.-]+/.exec((await api.callHosted({ method: 'GET', path: '/pay' })).text)![0];
+  const deliveries = new Map<Owner, string>();
   await waitUntil('what was made to be known', 20_000, async () => {
     await api.tellEverybody();
     for (const owner of OWNERS) {
       const feed = await two.as(owner, { method: 'GET', path: '/api/v3.1/notifications' });
       if (!feed.text.includes(paid.get(owner)!.paymentReference)) return false;
+      const { text } = await two.as(owner, { method: 'GET', path: '/api/v3.1/deliveries' });
+      const [delivery] = (JSON.parse(text) as { deliveries: { id: string }[] }).deliveries;
+      if (delivery === undefined) return false;
+      deliveries.set(owner, delivery.id);
     }
     for (const path of [`/c/${tillCode}`, `/c/${invoiceCode}`, '/health/ready'])
       if ((await api.callHosted({ method: 'GET', path })).status !== 200) return false;
     return true;
   });
-  return { two, paid, tillCode, busyTillCode, invoiceCode, asset };
+  return { two, paid, deliveries, tillCode, busyTillCode, invoiceCode, asset };
 }
 
 async function newTillCode(till: string): Promise<string> {
@@ -128,11 +133,12 @@ test('a caller without credentials gets 401, whatever else is wrong with the cal
 });
 
 function cellOf({ status, text }: Answer): string {
-  const { payments, notifications } = (status === 200 && text.startsWith('{') ? JSON.parse(text) : {}) as {
+  const { payments, notifications, deliveries } = (status === 200 && text.startsWith('{') ? JSON.parse(text) : {}) as {
     payments?: unknown[];
     notifications?: unknown[];
+    deliveries?: unknown[];
   };
-  const listed = payments ?? notifications;
+  const listed = payments ?? notifications ?? deliveries;
   return listed ? `${status}:${listed.length}` : String(status);
 }
 

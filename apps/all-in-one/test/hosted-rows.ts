@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
-import { aSession, type HostedCaller, type PaidSession, type TwoMerchants } from './hosted-callers.js';
+import { aSession, HOSTED_COLUMNS, type HostedCaller, type PaidSession, type TwoMerchants } from './hosted-callers.js';
 import type { Call } from './main-api.js';
 
 /** Who made what there is before anybody asks. */
@@ -11,6 +11,8 @@ export interface HostedObjects {
   readonly two: TwoMerchants;
   /** One of each, paid. */
   readonly paid: ReadonlyMap<Owner, PaidSession>;
+  /** Id of the delivery of each. */
+  readonly deliveries: ReadonlyMap<Owner, string>;
   /** Digits of the static code of a till, and of one that has something to pay. */
   readonly tillCode: string;
   readonly busyTillCode: string;
@@ -60,6 +62,16 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
     row('GET /payments/:paymentReference', `of ${owner}`, answers, ({ paid }) =>
       get(`${api}/payments/${paid.get(owner)!.paymentReference}`),
     );
+  const delivery = (method: 'GET' | 'POST', suffix: '' | '/resend', owner: Owner): HostedRow => {
+    const own = method === 'GET' ? '200' : '202';
+    const answers = HOSTED_COLUMNS.map((one) => (one.endsWith('no key') ? '401' : one === owner ? own : '404'));
+    const call: HostedRow['call'] = ({ two, deliveries }, caller) => {
+      // Each sending again has to be some time after the one before.
+      if (caller === owner && method === 'POST') two.api.clock.advance(10_000);
+      return { method, path: `${api}/deliveries/${deliveries.get(owner)!}${suffix}` };
+    };
+    return row(`${method} /deliveries/:id${suffix}`, `of ${owner}`, answers.join(' '), call);
+  };
   const none = '404 404 404 404 404 404 404 404 404';
   return [
     create('a new one', () => ({ method: 'POST', path: `${api}/sessions`, body: aSession() })),
@@ -83,6 +95,10 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
     row('GET /payments/:paymentReference', 'nobody’s', none, ({ two }) =>
       get(`${api}/payments/${newPaymentReference(two.api.clock.now())}`),
     ),
+    row('GET /deliveries', 'all', '200:1 200:1 200:0 200:0 401 200:1 200:0 200:0 200:0', () =>
+      get(`${api}/deliveries`),
+    ),
+    ...OWNERS.flatMap((owner) => [delivery('GET', '', owner), delivery('POST', '/resend', owner)]),
     row('GET /notifications', 'all', '200:1 200:1 200:0 200:0 401 200:1 200:0 200:0 200:0', () =>
       get(`${api}/notifications`),
     ),
@@ -142,6 +158,8 @@ const PAYERS: readonly HostedRow[] = [
     path: '/pay/csp-reports',
     body: { 'csp-report': {} },
   })),
+  open('GET /errors', '', '200', () => get('/errors')),
+  open('GET /errors/:code', 'a code', '200', () => get('/errors/payable.paid')),
   open('GET /health/live', '', '200', () => get('/health/live')),
   open('GET /health/ready', '', '200', () => get('/health/ready')),
 ];

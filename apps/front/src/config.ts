@@ -1,4 +1,4 @@
-import { TlsListenerConfig } from '@svc/service';
+import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator';
 
 const UPSTREAM = { protocols: ['http'], require_tld: false, require_protocol: true };
@@ -58,6 +58,9 @@ export class FrontConfig extends TlsListenerConfig {
 
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
+
+  @IsErrorPagesUrl()
+  SVC_ERROR_PAGES_URL?: string;
 
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

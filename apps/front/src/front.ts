@@ -18,6 +18,8 @@ export interface Front {
   readonly upstreams: ReadonlyMap<string, string>;
   readonly gates: Gates;
   readonly log: ServiceLog;
+  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  readonly errorPages?: string | undefined;
   /** Speaks TLS with these; without, plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
@@ -77,13 +79,13 @@ export function newFront(front: Front): FastifyInstance {
       bodyTimeout: ANSWER_MS_MAX,
     },
   });
-  fastify.setErrorHandler((error, request, reply) => sendProxyError(front.host, request, reply, proxyErrorOf(error)));
+  fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, proxyErrorOf(error)));
   // Registered after the plugin has been loaded, so that its decoration is there.
   void fastify.register((routes, _options, done) => {
     routes.all('/', (request, reply) => answer({ ...front, streams }, request, reply));
     done();
   });
-  fastify.setNotFoundHandler((request, reply) => sendProxyError(front.host, request, reply, NOT_FOUND));
+  fastify.setNotFoundHandler((request, reply) => sendProxyError(front, request, reply, NOT_FOUND));
   return fastify;
 }
 
@@ -142,7 +144,7 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
   }
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
-  if (app === undefined || upstream === undefined) return sendProxyError(front.host, request, reply, NOT_FOUND);
+  if (app === undefined || upstream === undefined) return sendProxyError(front, request, reply, NOT_FOUND);
   const leave = await front.gates.enter(app);
   // Also when the client hangs up, or the answer breaks off in the middle.
   reply.raw.once('close', leave);
@@ -166,11 +168,12 @@ interface Upstream {
 }
 
 function forward(
-  { host, log, tls }: Front,
+  front: Front,
   { app, upstream, onStream }: Upstream,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  const { log, tls } = front;
   const [path = '/', ...query] = request.originalUrl.split('?');
   const body = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : undefined;
   const isReading = request.method === 'GET' || request.method === 'HEAD';
@@ -195,7 +198,7 @@ function forward(
     onError: (_reply, { error }) => {
       const own = proxyErrorOf(error);
       log.warn({ err: error, app, method: request.method, statusCode: own.status }, 'app did not answer');
-      sendProxyError(host, request, reply, own);
+      sendProxyError(front, request, reply, own);
     },
   });
 }

@@ -20,7 +20,7 @@ await runUntilStopped(async () => {
   const upstreams = upstreamsOf(config);
   const fronts = await Promise.all(
     listenersOf(ports, config).map(async ({ host, port, address, tls }) => {
-      const front = newFront({ host, upstreams, gates, log, tls });
+      const front = newFront({ host, upstreams, gates, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
       await front.listen({ port, host: address });
       return front;
     }),

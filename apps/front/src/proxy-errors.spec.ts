@@ -66,7 +66,7 @@ it.each([
   [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
   [{ statusCode: 413 }, 'The request is too large.', undefined],
 ])('the answer to %p warns where the request may have been executed', (error, words, retryAfter) => {
-  const { headers, body } = writeProxyError('api', undefined, proxyErrorOf(error));
+  const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, proxyErrorOf(error));
   expect((JSON.parse(body) as { title: string }).title).toContain(words);
   expect(headers['retry-after']).toBe(retryAfter);
 });

@@ -56,11 +56,11 @@ function codesOf(error: unknown, depth = 0): string[] {
 
 /** {@link writeProxyError}, sent. */
 export function sendProxyError(
-  host: Host,
+  { host, errorPages }: { readonly host: Host; readonly errorPages?: string | undefined },
   request: FastifyRequest,
   reply: FastifyReply,
   answer: ProxyError,
 ): FastifyReply {
-  const { status, headers, body } = writeProxyError(host, request.headers.accept, answer);
+  const { status, headers, body } = writeProxyError({ host, accept: request.headers.accept, errorPages }, answer);
   return reply.status(status).headers(headers).send(body);
 }

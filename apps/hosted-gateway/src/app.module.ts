@@ -11,6 +11,7 @@ import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
+import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
 import { AskForNews } from './pay/ask-for-news.js';
 import { CardKey } from './pay/card-key.js';
@@ -47,6 +48,12 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
           { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
           { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
           {
+            name: 'deliveries',
+            ttl: 60_000,
+            limit: config.SVC_DELIVERIES_CALLS_PER_MINUTE,
+            skipIf: (context) => context.getClass() !== DeliveriesController,
+          },
+          {
             name: 'reports',
             ttl: 60_000,
             limit: REPORTS_PER_MINUTE,
@@ -62,6 +69,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     PaymentsController,
     ReadSessionController,
     NotificationFeedController,
+    DeliveriesController,
     PayController,
     CspReportsController,
     SessionsConsumer,

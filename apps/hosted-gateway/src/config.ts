@@ -28,6 +28,13 @@ export class HostedGatewayConfig extends ServiceConfig {
   @Max(100_000)
   SVC_KEYLESS_CALLS_PER_MINUTE: number = 300;
 
+  /** Calls a minute about deliveries of one site in one mode, at each replica; each asks webhook-dispatcher. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100_000)
+  SVC_DELIVERIES_CALLS_PER_MINUTE: number = 120;
+
   /** Presses of Pay a minute from one address; each costs an elliptic-curve operation before it is known to be real. */
   @IsOptional()
   @IsInt()

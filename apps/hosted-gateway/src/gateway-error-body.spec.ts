@@ -1,9 +1,10 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
-import { gatewayErrorBody } from './gateway-error-body.js';
+import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
 import { PageAssetFiles } from './pay/page-assets.js';
 
+const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
 const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
   ({ method, url, headers: { accept } }) as FastifyRequest;
 const bodyOf = (error: DomainError): unknown => gatewayErrorBody(error, aRequest('/api/v3.1/sessions')).body;

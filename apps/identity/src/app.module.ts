@@ -9,6 +9,7 @@ import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
 import { CustomersController } from './customers/customers.controller.js';
 import { RegisterCustomer } from './customers/register-customer.js';
+import { ErrorPagesController } from './error-pages/error-pages.controller.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 import { LogInCustomer } from './logins/log-in-customer.js';
 import { LogInService } from './logins/log-in-service.js';
@@ -55,6 +56,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     UsersController,
     CustomersController,
     AuditLogController,
+    ErrorPagesController,
     deadLettersOf('identity'),
     SealingKeyConsumer,
   ],

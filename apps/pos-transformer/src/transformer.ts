@@ -35,6 +35,8 @@ export async function startTransformer(
     log,
     // It serves plain HTTP within a store: no browser may be told to use HTTPS only.
     environment: 'development',
+    // The platform has them; a till that cannot reach it has the message.
+    errorPages: `${settings.apiUrl}/errors`,
     providers: [
       { provide: TransformerSettings, useValue: settings },
       { provide: Clock, useValue: clock },

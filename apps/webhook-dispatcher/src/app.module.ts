@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
+import { DeliveriesConsumer } from './deliveries/deliveries.consumer.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
@@ -25,6 +26,7 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     NotificationsController,
     ReplaysController,
     BooksConsumer,
+    DeliveriesConsumer,
     deadLettersOf('webhook-dispatcher'),
   ],
   providers: [

@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
+import { DeliveriesOfSites1763500000560 } from './migrations/1763500000560-deliveries-of-sites.js';
 import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
 import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
 import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
@@ -29,5 +30,6 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
     SiteWebhooks1763500000508,
     RecordByLookUps1763500000509,
     NotifiedSince1763500000550,
+    DeliveriesOfSites1763500000560,
   ],
 };

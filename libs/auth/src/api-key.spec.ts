@@ -56,7 +56,10 @@ describe('API keys', () => {
       `svc_test_site_${random.slice(1)}`,
       'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
     ],
-    [`svc_test_merchant_${random}`, 'x-api-key has a key that is not known, was revoked, or is of somebody else.'],
+    [
+      `svc_test_merchant_${random}`,
+      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
+    ],
   ])('%j is refused with what it shows: %s', (text, says) => {
     expect(keyProblem(text, ['site', 'merchant'])).toBe(says);
   });

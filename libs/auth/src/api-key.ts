@@ -37,5 +37,5 @@ export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): strin
     return `x-api-key has the key of a ${kind}: send one of ${wanted}.`;
   if (!isApiKeyShaped(apiKey))
     return `x-api-key has no key: one of ${wanted} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
-  return 'x-api-key has a key that is not known, was revoked, or is of somebody else.';
+  return `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${wanted}.`;
 }

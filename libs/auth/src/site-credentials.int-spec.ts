@@ -136,7 +136,8 @@ describe('SiteCredentials', () => {
 
   it('does not tell an unknown merchant from an unknown site or from one that asks for a key', async () => {
     const { apiKey } = await aKey({ kind: 'site' });
-    const KEY = 'x-api-key has a key that is not known, was revoked, or is of somebody else.';
+    const KEY =
+      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     const NUMBER = (header: string): string => `The header ${header} must be a number, as in 1001.`;
     const claims: [SiteClaim, string][] = [
       [{ merchantId: '9999', merchantSiteId: '5001', apiKey }, KEY],

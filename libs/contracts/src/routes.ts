@@ -18,11 +18,16 @@ export interface Route {
 const MERCHANT = '/business/api/v1/merchants/*';
 const SITE = `${MERCHANT}/sites/*`;
 
+/** Where the pages of errors are, on every public host of the platform and on that of administration (ADR 60). */
+export const ERROR_PAGES_PATH = '/errors';
+
 /**
  * Which app answers what: the only place that says so. The embedded listener reads it, and the Gateway routes and the
  * front of compose are made from it (deploy/generate.ts).
  */
 export const ROUTES: readonly Route[] = [
+  // Every host answers errors, and each error names its page.
+  ...(['api', 'gateway', 'admin'] as const).map((host) => ({ host, path: ERROR_PAGES_PATH, app: 'identity' })),
   { host: 'api', path: '/v1/auth', app: 'identity' },
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
   { host: 'api', path: '/health', app: 'identity' },

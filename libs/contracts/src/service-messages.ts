@@ -101,6 +101,9 @@ export const SERVICE_MESSAGES = {
       'close-payable.v1',
       'find-payable.v1',
       'find-till-invoice.v1',
+      'get-delivery.v1',
+      'list-deliveries.v1',
+      'resend-delivery.v1',
     ],
   },
   'webhook-dispatcher': {
@@ -115,7 +118,14 @@ export const SERVICE_MESSAGES = {
       'signing-secret.changed.v1',
       'site.changed.v1',
     ],
-    answers: ['digest-notifications.v1', 'list-notifications.v1', 'list-notified-sites.v1'],
+    answers: [
+      'digest-notifications.v1',
+      'get-delivery.v1',
+      'list-deliveries.v1',
+      'list-notifications.v1',
+      'list-notified-sites.v1',
+      'resend-delivery.v1',
+    ],
     requests: [],
   },
   'code-decoder': {

@@ -4,6 +4,7 @@
  * the payer does that on the page.
  */
 import { baseAddress, requiredDigits, requiredText } from './client-options.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
 import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from './http-exchange.js';
 import {
   MalformedPaymentError,
@@ -98,6 +99,8 @@ export interface HostedSession {
 const SESSION_STATES: readonly SessionState[] = ['open', 'processing', 'completed', 'refused', 'expired', 'cancelled'];
 
 export class HostedGatewayClient {
+  /** What your endpoints were sent, what they answered, and sending it again. */
+  readonly webhooks: { readonly deliveries: WebhookDeliveries };
   private readonly http: HttpExchange;
   private readonly base: string;
   private readonly headers: Readonly<Record<string, string>>;
@@ -114,6 +117,7 @@ export class HostedGatewayClient {
       ...(options.apiKey === undefined ? {} : { 'x-api-key': requiredText(options.apiKey, 'apiKey') }),
     };
     this.http = new HttpExchange(options);
+    this.webhooks = { deliveries: new WebhookDeliveries(this.http, this.base, this.headers) };
   }
 
   /**

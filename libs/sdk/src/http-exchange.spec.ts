@@ -56,6 +56,7 @@ function exchange(steps: Step[], options: HttpExchangeOptions = {}): HttpExchang
 }
 
 const answerOf = (status: number, headers: Record<string, string> = {}, body?: unknown) => ({
+  url: GET.url,
   httpStatus: status,
   ok: status >= 200 && status < 300,
   headers: new Headers(headers),
@@ -119,7 +120,11 @@ describe('one call', () => {
     [new TypeError('fetch failed'), 'fetch failed'],
     [
       new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND a.example') }),
-      'getaddrinfo ENOTFOUND a.example',
+      'getaddrinfo ENOTFOUND a.example. Is this the right address?',
+    ],
+    [
+      new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      'connect ECONNREFUSED 127.0.0.1:1. Is this the right address?',
     ],
     [
       new TypeError('fetch failed', {
@@ -240,6 +245,19 @@ describe('a call that may be repeated', () => {
 });
 
 describe('the error of an answer', () => {
+  it.each<[number, string, unknown, string[]]>([
+    [404, '<h1>', undefined, ['https://api.example has no such address']],
+    [404, '{}', { title: 'Nothing was found here.' }, ['https://api.example has no such address']],
+    [404, '{}', { errors: [{ message: 'No session.' }] }, ['No session.']],
+    [404, '', undefined, []],
+    [403, '<h1>', undefined, []],
+  ])('of %d with the text %p and the body %j says %j', (httpStatus, text, body, said) => {
+    const { errors } = describeFailure({ ...answerOf(httpStatus, {}, body), text });
+    expect(
+      errors.map(({ message }) => (message.split(':')[0] === message ? message : `${message.split(': ')[0]}`)),
+    ).toEqual(said);
+  });
+
   it.each([
     [399, 'InternalServer'],
     [400, 'BadRequest'],
@@ -266,6 +284,21 @@ describe('the error of an answer', () => {
       status: 'Unauthorized',
       requestId: undefined,
     });
+  });
+
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, undefined],
+    ['<https://pages.example/errors/a.b>; rel="help"', 'https://pages.example/errors/a.b'],
+    ['</errors/a.b>; rel="help"', 'https://api.example/errors/a.b'],
+    ['</errors/a.b>; rel="next"', undefined],
+    ['<javascript:alert(1)>; rel="help"', undefined],
+    ['<https://[>; rel="help"', undefined],
+    [`</${'x'.repeat(2047)}>; rel="help"`, `https://api.example/${'x'.repeat(2047)}`],
+    [`</${'x'.repeat(2048)}>; rel="help"`, undefined],
+    ['x</errors/a.b>; rel="help"', undefined],
+    ['</errors/a.b>; rel="help", <x>; rel="y"', undefined],
+  ])('has the page that Link %p names: %p', (link, type) => {
+    expect(describeFailure(answerOf(404, link === undefined ? {} : { link }, { errors: [] })).type).toBe(type);
   });
 
   it.each([

@@ -32,6 +32,8 @@ export interface ApiRequest {
 }
 
 export interface ApiAnswer {
+  /** What was asked. */
+  url: string;
   httpStatus: number;
   ok: boolean;
   headers: Headers;
@@ -70,7 +72,7 @@ export class HttpExchange {
   async once(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiAnswer> {
     try {
       const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
-      return await answerOf(response);
+      return await answerOf(request.url, response);
     } catch (cause) {
       throw noAnswer(request.url, cause);
     }
@@ -88,7 +90,7 @@ export class HttpExchange {
     try {
       const response = await this.send(request, AbortSignal.any([signal, late.signal]));
       if (response.ok && response.body) return response.body;
-      answer = await answerOf(response);
+      answer = await answerOf(request.url, response);
     } catch (cause) {
       throw noAnswer(request.url, cause);
     } finally {
@@ -144,9 +146,9 @@ export class HttpExchange {
   }
 }
 
-async function answerOf(response: Response): Promise<ApiAnswer> {
+async function answerOf(url: string, response: Response): Promise<ApiAnswer> {
   const text = response.body ? await readBounded(response.body) : '';
-  return { httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
+  return { url, httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
 }
 
 /** Names the address without its path: a path may hold what is nobody's business. */
@@ -154,10 +156,15 @@ function noAnswer(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
     status: 'InternalServer',
-    errors: [{ message: `${new URL(url).origin}: ${reasonOf(cause)}` }],
+    errors: [{ message: `${new URL(url).origin}: ${withHint(reasonOf(cause))}` }],
     retryable: true,
     cause,
   });
+}
+
+/** Of a name that nobody has, and a port where nothing listens. */
+function withHint(reason: string): string {
+  return /ECONNREFUSED|ENOTFOUND/.test(reason) ? `${reason}. Is this the right address?` : reason;
 }
 
 /** `fetch` says "fetch failed", and why in the cause of its error: "connect ECONNREFUSED 127.0.0.1:443". */
@@ -175,12 +182,38 @@ export function describeFailure(answer: ApiAnswer): SvcApiError {
   return new SvcApiError({
     httpStatus: answer.httpStatus,
     status: readResponseStatus(envelope.status) ?? statusOf(answer.httpStatus),
-    errors: readErrors(envelope.errors),
+    errors: notThere(answer) ?? readErrors(envelope.errors),
     code: typeof envelope.code === 'string' ? envelope.code : undefined,
+    type: errorPageOf(answer),
     requestId: answer.headers.get('x-request-id') ?? undefined,
     retryable: isRetryable(answer),
     retryAfterSeconds: retryAfterSeconds(answer.headers),
   });
+}
+
+/**
+ * Another host, or a path before the API that does not belong there: whoever answers knows no such address. What an API does not
+ * find is in its own form, with `errors` or without a body.
+ */
+function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string }[] | undefined {
+  if (httpStatus !== 404 || text === '' || (body as { errors?: unknown } | undefined)?.errors !== undefined)
+    return undefined;
+  const { origin } = new URL(url);
+  return [
+    {
+      message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,
+    },
+  ];
+}
+
+const MAX_ADDRESS_LENGTH = 2048;
+
+/** The page that `Link` names as help (RFC 8288): a problem's `type`, and there also where an answer has no place for it. */
+function errorPageOf({ headers, url }: ApiAnswer): string | undefined {
+  const page = /^<([^<>]+)>; rel="help"$/.exec(headers.get('link') ?? '')?.[1];
+  if (page === undefined || page.length > MAX_ADDRESS_LENGTH || !URL.canParse(page, url)) return undefined;
+  const { protocol, href } = new URL(page, url);
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
 /** What an answer holds, by `reader`, which throws {@link MalformedPaymentError} at what it cannot take. @throws SvcApiError */

@@ -13,6 +13,8 @@ export class SvcApiError extends Error {
   readonly errors: readonly ApiErrorItem[];
   /** What the main API calls the error, e.g. `payable.mismatch`: branch on it. The hosted gateway names none. */
   readonly code: string | undefined;
+  /** Address of the page that explains the error: what it means, and what to do (RFC 9457). In the message too. */
+  readonly type: string | undefined;
   /** `x-request-id` of the answer (C8): quote it to support. */
   readonly requestId: string | undefined;
   /** Whether the same call may succeed later without a change. */
@@ -25,20 +27,23 @@ export class SvcApiError extends Error {
     status: ResponseStatus;
     errors: readonly ApiErrorItem[];
     code?: string | undefined;
+    type?: string | undefined;
     requestId?: string | undefined;
     retryable: boolean;
     retryAfterSeconds?: number | undefined;
     cause?: unknown;
   }) {
     const what = failure.errors.map((error) => error.message).join('; ') || failure.status;
+    const page = failure.type === undefined ? '' : ` (see ${failure.type})`;
     super(
-      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${what}`,
+      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${what}${page}`,
       failure.cause === undefined ? undefined : { cause: failure.cause },
     );
     this.httpStatus = failure.httpStatus;
     this.status = failure.status;
     this.errors = failure.errors;
     this.code = failure.code;
+    this.type = failure.type;
     this.requestId = failure.requestId;
     this.retryable = failure.retryable;
     this.retryAfterSeconds = failure.retryAfterSeconds;

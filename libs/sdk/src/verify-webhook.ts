@@ -115,7 +115,10 @@ function verifySigned(input: SignedRequest): { id: string; body: string } {
     return signatures.some((given) => isSame(Buffer.from(given), expected));
   });
   if (!isSigned) {
-    throw new WebhookVerificationError('bad-signature', 'No signature matches the body and the secret');
+    throw new WebhookVerificationError(
+      'bad-signature',
+      'No signature matches the body and the secret. Pass the body as it was received, before any JSON parser, and the secret of the site and mode',
+    );
   }
   return { id, body };
 }
@@ -140,7 +143,10 @@ export function assertExpectedPayment(payment: HostedPayment, expected: Expected
 
 function readBody(rawBody: string | Uint8Array): string {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
-    throw new WebhookVerificationError('bad-body', 'rawBody must be the bytes as received, not a parsed object');
+    throw new WebhookVerificationError(
+      'bad-body',
+      'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
+    );
   }
   const size = typeof rawBody === 'string' ? Buffer.byteLength(rawBody) : rawBody.byteLength;
   if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
@@ -175,20 +181,39 @@ function readTimestamp(text: string, input: SignedRequest): Date {
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
   // Written so that a tolerance or a clock that is no number (a setting that is missing) refuses everything.
   if (!(now - signedAt <= tolerance))
-    throw new WebhookVerificationError('too-old', 'The webhook was signed too long ago');
+    throw new WebhookVerificationError(
+      'too-old',
+      `The webhook was signed too long ago: ${away(now - signedAt, tolerance)}`,
+    );
   if (!(signedAt - now <= tolerance))
-    throw new WebhookVerificationError('too-new', 'The webhook was signed in the future');
+    throw new WebhookVerificationError(
+      'too-new',
+      `The webhook was signed in the future: ${away(signedAt - now, tolerance)}`,
+    );
   return new Date(signedAt);
+}
+
+/** A replay is old by minutes or days, a clock that is wrong always by the same. */
+function away(ms: number, toleranceMs: number): string {
+  return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
 }
 
 function signersOf(input: SignedRequest): Webhook[] {
   const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
-  if (secrets.length === 0) throw new WebhookVerificationError('bad-secret', 'No webhook secret was given');
+  if (secrets.length === 0)
+    throw new WebhookVerificationError(
+      'bad-secret',
+      'No webhook secret was given: is the setting that it comes from set?',
+    );
   return secrets.map((secret) => {
     try {
       return new Webhook(secret);
     } catch (cause) {
-      throw new WebhookVerificationError('bad-secret', 'A webhook secret is not whsec_ and base64', { cause });
+      throw new WebhookVerificationError(
+        'bad-secret',
+        'A webhook secret is not whsec_ and base64: copy it whole, as it was shown when it was made',
+        { cause },
+      );
     }
   });
 }

@@ -3,6 +3,7 @@ import { EVENTS_PER_MESSAGE_MAX } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
+import { IsErrorPagesUrl } from './setting-rules.js';
 
 const OURS = 'SVC_';
 
@@ -68,6 +69,9 @@ export class ServiceConfig extends DatabaseConfig {
     message: '$property must be addresses or networks separated by commas',
   })
   SVC_TRUSTED_PROXIES?: string;
+
+  @IsErrorPagesUrl()
+  SVC_ERROR_PAGES_URL?: string;
 
   /** Least serious that is written down; `info` has one line for each request, `debug` also what Nest says. */
   @IsOptional()

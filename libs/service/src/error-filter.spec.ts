@@ -4,10 +4,12 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
 import { lastValueFrom, type Observable } from 'rxjs';
-import { asDomainError, ErrorFilter, problemBody } from './error-filter.js';
+import { asDomainError, ErrorFilter, problemBody as problemBodyAt } from './error-filter.js';
 import type { ServiceLog } from './logging.js';
 
+const PAGE = 'https://api.example/errors/a-code';
 const request = { id: 'a-request' } as FastifyRequest;
+const problemBody = (error: DomainError, of: FastifyRequest) => problemBodyAt(error, of, PAGE);
 const sql = (code: string): QueryFailedError =>
   new QueryFailedError('SELECT secret', ['secret'], Object.assign(new Error('secret'), { code, detail: 'secret' }));
 
@@ -55,7 +57,7 @@ test('the sender of a command is told to try again when the database is away', a
 });
 
 function rpcError(error: unknown, context: object): Promise<unknown> {
-  const filter = new ErrorFilter({ error: () => undefined } as unknown as ServiceLog, problemBody);
+  const filter = new ErrorFilter({ error: () => undefined } as unknown as ServiceLog, {});
   const host = { getType: () => 'rpc', switchToRpc: () => ({ getContext: () => context }) } as unknown as ArgumentsHost;
   return lastValueFrom(filter.catch(error, host) as Observable<unknown>).catch((thrown: unknown) => thrown);
 }
@@ -73,7 +75,7 @@ test('every field is named, under the identifier of its error', () => {
   expect(problemBody(new DomainError('request.invalid', { fields }), request)).toEqual({
     contentType: 'application/problem+json',
     body: {
-      type: 'about:blank',
+      type: PAGE,
       title: ERROR_CATALOGUE['request.invalid'].message,
       status: 400,
       code: 'request.invalid',

@@ -1,15 +1,19 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import type { ErrorCode } from '@svc/contracts';
+import { ERROR_PAGES_PATH, type ErrorCode, errorPageOf } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { mayWorkLater } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { ServiceLog } from './logging.js';
 
-/** Shapes an error's answer for the callers of one service. Text is sent as it is, anything else as JSON. */
+/**
+ * Shapes an error's answer for the callers of one service. Text is sent as it is, anything else as JSON. `errorPage` is the address
+ * of the page that explains the error.
+ */
 export type ErrorBody = (
   error: DomainError,
   request: FastifyRequest,
+  errorPage: string,
 ) => { contentType: string; body: unknown; headers?: Readonly<Record<string, string>> };
 
 const refusals = new WeakMap<object, DomainError>();
@@ -33,7 +37,7 @@ export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly log: ServiceLog,
-    private readonly errorBody: ErrorBody,
+    private readonly form: ErrorForm,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): unknown {
@@ -45,7 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.entry.httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
-    return answerError(reply, request, error, this.errorBody);
+    return answerError(reply, request, error, this.form);
   }
 
   /**
@@ -60,14 +64,25 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+/** How one service answers errors. */
+export interface ErrorForm {
+  /** RFC 9457 where none is given. */
+  readonly errorBody?: ErrorBody | undefined;
+  /** Address of the pages of all errors, without a slash at its end; where none is given, the path on the called host. */
+  readonly errorPages?: string | undefined;
+}
+
 export function answerError(
   reply: FastifyReply,
   request: FastifyRequest,
   error: DomainError,
-  errorBody: ErrorBody,
+  { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorForm,
 ): FastifyReply {
   refusals.set(request, error);
-  const { contentType, body, headers } = errorBody(error, request);
+  const errorPage = errorPageOf(errorPages, error.code);
+  const { contentType, body, headers } = errorBody(error, request, errorPage);
+  // Also where the agreed body has no place for it: the envelope of the hosted gateway, an empty 401.
+  reply.header('link', helpLinkTo(errorPage));
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   reply.status(error.entry.httpStatus).headers(headers ?? {});
   if (body === undefined) return reply.send();
@@ -95,18 +110,23 @@ const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'request.rate-limited',
 };
 
+/** Field `Link` (RFC 8288) of an answer with an error: the page that explains it. */
+export function helpLinkTo(errorPage: string): string {
+  return `<${errorPage}>; rel="help"`;
+}
+
 /**
- * RFC 9457, the main API's form (C5); `code` is the key of the catalogue, by which programs branch. Every 401 has an empty
+ * RFC 9457, the main API's form (C5); `type` is the error's page, `code` the key of the catalogue, by which programs branch. Every 401 has an empty
  * body, whatever was wrong.
  */
-export const problemBody: ErrorBody = (error, request) => {
+export const problemBody: ErrorBody = (error, request, errorPage) => {
   const { httpStatus, errorReference, message } = error.entry;
   if (httpStatus === 401) return { contentType: '', body: undefined };
   const errors = error.fields.length > 0 ? error.fields : [{ message: error.message }];
   return {
     contentType: 'application/problem+json',
     body: {
-      type: 'about:blank',
+      type: errorPage,
       title: message,
       status: httpStatus,
       code: error.code,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
-import { answerError, asDomainError, type ErrorBody, problemBody, refusalOf } from './error-filter.js';
+import { answerError, asDomainError, type ErrorForm, refusalOf } from './error-filter.js';
 import type { ServiceLog } from './logging.js';
 import { readJsonBodies } from './request-validation.js';
 
@@ -11,7 +11,7 @@ export const BODY_BYTES_MAX = 256 * 1024;
 /** How every service accepts HTTP: bounds, request ids, one log line a request, security headers. */
 export const acceptRequests = {
   options: (
-    { paramLengthMax = 200, errorBody = problemBody }: { paramLengthMax?: number; errorBody?: ErrorBody },
+    { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorForm,
     log: ServiceLog,
     trustedProxies?: string,
   ): FastifyServerOptions => ({
@@ -26,7 +26,7 @@ export const acceptRequests = {
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
-      answerError(reply, request, asDomainError(error), errorBody);
+      answerError(reply, request, asDomainError(error), errorForm);
     },
   }),
 

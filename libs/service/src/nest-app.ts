@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type ErrorBody, ErrorFilter, problemBody } from './error-filter.js';
+import { type ErrorBody, ErrorFilter } from './error-filter.js';
 import { acceptRequests } from './http.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 import { RequestValidation } from './request-validation.js';
@@ -21,6 +21,8 @@ export interface AppSurroundings {
   readonly log: ServiceLog;
   readonly environment: 'development' | 'production';
   readonly trustedProxies?: string | undefined;
+  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  readonly errorPages?: string | undefined;
   /** Injectable everywhere in the app. */
   readonly providers: readonly Exclude<Provider, Type<unknown>>[];
   readonly controllers: readonly Type<unknown>[];
@@ -35,8 +37,10 @@ class GlobalModule {}
 /** Creates the Nest application; `init` has not been called. */
 export async function createApp(
   definition: AppDefinition,
-  { log, environment, trustedProxies, providers, controllers }: AppSurroundings,
+  { log, environment, trustedProxies, errorPages, providers, controllers }: AppSurroundings,
 ): Promise<NestFastifyApplication> {
+  const { errorBody, paramLengthMax } = definition;
+  const errorForm = { errorBody, errorPages };
   const injectable = [...providers, { provide: SERVICE_LOG, useValue: log }];
   const module: DynamicModule = {
     module: GlobalModule,
@@ -44,7 +48,7 @@ export async function createApp(
     imports: [definition.module],
     providers: [
       ...injectable,
-      { provide: APP_FILTER, useValue: new ErrorFilter(log, definition.errorBody ?? problemBody) },
+      { provide: APP_FILTER, useValue: new ErrorFilter(log, errorForm) },
       { provide: APP_PIPE, useClass: RequestValidation },
     ],
     exports: injectable.map(({ provide }) => provide),
@@ -52,7 +56,9 @@ export async function createApp(
   };
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
-    new FastifyAdapter(acceptRequests.options(definition, log, trustedProxies)),
+    new FastifyAdapter(
+      acceptRequests.options({ ...errorForm, ...(paramLengthMax ? { paramLengthMax } : {}) }, log, trustedProxies),
+    ),
     { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
   acceptRequests.configure(app.getHttpAdapter().getInstance(), log, environment);

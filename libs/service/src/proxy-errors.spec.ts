@@ -29,11 +29,16 @@ const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
 
 describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', (host) => {
   it('is a problem with the id of the request, and says when to come again (C5)', () => {
-    const { status, headers, body } = writeProxyError(host, undefined, UNAVAILABLE);
+    const { status, headers, body } = writeProxyError(
+      { host, accept: undefined, errorPages: 'https://api.example/errors' },
+      UNAVAILABLE,
+    );
     expect(status).toBe(503);
-    expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json', 'retry-after': '1' });
+    const type = 'https://api.example/errors/service.not-ready';
+    const link = `<${type}>; rel="help"`;
+    expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json', 'retry-after': '1' });
     expect(JSON.parse(body)).toEqual({
-      type: 'about:blank',
+      type,
       title: 'Try again in a moment.',
       status: 503,
       code: 'service.not-ready',
@@ -42,10 +47,12 @@ describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', 
   });
 
   it('has no instance and no Retry-After where the caller is wrong', () => {
-    const { headers, body } = writeProxyError(host, 'application/json', NOT_FOUND);
-    expect(headers).toEqual({ ...COMMON, 'content-type': 'application/problem+json' });
+    const { headers, body } = writeProxyError({ host, accept: 'application/json' }, NOT_FOUND);
+    const type = '/errors/resource.not-found';
+    const link = `<${type}>; rel="help"`;
+    expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json' });
     const [title, code] = ['Nothing was found here.', 'resource.not-found'];
-    expect(JSON.parse(body)).toEqual({ type: 'about:blank', title, status: 404, code });
+    expect(JSON.parse(body)).toEqual({ type, title, status: 404, code });
   });
 });
 
@@ -56,13 +63,14 @@ it.each([
   [503, 'InternalServer'],
   [504, 'InternalServer'],
 ] as const)("of %d is the gateway's envelope for its merchants (H1)", (status, text) => {
-  const { headers, body } = writeProxyError('gateway', '*/*', { ...UNAVAILABLE, status });
+  const { headers, body } = writeProxyError({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
   expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
   expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
 });
 
 describe('for a browser', () => {
-  const pageAt = (host: 'gateway' | 'shop', answer: ProxyError) => writeProxyError(host, 'text/html,*/*', answer);
+  const pageAt = (host: 'gateway' | 'shop', answer: ProxyError) =>
+    writeProxyError({ host, accept: 'text/html,*/*' }, answer);
 
   it.each(['gateway', 'shop'] as const)('is a page without script and style at the %s', (host) => {
     for (const answer of [NOT_FOUND, UNAVAILABLE]) {

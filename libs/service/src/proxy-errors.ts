@@ -1,6 +1,7 @@
 /** What both fronts decide themselves: which app has an address, and what is answered where none does. */
 import { randomUUID } from 'node:crypto';
-import { appFor, type ErrorCode, type Host } from '@svc/contracts';
+import { appFor, ERROR_PAGES_PATH, type ErrorCode, errorPageOf, type Host } from '@svc/contracts';
+import { helpLinkTo } from './error-filter.js';
 
 /** An answer of the proxy itself: no app has this address, or the app does not answer. */
 export interface ProxyError {
@@ -76,9 +77,21 @@ function pageOf(host: Host, { status, message }: ProxyError): string {
   ].join('');
 }
 
+export interface ProxyCaller {
+  readonly host: Host;
+  /** Field `Accept` of the request. */
+  readonly accept: string | undefined;
+  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  readonly errorPages?: string | undefined;
+}
+
 /** In the form that callers of this host know: C5 and H1, or a page for a person's browser. */
-export function writeProxyError(host: Host, accept: string | undefined, error: ProxyError): ProxyAnswer {
+export function writeProxyError(
+  { host, accept, errorPages = ERROR_PAGES_PATH }: ProxyCaller,
+  error: ProxyError,
+): ProxyAnswer {
   const { status, code, message, retryAfterSeconds } = error;
+  const errorPage = errorPageOf(errorPages, code);
   const requestId = randomUUID();
   const written = (contentType: string, body: string): ProxyAnswer => ({
     status,
@@ -86,6 +99,7 @@ export function writeProxyError(host: Host, accept: string | undefined, error: P
       'x-request-id': requestId,
       'cache-control': 'no-store',
       'content-type': contentType,
+      link: helpLinkTo(errorPage),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     },
     body,
@@ -101,7 +115,7 @@ export function writeProxyError(host: Host, accept: string | undefined, error: P
       JSON.stringify({ status: statusOf(status), errors: [{ message }] }),
     );
   const instance = status >= 500 ? { instance: requestId } : {};
-  const problem = { type: 'about:blank', title: message, status, code, ...instance };
+  const problem = { type: errorPage, title: message, status, code, ...instance };
   return written('application/problem+json', JSON.stringify(problem));
 }
 

@@ -152,7 +152,7 @@ describe('one message for each field says what to do', () => {
     [{}, ['amount is required']],
     [{ amount: null }, ['amount is required']],
     [{ amount: '100' }, ['amount must be a whole number of cents from 1 to 100000000000: send a number, not text']],
-    [{ amount: 1.5 }, ['amount must be a whole number of cents from 1 to 100000000000']],
+    [{ amount: 1.5 }, ['amount must be a whole number of cents from 1 to 100000000000: R 12.34 is 1234']],
     [{ amount: 1, tries: '2' }, ['tries must be an integer number: send a number, not text']],
     [{ amount: 1, items: 'text' }, ['items must be an array']],
     [{ amount: 1, items: { key: 'k' } }, ['items must be an array']],

@@ -141,7 +141,8 @@ function messageOf({ property, constraints = {}, target }: ValidationError, fiel
   const rules = Object.keys(constraints);
   const rule = SAID_FIRST.find((name) => rules.includes(name)) ?? rules[0]!;
   const message = constraints[rule]!.replace(property, field);
-  return typeof value === 'string' && rules.some((name) => OF_NUMBERS.has(name))
-    ? `${message}: send a number, not text`
-    : message;
+  if (typeof value === 'string' && rules.some((name) => OF_NUMBERS.has(name)))
+    return `${message}: send a number, not text`;
+  const isFraction = typeof value === 'number' && !Number.isInteger(value);
+  return isFraction && message.includes(' of cents ') ? `${message}: R 12.34 is 1234` : message;
 }

@@ -73,6 +73,7 @@ export async function startService<C extends ServiceConfig>(
     log,
     environment: config.SVC_ENVIRONMENT,
     trustedProxies: config.SVC_TRUSTED_PROXIES,
+    errorPages: config.SVC_ERROR_PAGES_URL,
     controllers: [HealthController],
     providers: [
       { provide: definition.config, useValue: config },

@@ -21,6 +21,14 @@ export function IsBaseUrl(): PropertyDecorator {
 }
 
 /**
+ * `SVC_ERROR_PAGES_URL`: public address of the pages of errors, `{base_url}/errors`; each answer with an error names its own page.
+ * Not set, answers name the path alone, which leads to the same pages on the host that was called (ADR 60).
+ */
+export function IsErrorPagesUrl(): PropertyDecorator {
+  return applyDecorators(IsOptional(), IsBaseUrl());
+}
+
+/**
  * `SVC_ACQUIRER_LIVE`: which acquirer takes live payments. `off`: none, so that live keys are refused. `simulated`: the
  * simulated one, which takes no money; for development, where a test needs both modes.
  */

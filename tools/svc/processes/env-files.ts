@@ -48,8 +48,10 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
   const { ports, passedOn } = settings;
   const paths = pathsOf(settings);
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
+  const errorPages = { SVC_ERROR_PAGES_URL: `${publicUrlOf(settings.lan, ports.api)}/errors` };
   const service = (name: Service) => ({
     ...base,
+    ...errorPages,
     SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
     SVC_PORT: String(ports.alone[name]),
     ...(over?.amqpUrls[name] === undefined ? {} : { SVC_AMQP_URL: over.amqpUrls[name] }),
@@ -100,9 +102,10 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...tls,
       ...passedOnTo('simulated-acquirer', passedOn),
     },
-    'all-in-one': { ...base, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
+    'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: {
       ...base,
+      ...errorPages,
       ...listeners,
       ...tls,
       ...Object.fromEntries(

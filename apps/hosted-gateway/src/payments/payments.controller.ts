@@ -25,7 +25,10 @@ export class PaymentsController {
   ): Promise<HostedPaymentList> {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
     const session = isUuid(sessionId) ? await this.sessions.findOwnedWithPayments(site, sessionId) : undefined;
-    if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    if (!session)
+      throw new DomainError('resource.not-found', {
+        message: 'There is no such session of this merchant, site and mode (test or live).',
+      });
     const { payments } = await this.askForNews.about(session);
     return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
@@ -37,7 +40,9 @@ export class PaymentsController {
     if (payment && !isFinal(payment) && (await this.askForNews.aboutPayment(payment)))
       payment = await this.sessions.findPayment(site, payment.paymentReference);
     if (!payment || !isFinal(payment))
-      throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
+      throw new DomainError('resource.not-found', {
+        message: 'There is no such payment of this merchant, site and mode (test or live).',
+      });
     return hostedPaymentOf(payment);
   }
 }

@@ -25,7 +25,10 @@ export class ReadSessionController {
   @Get(':sessionId')
   async get(@CallingSite() site: AuthenticatedSite, @Param('sessionId') id: string): Promise<SessionResponse> {
     const found = isUuid(id) ? await this.sessions.findOwnedWithPayments(site, id) : undefined;
-    if (!found) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    if (!found)
+      throw new DomainError('resource.not-found', {
+        message: 'There is no such session of this merchant, site and mode (test or live).',
+      });
     const session = await this.askForNews.about(found);
     const { sessionId, requestId, merchantOrderId, amount, currencyISOCode } = session;
     return {

@@ -17,7 +17,10 @@ export class CancelSession {
 
   async execute(owner: SessionOwner, sessionId: string): Promise<void> {
     const session = isUuid(sessionId) ? await this.sessions.findOwned(owner, sessionId) : undefined;
-    if (!session) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    if (!session)
+      throw new DomainError('resource.not-found', {
+        message: 'There is no such session of this merchant, site and mode (test or live).',
+      });
     const closed = await this.commands.request(ClosePayableV1, { payable: payableOf(session) });
     await this.sessions.keepPayable(this.dataSource, closed);
   }

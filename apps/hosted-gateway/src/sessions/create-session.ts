@@ -69,7 +69,7 @@ export class CreateSession {
     if (!first && missing.length > 0) throw noSigningKey({ ...site, apiVersion }, missing);
     if (first?.fingerprint !== fingerprint) {
       throw new DomainError('request.idempotency-conflict', {
-        message: 'requestId was used before with different content.',
+        message: 'requestId was used before with different content. Send the same content, or another requestId.',
       });
     }
     return { session: first, replayed: true };

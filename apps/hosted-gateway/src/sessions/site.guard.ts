@@ -3,7 +3,7 @@ import { type AuthenticatedSite, SiteCredentials } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 
-interface SiteRequest extends FastifyRequest {
+export interface SiteRequest extends FastifyRequest {
   site?: AuthenticatedSite;
 }
 

@@ -2,9 +2,9 @@ import { type ErrorBody, problemBody } from '@svc/service/standalone';
 import { stop } from './answer.js';
 
 /** Errors of the facade are a STOP envelope that names the fields (C5, T1); all others are RFC 9457. */
-export const transformerErrorBody: ErrorBody = (error, request) => {
+export const transformerErrorBody: ErrorBody = (error, request, errorPage) => {
   const path = request.url.split('?', 1)[0] ?? '';
-  if (!FACADE.has(path.toLowerCase().replace(/\/+$/, ''))) return problemBody(error, request);
+  if (!FACADE.has(path.toLowerCase().replace(/\/+$/, ''))) return problemBody(error, request, errorPage);
   const fields = error.fields.map(({ message }) => message).join('; ');
   return { contentType: 'application/json', body: stop(fields === '' ? error.message : `${fields}.`) };
 };

@@ -1,16 +1,15 @@
-import type { HostedApiVersion, NotificationFields, PaymentNotice, PaymentStatusText } from '@svc/contracts';
+import {
+  DELIVERY_STATES,
+  type DeliveryState,
+  type HostedApiVersion,
+  type NotificationFields,
+  type PaymentNotice,
+  type PaymentStatusText,
+} from '@svc/contracts';
 
-/**
- * A notification: one message about one payment to one recipient.
- *
- * - `pending`: due at its time, or being sent.
- * - `delivered`: the endpoint answered 2xx.
- * - `superseded`: says Failed, and the session was paid before the endpoint acknowledged it (E2).
- * - `exhausted`: every try of the schedule failed (E5). Kept, replayable.
- * - `gone`: the endpoint answered 410. Kept, replayable.
- */
-export const NOTIFICATION_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
-export type NotificationState = (typeof NOTIFICATION_STATES)[number];
+/** A notification is one message about one payment to one recipient. Its merchant sees these states too. */
+export const NOTIFICATION_STATES = DELIVERY_STATES;
+export type NotificationState = DeliveryState;
 
 /** The notificationUrl of a payment's session (E2), or the webhook of its site (M6), and the body for it. */
 export type NotificationContent =

@@ -1,4 +1,4 @@
-import type { PaymentStatusText } from '@svc/contracts';
+import type { DeliveryOwner, PaymentStatusText } from '@svc/contracts';
 import { type Clock, DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
@@ -11,11 +11,19 @@ interface ReplayRow {
   payment_status: PaymentStatusText;
   leased: boolean;
   session_succeeded: boolean;
+  replayed_at: Date | null;
+}
+
+/** Of a merchant: only its own site's and mode's, and not twice within this time. An administrator has no such bounds. */
+export interface ReplayBounds {
+  readonly owner: DeliveryOwner;
+  readonly waitMs: number;
 }
 
 /**
  * Makes a notification due now, under the same webhook-id, with the whole schedule before it again (E5). Throws
- * `resource.not-found`, or `resource.conflict` when it may not be sent.
+ * `resource.not-found`, also for somebody else's; `resource.conflict` when it may not be sent; `request.rate-limited` within the
+ * time that `bounds` have.
  *
  * The session's lock first: without it a success recorded at the same moment would not be seen, and the Failed that
  * is replayed would arrive after it (E2).
@@ -25,12 +33,14 @@ export async function replayNotification(
   clock: Clock,
   due: DueSignal,
   id: string,
+  bounds?: ReplayBounds,
 ): Promise<void> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   await inTransaction(dataSource, async (tx) => {
     const [found] = await tx.query<{ session_id: string | null }[]>(
-      `SELECT session_id FROM notifications WHERE id = $1`,
-      [id],
+      `SELECT session_id FROM notifications
+        WHERE id = $1 AND ($2::bigint IS NULL OR (merchant_id = $2 AND site_id = $3 AND mode = $4))`,
+      [id, bounds?.owner.merchantId ?? null, bounds?.owner.siteId ?? null, bounds?.owner.mode ?? null],
     );
     if (!found) throw new DomainError('resource.not-found');
     // One of a site has none: nothing supersedes it (M6).
@@ -38,7 +48,7 @@ export async function replayNotification(
 
     const now = clock.now();
     const [row] = await tx.query<ReplayRow[]>(
-      `SELECT state, payment_status, coalesce(leased_until > $2, false) AS leased,
+      `SELECT state, payment_status, replayed_at, coalesce(leased_until > $2, false) AS leased,
               EXISTS (SELECT 1 FROM notifications paid
                        WHERE paid.session_id = replayed.session_id AND paid.payment_status = 'Success') AS session_succeeded
          FROM notifications replayed WHERE id = $1 FOR UPDATE`,
@@ -47,6 +57,8 @@ export async function replayNotification(
     const { state, payment_status: paymentStatus, leased, session_succeeded: sessionSucceeded } = row!;
     const refusal = replayRefusal({ state, paymentStatus, leased, sessionSucceeded });
     if (refusal) throw new DomainError('resource.conflict', { message: refusal });
+    const waitMs = bounds && row!.replayed_at ? row!.replayed_at.getTime() + bounds.waitMs - now.getTime() : 0;
+    if (waitMs > 0) throw new DomainError('request.rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
 
     await tx.query(
       `UPDATE notifications

@@ -1,0 +1,70 @@
+import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { AuthenticatedSite } from '@svc/auth';
+import {
+  type DeliveryDetails,
+  type DeliveryList,
+  type DeliveryOwner,
+  type DeliveryState,
+  GetDeliveryV1,
+  type HostedError,
+  ListDeliveriesV1,
+  ResendDeliveryV1,
+} from '@svc/contracts';
+import { DomainError, isUuid } from '@svc/kernel';
+import { Commands } from '@svc/messaging';
+import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
+import { SiteLimit } from './site-limit.guard.js';
+
+/** What a merchant's endpoints were sent, what they answered, and "send again" (an extension beside E5). With a key alone. */
+@Controller(['api/v3.1/deliveries', 'api/v3/deliveries'])
+@UseGuards(SiteGuard, WithKey, SiteLimit)
+@SkipThrottle({ keyless: true, payments: true })
+export class DeliveriesController {
+  constructor(@Inject(Commands) private readonly commands: Commands) {}
+
+  /** Newest first, at most 50. 400 for a state or an `after` that is none. */
+  @Get()
+  @Header('cache-control', 'no-store')
+  async list(
+    @CallingSite() site: AuthenticatedSite,
+    @Query('state') state: DeliveryState | undefined,
+    @Query('after') after: string | undefined,
+  ): Promise<DeliveryList> {
+    const request = {
+      owner: ownerOf(site),
+      ...(isGiven(state) ? { state } : {}),
+      ...(isGiven(after) ? { after } : {}),
+    };
+    return { ...(await this.commands.request(ListDeliveriesV1, request)), ...SUCCESS };
+  }
+
+  @Get(':id')
+  @Header('cache-control', 'no-store')
+  async get(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<DeliveryDetails> {
+    return { ...(await this.commands.request(GetDeliveryV1, one(site, id))), ...SUCCESS };
+  }
+
+  /** 202: due now. 404. 409: it is being sent, or its session was paid since. 429: it was sent again a moment ago. */
+  @Post(':id/resend')
+  @HttpCode(202)
+  async resend(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<typeof SUCCESS> {
+    await this.commands.request(ResendDeliveryV1, one(site, id));
+    return SUCCESS;
+  }
+}
+
+const SUCCESS: { readonly status: 'Success'; readonly errors: HostedError[] } = { status: 'Success', errors: [] };
+
+function ownerOf({ merchantId, siteId, mode }: AuthenticatedSite): DeliveryOwner {
+  return { merchantId, siteId, mode };
+}
+
+function one(site: AuthenticatedSite, id: string): { owner: DeliveryOwner; id: string } {
+  if (!isUuid(id)) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
+  return { owner: ownerOf(site), id };
+}
+
+function isGiven(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}

@@ -1,0 +1,30 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ERROR_PAGES_PATH } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { ERROR_LIST_PAGE, ERROR_PAGE_POLICY, findErrorPage } from './error-pages.js';
+
+const HTML = 'text/html; charset=utf-8';
+/** A new release may say more; an hour later everybody reads it. */
+const CACHED = 'public, max-age=3600';
+
+/** Open to everybody: the pages hold what the documentation holds. */
+@Controller(ERROR_PAGES_PATH)
+export class ErrorPagesController {
+  @Get()
+  @Header('content-type', HTML)
+  @Header('content-security-policy', ERROR_PAGE_POLICY)
+  @Header('cache-control', CACHED)
+  list(): string {
+    return ERROR_LIST_PAGE;
+  }
+
+  @Get(':code')
+  @Header('content-type', HTML)
+  @Header('content-security-policy', ERROR_PAGE_POLICY)
+  @Header('cache-control', CACHED)
+  show(@Param('code') code: string): string {
+    const page = findErrorPage(code);
+    if (page === undefined) throw new DomainError('resource.not-found');
+    return page;
+  }
+}

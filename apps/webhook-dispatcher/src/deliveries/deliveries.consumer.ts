@@ -1,0 +1,50 @@
+import { Controller, Inject } from '@nestjs/common';
+import {
+  DELIVERY_STATES,
+  type DeliveryPage,
+  type DeliveryWithAttempts,
+  GetDeliveryV1,
+  type ListDeliveries,
+  ListDeliveriesV1,
+  type OneDelivery,
+  ResendDeliveryV1,
+} from '@svc/contracts';
+import { Clock, invalidField, isUuid } from '@svc/kernel';
+import { MessagePattern } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import { DueSignal } from '../delivery/due-signal.js';
+import { replayNotification } from '../replays/replay-notification.js';
+import { getDelivery, listDeliveries } from './find-deliveries.js';
+
+/** Least time between two sendings of one notification that its merchant asks for: a loop does not flood its endpoint. */
+export const RESEND_WAIT_MS = 10_000;
+
+/** Answers a merchant about its own site's deliveries; hosted-gateway knows who asks. Reads repeat; sending again has its own bound. */
+@Controller()
+export class DeliveriesConsumer {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(DueSignal) private readonly due: DueSignal,
+  ) {}
+
+  @MessagePattern(ListDeliveriesV1)
+  list(request: ListDeliveries): Promise<DeliveryPage> {
+    const { state, after } = request;
+    if (state !== undefined && !DELIVERY_STATES.includes(state))
+      throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
+    if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
+    return listDeliveries(this.dataSource, this.clock.now(), request);
+  }
+
+  @MessagePattern(GetDeliveryV1)
+  get(request: OneDelivery): Promise<DeliveryWithAttempts> {
+    return getDelivery(this.dataSource, this.clock.now(), request);
+  }
+
+  @MessagePattern(ResendDeliveryV1)
+  async resend({ owner, id }: OneDelivery): Promise<{ due: true }> {
+    await replayNotification(this.dataSource, this.clock, this.due, id, { owner, waitMs: RESEND_WAIT_MS });
+    return { due: true };
+  }
+}

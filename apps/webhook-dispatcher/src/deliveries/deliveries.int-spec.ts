@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type CommandType,
+  type DeliveryOwner,
+  type DeliveryPage,
+  type DeliveryState,
+  GetDeliveryV1,
+  ListDeliveriesV1,
+  ResendDeliveryV1,
+} from '@svc/contracts';
+import { Commands } from '@svc/messaging';
+import { planOf } from '@svc/testing';
+import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { MERCHANT } from '../../test/payment.js';
+import { answers, Receiver } from '../../test/receiver.js';
+import { RESEND_WAIT_MS } from './deliveries.consumer.js';
+import { listDeliveries } from './find-deliveries.js';
+
+let dispatcher: DispatcherUnderTest;
+let receiver: Receiver;
+beforeAll(async () => {
+  dispatcher = await DispatcherUnderTest.start();
+  await dispatcher.usualSecrets();
+});
+afterAll(() => dispatcher.test.stop());
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
+});
+
+const OWNER: DeliveryOwner = MERCHANT;
+const STRANGERS: readonly [string, DeliveryOwner][] = [
+  ['the other mode', { ...OWNER, mode: 'live' }],
+  ['another site', { ...OWNER, siteId: 72 }],
+  ['another merchant', { ...OWNER, merchantId: 8 }],
+];
+
+const ask = <Request, Reply>(type: CommandType<Request, Reply>, request: Request): Promise<Reply> =>
+  dispatcher.test.service.app.get(Commands).request(type, request);
+const list = (more: { state?: DeliveryState; after?: string } = {}, owner = OWNER): Promise<DeliveryPage> =>
+  ask(ListDeliveriesV1, { owner, ...more });
+const resend = (id: string, owner = OWNER): Promise<unknown> => ask(ResendDeliveryV1, { owner, id });
+
+/** Tried once, refused. */
+async function refused(text = 'out of order'): Promise<string> {
+  receiver.behaves(answers(500, {}, text));
+  const payment = dispatcher.payment(receiver.url, { state: 'failed' });
+  await dispatcher.paid(payment);
+  await dispatcher.runOnce();
+  return (await dispatcher.rowOf(payment)).id;
+}
+const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
+  dispatcher.test.dataSource.query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
+
+it('shows a delivery, what the endpoint answered, and when it is tried next', async () => {
+  const id = await refused('x'.repeat(300));
+  const { deliveries, hasMore, after } = await list();
+  expect([deliveries.length, hasMore, after]).toEqual([1, false, undefined]);
+  const startedUTCDate = dispatcher.clock.nowISO();
+  const { nextAttemptUTCDate, lastAttempt } = deliveries[0]!;
+  expect(deliveries[0]).toMatchObject({
+    id,
+    webhookId: id,
+    recipient: 'session',
+    type: 'payment',
+    paymentStatus: 'Failed',
+    url: receiver.url,
+    state: 'pending',
+    tries: 1,
+    createdUTCDate: startedUTCDate,
+    deliveredUTCDate: null,
+    missingKeys: null,
+  });
+  expect(lastAttempt).toEqual({
+    ...{ try: 1, startedUTCDate, durationMs: expect.any(Number) as number },
+    ...{ outcome: 'refused', statusCode: 500, errorClass: null, answer: 'x'.repeat(200) },
+  });
+  const waitMs = Date.parse(nextAttemptUTCDate!) - Date.parse(startedUTCDate);
+  expect(waitMs).toBeGreaterThanOrEqual(4_000);
+  expect(waitMs).toBeLessThanOrEqual(6_000);
+
+  receiver.behaves(answers(200, {}, 'ok'));
+  dispatcher.clock.advance(6_000);
+  await dispatcher.runOnce();
+  const one = await ask(GetDeliveryV1, { owner: OWNER, id });
+  expect(one).toMatchObject({
+    state: 'delivered',
+    tries: 2,
+    nextAttemptUTCDate: null,
+    deliveredUTCDate: dispatcher.clock.nowISO(),
+  });
+  expect(one.attempts).toMatchObject([
+    { try: 2, statusCode: 200, answer: 'ok' },
+    { try: 1, statusCode: 500, answer: 'x'.repeat(300) },
+  ]);
+});
+
+it('is tried next when its circuit lets it, and not at any time while it is being sent', async () => {
+  const id = await refused();
+  const until = dispatcher.clock.later(60_000);
+  await dispatcher.test.dataSource.query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+     SELECT merchant_id, endpoint, 5, 1, $2 FROM notifications WHERE id = $1
+     ON CONFLICT (merchant_id, endpoint) DO UPDATE SET failures = 5, openings = 1, open_until = $2`,
+    [id, until],
+  );
+  const next = async (): Promise<string | null> => (await list()).deliveries[0]!.nextAttemptUTCDate;
+  // Those of another merchant at this endpoint, and of another endpoint, have circuits of their own.
+  await dispatcher.test.dataSource.query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+     SELECT merchant_id + 1, endpoint, 5, 1, $2::timestamptz FROM notifications WHERE id = $1
+     UNION ALL SELECT merchant_id, 'other.example:443', 5, 1, $2 FROM notifications WHERE id = $1`,
+    [id, dispatcher.clock.later(120_000)],
+  );
+  expect((await list()).deliveries).toHaveLength(1);
+  expect(await next()).toBe(until.toISOString());
+  await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+  expect(await next()).toBeNull();
+  dispatcher.clock.advance(1);
+  expect(await next()).toBe(until.toISOString());
+  await set(id, `state = 'exhausted', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
+  expect(await next()).toBeNull();
+});
+
+it.each(STRANGERS)('is not of %s', async (_, stranger) => {
+  const id = await refused();
+  expect((await list({}, stranger)).deliveries).toEqual([]);
+  await expect(ask(GetDeliveryV1, { owner: stranger, id })).rejects.toMatchObject({ code: 'resource.not-found' });
+  await expect(resend(id, stranger)).rejects.toMatchObject({ code: 'resource.not-found' });
+  expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', tries: 1 });
+});
+
+it('is found by nothing that is no id, and by no unknown one', async () => {
+  for (const id of ['1', '', randomUUID()]) {
+    await expect(ask(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(resend(id)).rejects.toMatchObject({ code: 'resource.not-found' });
+  }
+});
+
+it('comes in pages of 50, newest first, of one state where it is asked for', async () => {
+  const payments = Array.from({ length: 51 }, () => dispatcher.payment(receiver.url));
+  await dispatcher.paid(...payments);
+  const first = await list();
+  expect([first.deliveries.length, first.hasMore]).toEqual([50, true]);
+  const ids = first.deliveries.map(({ id }) => id);
+  expect(ids).toEqual(ids.toSorted().toReversed());
+  const second = await list({ after: first.after! });
+  expect([second.deliveries.length, second.hasMore, second.after]).toEqual([1, false, undefined]);
+  expect(ids).not.toContain(second.deliveries[0]!.id);
+  await set(ids[3]!, `state = 'exhausted', next_attempt_at = NULL`);
+  expect((await list({ state: 'exhausted' })).deliveries.map(({ id }) => id)).toEqual([ids[3]]);
+  expect((await list({ state: 'gone' })).deliveries).toEqual([]);
+});
+
+it.each([
+  [{ state: 'none' as DeliveryState }, 'state'],
+  [{ state: "x' OR true --" as DeliveryState }, 'state'],
+  [{ state: ['gone'] as unknown as DeliveryState }, 'state'],
+  [{ after: 'x' }, 'after'],
+])('refuses %j', async (query, field) => {
+  await expect(list(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
+});
+
+describe('sending again', () => {
+  it('is due at once under the same webhook-id, and not again within ten seconds', async () => {
+    const id = await refused();
+    await resend(id);
+    receiver.behaves(answers(200));
+    await dispatcher.runOnce();
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
+    expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', tries: 2 });
+
+    dispatcher.clock.advance(RESEND_WAIT_MS - 1_500);
+    await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });
+    dispatcher.clock.advance(1_499);
+    await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 1 });
+    dispatcher.clock.advance(1);
+    await resend(id);
+    expect((await list()).deliveries[0]).toMatchObject({ state: 'pending' });
+  });
+
+  it('is refused while it is being sent, and once its session was paid', async () => {
+    const id = await refused();
+    await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+    await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
+    await set(id, `state = 'superseded', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
+    await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
+  });
+
+  it('binds no administrator', async () => {
+    const id = await refused();
+    await resend(id);
+    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+  });
+});
+
+test.each([{}, { after: randomUUID() }, { state: 'delivered' as const }])(
+  'a page %j is a walk of the index of the merchant',
+  async (query) => {
+    const { dataSource, clock } = dispatcher.test;
+    const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
+    expect(plan).toMatch(/Index Scan Backward using notifications_of_merchant_by_id on notifications n/);
+    expect(plan).toMatch(/Index Cond: \(+merchant_id = .*site_id = .*mode = /);
+    expect(plan).not.toMatch(/Sort|Seq Scan|Hash/);
+  },
+);

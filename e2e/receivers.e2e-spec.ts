@@ -1,0 +1,67 @@
+/** The receivers' own page, word for word: a receiver in one terminal, an order in another, paid, and the webhook arrives. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@svc/testing';
+import { documentedBlocks } from './documented.js';
+import { fillIn, press } from './payer.js';
+import { type Platform, ROOT, run } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+const FILES = ['express.ts', 'plain-node.ts', 'fastify.ts'];
+
+let platform: Platform;
+let folder: string;
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  folder = mkdtempSync(join(tmpdir(), 'svc-receivers-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** In a process group of its own: it ends with all that the shell has started. */
+async function endGroup(shell: ChildProcess): Promise<void> {
+  const closed = once(shell, 'close');
+  process.kill(-shell.pid!, 'SIGTERM');
+  await closed;
+}
+
+it.each(FILES)('a webhook arrives at %s, for each order that is placed', async (file) => {
+  const [receive, placeOrder] = documentedBlocks('receivers');
+  const env = {
+    ...platform.env(),
+    PORT: String(await freePort()),
+    ORDERS_FILE: join(folder, `${file}.sqlite`),
+  };
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', receive!.replace(FILES[0]!, file)], {
+    cwd: ROOT,
+    env,
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  try {
+    await waitUntil('the receiver to listen', 30_000, () => Promise.resolve(output.includes('listening on')));
+    for (let orders = 0; orders < 2; orders++) {
+      const placed = await run('bash', ['-euo', 'pipefail', '-c', placeOrder!], env);
+      expect([placed.code, placed.output]).toEqual([0, expect.stringMatching(/^order-[0-9a-f]{8}, R 123\.45\./m)]);
+      const [orderId] = /order-[0-9a-f]{8}/.exec(placed.output)!;
+      const [redirectUrl] = /http\S+\/pay\?\S+/.exec(placed.output)!;
+      expect(await press(platform.demo.gatewayUrl, await fillIn(redirectUrl))).toMatchObject({ state: 'succeeded' });
+      await waitUntil('the webhook', 30_000, () => Promise.resolve(output.includes(`${orderId} paid by `)));
+    }
+  } finally {
+    await endGroup(shell);
+  }
+});

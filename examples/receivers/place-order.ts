@@ -1,0 +1,38 @@
+/**
+ * Places an order and makes the session that it is paid in: open the address that it prints, pay, and the receiver says which
+ * order was paid. Addresses and keys are those that `eval "$(./svc demo env)"` sets; the receiver runs in the same folder.
+ *
+ *     PORT=3000 node place-order.ts
+ */
+import { randomUUID } from 'node:crypto';
+import { HostedGatewayClient } from '@svc/sdk';
+import { Orders } from './orders.ts';
+
+const { GATEWAY_URL = '', MERCHANT_ID = '', SITE_ID = '', SITE_API_KEY = '', PORT = '3000' } = process.env;
+if (GATEWAY_URL === '')
+  throw new Error('GATEWAY_URL is not set: eval "$(./svc demo env)" sets it, with all the others');
+const receiver = `http://127.0.0.1:${PORT}`;
+const order = { orderId: `order-${randomUUID().slice(0, 8)}`, amount: 12_345 };
+
+// First our own record: the webhook is compared with it.
+new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite').place(order.orderId, order.amount);
+
+const gateway = new HostedGatewayClient({
+  gatewayUrl: GATEWAY_URL,
+  merchantId: MERCHANT_ID,
+  siteId: SITE_ID,
+  apiKey: SITE_API_KEY,
+});
+const { redirectUrl } = await gateway.createSession({
+  requestId: `${order.orderId}.1`,
+  merchantOrderId: order.orderId,
+  amount: order.amount,
+  currencyISOCode: 'ZAR',
+  notificationUrl: `${receiver}/webhooks/payments`,
+  returnUrl: `${receiver}/orders/${order.orderId}`,
+  cancelUrl: `${receiver}/orders/${order.orderId}`,
+  origin: '127.0.0.1',
+});
+console.log(
+  `${order.orderId}, R 123.45. Pay it with 4242 4242 4242 4242, any name, any future date and any CVV:\n${redirectUrl}`,
+);
