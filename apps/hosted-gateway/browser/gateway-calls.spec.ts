@@ -152,6 +152,16 @@ describe('calls of the gateway', () => {
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 
+  it.each<[string, object, object | undefined]>([
+    ['whole', { try: 2, triesLeft: '4 of 5 tries left.', more: 1 }, { try: 2, triesLeft: '4 of 5 tries left.' }],
+    ['without its words', { try: 2 }, undefined],
+    ['without its number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
+  ])('tell of the try that an open form offers, %s', async (_, said, read) => {
+    answer(200, JSON.stringify({ state: 'open', version: 3, coming: said }));
+    const state = { state: 'open', version: '3', ...(read === undefined ? {} : { coming: read }) };
+    expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
+  });
+
   it('tell of a post without an answer that the gateway is unreachable', async () => {
     fetched.mockRejectedValue(new TypeError('refused'));
     expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });

@@ -129,9 +129,14 @@ export class PayController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
     const payer = payerContextOf(request, browser);
-    const { chosen: lang, ...wish } = payerOf(request);
+    const { chosen: lang, ownReferences, ...wish } = payerOf(request);
     const { payment, shown } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(shown, address, { ...wish, chosen: lang, ownReference: body.reference });
+    return this.showPage.stateOf(shown, address, {
+      ...wish,
+      chosen: lang,
+      // A browser that keeps no cookie has just said which payment is its own.
+      ownReferences: [body.reference, ...ownReferences],
+    });
   }
 }

@@ -3,6 +3,7 @@ import { HttpStatus } from '@nestjs/common';
 import { isUuid } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
+import { ownReferencesIn } from '../own-payments.js';
 import type { PageFrame } from '../page-views/page-frame.js';
 import type { PageAssets, PayPageModel } from '../page-views/pay-page-model.js';
 import { contentSecurityPolicyOf, CSP_REPORTS_PATH, renderPayPage } from '../page-views/render-pay-page.js';
@@ -23,16 +24,15 @@ export function languageWishOf({ headers, url }: PayerRequest): LanguageWish {
 }
 
 export function payerOf(request: PayerRequest): Payer {
-  return { ...languageWishOf(request), ownReference: ownReferenceOf(request) };
+  return { ...languageWishOf(request), ownReferences: ownReferencesOf(request) };
 }
 
 /**
- * The reference that the script of an invoice's page keeps in a cookie of that page (browser/own-payment.ts), so that the browser
- * which paid is shown its receipt. It says which payment to show and opens nothing: who cannot know the reference is shown less.
+ * The references that the script of an invoice's page keeps in a cookie of that page (browser/own-payment.ts), so that the browser
+ * which paid is shown its receipt. They say which payments to show and open nothing: who cannot know a reference is shown less.
  */
-function ownReferenceOf({ headers }: PayerRequest): string | undefined {
-  const value = /(?:^|;\s*)svc-payment=([^;\s]*)/.exec(headers.cookie ?? '')?.[1];
-  return isUuid(value) ? value : undefined;
+function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
+  return ownReferencesIn(headers.cookie ?? '').filter(isUuid);
 }
 
 export async function sendPage(
