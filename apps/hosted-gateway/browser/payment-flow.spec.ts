@@ -13,7 +13,6 @@ import {
   wasNeverSent,
   type KeyValueStore,
   type PostOutcome,
-  type SessionState,
   type Waiting,
 } from './payment-flow.js';
 

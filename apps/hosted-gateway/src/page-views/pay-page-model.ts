@@ -157,15 +157,15 @@ export interface UnavailablePage {
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage | UnavailablePage;
 
-/** `manifest.json` of the page's build; the scripts are served under `/pay/assets/`. */
-export interface PageAssets {
+/** `manifest.json` of the page's build: what is part of each page, so that a phone on a slow network asks once. */
+export interface PageParts {
   /** One for each language, with its messages. */
-  scripts: Readonly<Record<LanguageTag, PageAsset>>;
-  /** In the page itself, by the hash that its policy names: nothing is seen before it has come. */
-  style: { content: string; integrity: string };
+  scripts: Readonly<Record<LanguageTag, PagePart>>;
+  style: PagePart;
 }
 
-export interface PageAsset {
-  file: string;
+export interface PagePart {
+  content: string;
+  /** The hash by which the page's policy allows it: `sha384-…`. */
   integrity: string;
 }

@@ -2,8 +2,8 @@
  * The payment page as the payer's browser gets it: a complete document for each state of a session. The server always
  * renders the truth; the script only makes the form usable, encrypts the card and asks until the state changes.
  *
- * What the script needs travels in data attributes of <main>: they are escaped like any text and need no exception
- * from the content security policy, as an inline script would.
+ * What the script needs travels in data attributes of <main>: they are escaped like any text. The script itself is the same in each
+ * page of its language, so that the content security policy names it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -26,17 +26,20 @@ import {
 import { PayByCode } from './pay-by-code.js';
 import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
-import type { ClosedPage, PageAssets, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
+import type { ClosedPage, PagePart, PageParts, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 
 /** Where a browser tells of what the policy has refused; counted, and not kept. */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
-/** Sent with every page. No inline script, no style but this build's, no other origin, no frame around it, no native form post. */
-export function contentSecurityPolicyOf({ style }: PageAssets): string {
+/**
+ * Sent with the page, whose parts these are. No script and no style but this build's, no other origin, no frame around it, no native
+ * form post.
+ */
+export function contentSecurityPolicyOf({ style, script }: PartsOfPage): string {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
     `style-src '${style.integrity}'`,
     "connect-src 'self'",
     "img-src 'self' data:",
@@ -51,21 +54,31 @@ export function contentSecurityPolicyOf({ style }: PageAssets): string {
   ].join('; ');
 }
 
-const ASSETS_PATH = '/pay/assets';
+/** Of the build, what one page has. */
+export interface PartsOfPage {
+  readonly style: PagePart;
+  readonly script: PagePart | undefined;
+}
 
-export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): string {
+/** A page on which nothing can change, and no time is to be shown in the payer's own zone, has no script. */
+export function partsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageParts): PartsOfPage {
+  const isStill = isSession(model) ? isClosed(model) && !model.givenBack?.length : model.state !== 'till';
+  return { style, script: isStill ? undefined : scripts[language.tag] };
+}
+
+export function renderPayPage(model: PayPageModel, parts: PartsOfPage, frame: PageFrame): string {
   const page = (
     <FrameContext.Provider value={frame}>
-      <PayPage model={model} assets={assets} frame={frame} />
+      <PayPage model={model} parts={parts} frame={frame} />
     </FrameContext.Provider>
   );
   return `<!doctype html>${renderToString(page)}`;
 }
 
-function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAssets; frame: PageFrame }) {
+function PayPage({ model, parts, frame }: { model: PayPageModel; parts: PartsOfPage; frame: PageFrame }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
-  const script = assets.scripts[tag];
+  const { style, script } = parts;
   return (
     <html lang={tag} dir={direction}>
       <head>
@@ -84,9 +97,7 @@ function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAs
         {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
-        {/* First: it is on its way while the rest of the page still comes. */}
-        <script src={`${ASSETS_PATH}/${script.file}`} integrity={script.integrity} defer />
-        <style dangerouslySetInnerHTML={{ __html: assets.style.content }} />
+        <style dangerouslySetInnerHTML={{ __html: style.content }} />
       </head>
       <body>
         <nav>
@@ -114,6 +125,8 @@ function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAs
           <LockIcon />
           <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
         </footer>
+        {/* Last: the page is seen before it has come. */}
+        {script === undefined ? null : <script dangerouslySetInnerHTML={{ __html: script.content }} />}
       </body>
     </html>
   );

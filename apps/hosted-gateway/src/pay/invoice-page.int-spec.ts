@@ -83,7 +83,8 @@ test('a phone that opens the code sees merchant, till, lines and amount, and the
   ];
   for (const each of [...shown, `data-session-id="${invoice.payableId}"`, 'TEST: no money moves'])
     expect(text).toContain(each);
-  for (const hidden of ['Back to store', 'id="code-view"', 'pay-tip', 'pay-amount']) expect(text).not.toContain(hidden);
+  for (const hidden of ['Back to store', 'id="code-view"', 'id="pay-tip"', 'id="pay-amount"'])
+    expect(text).not.toContain(hidden);
   expect(await stateOf(invoice)).toEqual({
     state: 'open',
     version: 1,

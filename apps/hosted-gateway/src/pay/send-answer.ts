@@ -5,8 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
 import { ownReferencesIn } from '../own-payments.js';
 import type { PageFrame } from '../page-views/page-frame.js';
-import type { PageAssets, PayPageModel } from '../page-views/pay-page-model.js';
-import { contentSecurityPolicyOf, CSP_REPORTS_PATH, renderPayPage } from '../page-views/render-pay-page.js';
+import type { PageParts, PayPageModel } from '../page-views/pay-page-model.js';
+import { contentSecurityPolicyOf, CSP_REPORTS_PATH, partsOf, renderPayPage } from '../page-views/render-pay-page.js';
+import { acceptsGzip, gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
 
 /** The page needs none of a device's abilities, so nothing that got into it has them either. */
@@ -35,33 +36,40 @@ function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
   return ownReferencesIn(headers.cookie ?? '').filter(isUuid);
 }
 
+/** Compressed, as much of it beforehand as can be. The page of an error is sent as it is: it is small, and has no script. */
 export async function sendPage(
   reply: FastifyReply,
   model: PayPageModel,
-  assets: PageAssets,
+  built: PageParts,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, body } = pageAnswer(model, assets, request);
+  const { contentType, headers, body, fixed } = pageAnswer(model, built, request);
+  const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
+  if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
     .status(model.state === 'not-found' ? HttpStatus.NOT_FOUND : HttpStatus.OK)
     .headers(headers)
+    .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(body);
+    .send(isCompressed ? gzipPage(body, fixed) : body);
 }
 
-/** The page with its headers, for an answer of any status. */
-export function pageAnswer(model: PayPageModel, assets: PageAssets, request: PayerRequest) {
+/** The page with its headers, for an answer of any status; and what of it is in other pages, too. */
+export function pageAnswer(model: PayPageModel, built: PageParts, request: PayerRequest) {
+  const frame = frameOf(model, request);
+  const parts = partsOf(model, frame, built);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': contentSecurityPolicyOf(assets),
+      'content-security-policy': contentSecurityPolicyOf(parts),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
       // The merchant learns where the payer comes from, but not which session: that is in the query.
       'referrer-policy': 'strict-origin',
     },
-    body: renderPayPage(model, assets, frameOf(model, request)),
+    body: renderPayPage(model, parts, frame),
+    fixed: [parts.style, parts.script].filter((part) => part !== undefined),
   };
 }
 
