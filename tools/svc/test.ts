@@ -146,11 +146,7 @@ async function surroundings(
   steps: Steps,
 ): Promise<Record<string, string>> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
-  const { SVC_TILL_BASKETS: tillBaskets } = process.env;
-  const env: Record<string, string> = {
-    FORCE_COLOR: process.stderr.isTTY ? '1' : '0',
-    ...(tillBaskets === undefined ? {} : { SVC_TILL_BASKETS: tillBaskets }),
-  };
+  const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
   if (needs.platform)
     await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
   if (needs.databases > 0)
@@ -187,6 +183,9 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
   return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
+/** What somebody who runs some tests by hand wants of them beside what they are for. */
+const WISHES = ['SVC_DOCS_PICTURES', 'SVC_TILL_BASKETS', 'SVC_SLOW_PHONE_AGAINST'];
+
 async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
   const report = join(settings.dataDir, 'test', `report-${name}.json`);
   rmSync(report, { force: true });
@@ -196,12 +195,11 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const { SVC_DOCS_PICTURES: wanted } = process.env;
-  const pictures = wanted === undefined ? {} : { SVC_DOCS_PICTURES: wanted };
+  const wishes = Object.fromEntries(WISHES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...pictures, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...wishes, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

@@ -86,7 +86,8 @@ const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 
 
 export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): string => {
   const frame = { ...ENGLISH, ...over };
-  return renderPayPage(model, partsOf(model, frame, PARTS), frame);
+  const pieces = renderPayPage(model, partsOf(model, frame, PARTS), frame);
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 };
 export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
   contentSecurityPolicyOf(partsOf(model, { ...ENGLISH, ...over }, PARTS));

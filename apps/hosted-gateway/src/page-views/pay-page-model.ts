@@ -169,3 +169,6 @@ export interface PagePart {
   /** The hash by which the page's policy allows it: `sha384-…`. */
   integrity: string;
 }
+
+/** A page, in order: what was rendered for it, and the parts that other pages have, too. */
+export type PagePiece = string | PagePart;

@@ -26,7 +26,15 @@ import {
 import { PayByCode } from './pay-by-code.js';
 import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
-import type { ClosedPage, PagePart, PageParts, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
+import type {
+  ClosedPage,
+  PagePart,
+  PageParts,
+  PagePiece,
+  PayablePage,
+  PayPageModel,
+  SessionPage,
+} from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 
 /** Where a browser tells of what the policy has refused; counted, and not kept. */
@@ -66,19 +74,22 @@ export function partsOf(model: PayPageModel, { language }: PageFrame, { scripts,
   return { style, script: isStill ? undefined : scripts[language.tag] };
 }
 
-export function renderPayPage(model: PayPageModel, parts: PartsOfPage, frame: PageFrame): string {
+export function renderPayPage(model: PayPageModel, parts: PartsOfPage, frame: PageFrame): PagePiece[] {
   const page = (
     <FrameContext.Provider value={frame}>
-      <PayPage model={model} parts={parts} frame={frame} />
+      <PayPage model={model} frame={frame} hasScript={parts.script !== undefined} />
     </FrameContext.Provider>
   );
-  return `<!doctype html>${renderToString(page)}`;
+  // Only these two are elements that can be empty here: what strangers wrote is escaped.
+  const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
+  const pieces = [`<!doctype html>${before}`, parts.style, between, parts.script, after];
+  return pieces.filter((piece) => piece !== undefined);
 }
 
-function PayPage({ model, parts, frame }: { model: PayPageModel; parts: PartsOfPage; frame: PageFrame }) {
+/** The style and the script are put into their elements afterwards: they are large, and always the same. */
+function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
-  const { style, script } = parts;
   return (
     <html lang={tag} dir={direction}>
       <head>
@@ -97,7 +108,7 @@ function PayPage({ model, parts, frame }: { model: PayPageModel; parts: PartsOfP
         {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML={{ __html: style.content }} />
+        <style />
       </head>
       <body>
         <nav>
@@ -126,7 +137,7 @@ function PayPage({ model, parts, frame }: { model: PayPageModel; parts: PartsOfP
           <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
         </footer>
         {/* Last: the page is seen before it has come. */}
-        {script === undefined ? null : <script dangerouslySetInnerHTML={{ __html: script.content }} />}
+        {hasScript ? <script /> : null}
       </body>
     </html>
   );

@@ -4,54 +4,40 @@
  * end at a byte, can be put behind others.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import type { PagePart } from '../page-views/pay-page-model.js';
+import type { PagePart, PagePiece } from '../page-views/pay-page-model.js';
 
 /** Of RFC 1952: deflate, no name, no time, compressed as small as can be, on Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3]);
 /** An empty last block. */
 const END = Buffer.from([3, 0]);
 
-/** The same object for each page that has it. */
-export type FixedPart = Pick<PagePart, 'content'>;
-
-interface Piece {
+interface Deflated {
   readonly plain: Buffer;
-  readonly deflated: Buffer;
+  readonly blocks: Buffer;
 }
-const kept = new WeakMap<FixedPart, Piece>();
+const kept = new WeakMap<PagePart, Deflated>();
 
-/** @param fixed in the order in which they stand in the page; one that is not there is left out */
-export function gzipPage(page: string, fixed: readonly FixedPart[]): Buffer {
-  const pieces: Buffer[] = [HEADER];
-  let [checksum, length, at] = [0, 0, 0];
-  const add = ({ plain, deflated }: Piece): void => {
-    checksum = crc32(plain, checksum);
-    length += plain.length;
-    pieces.push(deflated);
-  };
-  for (const part of fixed) {
-    const from = page.indexOf(part.content, at);
-    if (from < 0) continue;
-    add(deflated(page.slice(at, from), constants.Z_DEFAULT_COMPRESSION));
-    add(keptPiece(part));
-    at = from + part.content.length;
-  }
-  add(deflated(page.slice(at), constants.Z_DEFAULT_COMPRESSION));
+export function gzipPage(pieces: readonly PagePiece[]): Buffer {
+  const deflated = pieces.map((piece) => (typeof piece === 'string' ? deflate(piece) : keptOf(piece)));
   const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(checksum);
-  trailer.writeUInt32LE(length, 4);
-  return Buffer.concat([...pieces, END, trailer]);
+  trailer.writeUInt32LE(deflated.reduce((checksum, { plain }) => crc32(plain, checksum), 0));
+  trailer.writeUInt32LE(
+    deflated.reduce((length, { plain }) => length + plain.length, 0),
+    4,
+  );
+  return Buffer.concat([HEADER, ...deflated.map(({ blocks }) => blocks), END, trailer]);
 }
 
-function keptPiece(part: FixedPart): Piece {
-  const piece = kept.get(part) ?? deflated(part.content, constants.Z_BEST_COMPRESSION);
-  kept.set(part, piece);
-  return piece;
+function keptOf(part: PagePart): Deflated {
+  const known = kept.get(part) ?? deflate(part.content, constants.Z_BEST_COMPRESSION);
+  kept.set(part, known);
+  return known;
 }
 
-function deflated(text: string, level: number): Piece {
+/** @param level where none is given, the smallest that is worth its time: 9 would save 30 bytes of 3,200 */
+function deflate(text: string, level = 4): Deflated {
   const plain = Buffer.from(text);
-  return { plain, deflated: deflateRawSync(plain, { level, finishFlush: constants.Z_SYNC_FLUSH }) };
+  return { plain, blocks: deflateRawSync(plain, { level, finishFlush: constants.Z_SYNC_FLUSH }) };
 }
 
 /** Whether an `Accept-Encoding` names gzip, and does not refuse it. */

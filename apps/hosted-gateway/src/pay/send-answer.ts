@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
 import { ownReferencesIn } from '../own-payments.js';
 import type { PageFrame } from '../page-views/page-frame.js';
-import type { PageParts, PayPageModel } from '../page-views/pay-page-model.js';
+import type { PageParts, PagePiece, PayPageModel } from '../page-views/pay-page-model.js';
 import { contentSecurityPolicyOf, CSP_REPORTS_PATH, partsOf, renderPayPage } from '../page-views/render-pay-page.js';
 import { acceptsGzip, gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
@@ -43,7 +43,7 @@ export async function sendPage(
   built: PageParts,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, body, fixed } = pageAnswer(model, built, request);
+  const { contentType, headers, pieces } = pagePieces(model, built, request);
   const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
   if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
@@ -51,11 +51,20 @@ export async function sendPage(
     .headers(headers)
     .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(isCompressed ? gzipPage(body, fixed) : body);
+    .send(isCompressed ? gzipPage(pieces) : asText(pieces));
 }
 
-/** The page with its headers, for an answer of any status; and what of it is in other pages, too. */
+/** The page with its headers, for an answer of any status. */
 export function pageAnswer(model: PayPageModel, built: PageParts, request: PayerRequest) {
+  const { pieces, ...answer } = pagePieces(model, built, request);
+  return { ...answer, body: asText(pieces) };
+}
+
+function asText(pieces: readonly PagePiece[]): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
+}
+
+function pagePieces(model: PayPageModel, built: PageParts, request: PayerRequest) {
   const frame = frameOf(model, request);
   const parts = partsOf(model, frame, built);
   return {
@@ -68,8 +77,7 @@ export function pageAnswer(model: PayPageModel, built: PageParts, request: Payer
       // The merchant learns where the payer comes from, but not which session: that is in the query.
       'referrer-policy': 'strict-origin',
     },
-    body: renderPayPage(model, parts, frame),
-    fixed: [parts.style, parts.script].filter((part) => part !== undefined),
+    pieces: renderPayPage(model, parts, frame),
   };
 }
 
