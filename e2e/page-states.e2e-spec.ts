@@ -17,7 +17,7 @@ import {
   seesHeading,
   startBrowser,
 } from './browser.js';
-import { PAGE_STATES, PageStates } from './page-states.js';
+import { APPROVED, DECLINED, PAGE_STATES, PageStates } from './page-states.js';
 import { type Platform, ROOT } from './platform.js';
 import { readQr } from './qr-scanner.js';
 import { sharedPlatform } from './shared-platform.js';
@@ -195,6 +195,41 @@ describe('the page', () => {
     expect(moving).toBe(0);
   });
 
+  it.each([LOOKS[0], LOOKS[2]])(
+    'does not move when Pay is pressed, nor when it is again after a decline, $name',
+    async (look) => {
+      const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
+      await page.goto(await states.open());
+      const boxes = () =>
+        page.evaluate(() =>
+          ['main', '.summary', '.methods', '#pay-form', 'footer'].map((part) => {
+            const { x, width, height, top } = document.querySelector(part)!.getBoundingClientRect();
+            return [part, x, top + window.scrollY, width, height];
+          }),
+        );
+      for (const cardNumber of [DECLINED, APPROVED]) {
+        const held = Promise.withResolvers<void>();
+        await page.route('**/payments*', async (route) => {
+          await held.promise;
+          await route.continue();
+        });
+        await fillCard(page, cardNumber);
+        const before = await boxes();
+        await payButton(page).click();
+        await seesHeading(page, 'Sending your payment');
+        expect(await boxes()).toEqual(before);
+        // What is said is in sight, and neither the form nor a way back to the store is there to be used.
+        expect(await page.locator('#processing-heading').evaluate(isInSight)).toBe(true);
+        expect(await page.locator('main').getByRole('textbox').count()).toBe(0);
+        expect(await page.getByRole('link', { name: 'Back to store' }).count()).toBe(0);
+        held.resolve();
+        await page.unroute('**/payments*');
+        if (cardNumber === DECLINED) await page.getByText('4 of 5 tries left').waitFor({ state: 'visible' });
+      }
+      await seesHeading(page, 'Payment successful');
+    },
+  );
+
   it('says honestly what does not work without script, and leads back', async () => {
     const page = await newPage({ javaScriptEnabled: false, viewport: LOOKS[0].viewport });
     await page.goto(await states.open());
@@ -297,3 +332,8 @@ describe('the page', () => {
     expect(Math.min(...paints)).toBeLessThan(PAINT_MS_MAX);
   });
 });
+
+function isInSight(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= window.innerHeight;
+}

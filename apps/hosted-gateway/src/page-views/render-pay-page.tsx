@@ -148,11 +148,14 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'open':
     case 'declined':
       return (
-        <>
-          <PayForm model={model} />
-          {model.code === undefined ? null : <PayByCode code={model.code} />}
+        // One above the other: while a payment is on its way nothing has moved.
+        <div class="stack">
+          <div class="ways" id="ways">
+            <PayForm model={model} />
+            {model.code === undefined ? null : <PayByCode code={model.code} />}
+          </div>
           <ProcessingView hidden />
-        </>
+        </div>
       );
     case 'processing':
       return <ProcessingView isLate={model.isLate} />;
