@@ -16,8 +16,10 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
+  withForcedTextFill,
 } from './browser.js';
-import { APPROVED, DECLINED, PAGE_STATES, PageStates } from './page-states.js';
+import { focusRings } from './focus-ring.js';
+import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './page-states.js';
 import { type Platform, ROOT } from './platform.js';
 import { readQr } from './qr-scanner.js';
 import { sharedPlatform } from './shared-platform.js';
@@ -97,9 +99,8 @@ describe('the page', () => {
     await page.setViewportSize(LOOKS[2].viewport);
     await page.emulateMedia({ forcedColors: 'active' });
     await screenshot(page, `page-${name}-forced-colours`);
-    // The system's own colours are on the screen, with their contrast; axe reckons with those of the style sheet.
-    const findings = (await axeFindings(page)).filter((each) => !each.startsWith('color-contrast'));
-    expect([name, 'in forced colours', findings]).toEqual([name, 'in forced colours', []]);
+    await withForcedTextFill(page);
+    expect([name, 'in forced colours', await axeFindings(page)]).toEqual([name, 'in forced colours', []]);
     // One that is not there is a 404, as it should be.
     if (NOT_THERE.includes(name)) complaints.length = 0;
     expect(complaints).toEqual([]);
@@ -176,6 +177,28 @@ describe('the page', () => {
       'Amex',
     ]);
     await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
+  });
+
+  it.each(['light', 'dark'] as const)('rings what has the focus with at least 3:1, %s', async (colorScheme) => {
+    const soon = await states.changed(
+      await states.open(),
+      `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
+      new Date(Date.now() + 4 * 60_000),
+    );
+    const form = ['card-number', 'card-expiry', 'card-cvv', 'card-name', 'pay-button'];
+    for (const [url, reached] of [
+      [soon, ['more-time', ...form]],
+      [await states.paidWith(VERIFIED), ['verification-link', 'Use another card']],
+      [await states.paidWith(APPROVED), ['return-link', 'stay']],
+    ] as const) {
+      const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme });
+      await page.goto(url);
+      await page.locator(`#${reached[0]}`).waitFor({ state: 'visible' });
+      await page.locator('#languages').evaluate((languages: HTMLDetailsElement) => (languages.open = true));
+      const rings = await focusRings(page);
+      expect(rings.map(({ of }) => of)).toEqual(expect.arrayContaining([...reached, 'English', 'isiZulu']));
+      expect(rings.filter(({ width, contrast }) => width < 2 || contrast < 3)).toEqual([]);
+    }
   });
 
   it('can be paid with the keyboard alone, and without motion', async () => {
