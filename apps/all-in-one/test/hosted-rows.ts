@@ -137,6 +137,7 @@ const PAYERS: readonly HostedRow[] = [
   open('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',
+    headers: { 'content-type': 'application/csp-report' },
     body: { 'csp-report': {} },
   })),
   open('GET /health/live', '', '200', () => get('/health/live')),

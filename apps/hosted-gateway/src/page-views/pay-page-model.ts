@@ -106,7 +106,8 @@ export interface ProcessingPage extends Omit<OrderShown, 'backToStoreUrl'> {
 
 /**
  * The bank wants to know that it is the payer. Nothing is charged before, and nobody is kept from paying otherwise: the form
- * for another card leads back to the store. This page does not, because the payer may just have confirmed.
+ * for another card leads back to the store. This page never does, because the payer may just have confirmed: whether money can have
+ * moved already is not asked, so that nothing depends on the answer.
  */
 export interface VerificationPage extends Omit<OrderShown, 'backToStoreUrl'> {
   state: 'verification';
