@@ -35,6 +35,12 @@ describe('whileIdle', () => {
       expect(idle(openAgain, mayHaveArrived, 2)).toEqual({ do: 'take-up', state: openAgain, say: 'nothing' });
   });
 
+  it('takes up no state that does not say which version it is', () => {
+    const told = { state: 'open', coming };
+    const input = { told, shown: { state: 'declined' }, tryNumber: 1, mayHaveArrived: false, isTyped: true };
+    expect(whileIdle(input)).toEqual({ do: 'reload' });
+  });
+
   it('leaves it to the whole page to say whose try has failed where that may be one of this form', () =>
     expect(idle(openAgain, true)).toEqual({ do: 'reload' }));
 

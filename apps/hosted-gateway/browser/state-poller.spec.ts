@@ -120,6 +120,10 @@ describe('StatePoller', () => {
     // Nobody has told anything of this payment yet: it is asked about soon, not after a silence.
     await jest.advanceTimersByTimeAsync(1 + 350);
     expect([asked(), open()]).toEqual([3, [false, true]]);
+    streams[1]!.tell(processing);
+    streams[0]!.breakOff();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(asked()).toBe(3);
     poller.stop();
   });
 
