@@ -15,7 +15,7 @@ export async function focusRings(page: Page): Promise<FocusRing[]> {
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   const rings = new Map<string, FocusRing>();
   // Behind the last comes the browser itself, then the first: once around, wherever it began.
-  for (let times = 0; times < 2; ) {
+  for (let times = 0; times < 2;) {
     await page.keyboard.press('Tab');
     const ring = await page.evaluate(ringOfFocused);
     if (ring === undefined) times++;

@@ -48,7 +48,7 @@ export function decidePage(facts: PageFacts): SessionPage {
 
 /** To who can still pay it, and to who has: a code is in a shop window, and who opens it later needs not know what was bought. */
 function showsBasket(page: SessionPage): boolean {
-  if (page.state === 'succeeded' || page.state === 'already-paid') return page.paymentReference !== undefined;
+  if (page.state === 'already-paid') return page.paymentReference !== undefined;
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
 }
 

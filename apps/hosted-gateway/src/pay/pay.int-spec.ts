@@ -127,7 +127,7 @@ test.each([
   const [sent, plain] = [answer.rawPayload, (await get({})).rawPayload];
   expect([answer.headers['content-encoding'], answer.headers['vary']]).toEqual([encoding, 'accept-encoding']);
   expect((encoding === undefined ? sent : gunzipSync(sent)).equals(plain)).toBe(true);
-  expect(sent.length).toBe(Number(answer.headers['content-length']));
+  expect(sent).toHaveLength(Number(answer.headers['content-length']));
   // A third, or all of it.
   expect(plain.length / sent.length > 2.5).toBe(encoding !== undefined);
 });
