@@ -192,14 +192,12 @@ describe('the entry point', () => {
 test('the page that payers see is in hosted-gateway', () => {
   const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
   const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as {
-    readonly scripts: Readonly<Record<string, { readonly file: string }>>;
+    readonly scripts: Readonly<Record<string, { readonly content: string }>>;
     readonly style: { readonly content: string };
   };
-  const scripts = Object.values(manifest.scripts).map(({ file }) => file);
-  // One for each language.
-  expect(scripts.filter((file) => /^pay-\w+\.js$/.test(file))).toHaveLength(5);
-  expect(scripts.filter((file) => !existsSync(join(assets, file)))).toEqual([]);
-  expect(manifest.style.content).not.toBe('');
+  // A script for each language.
+  const parts = [...Object.values(manifest.scripts), manifest.style].map(({ content }) => content);
+  expect(new Set(parts.filter((content) => content !== '')).size).toBe(6);
 });
 
 async function run(line: string, env: Record<string, string> = {}): Promise<string> {

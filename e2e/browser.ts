@@ -103,6 +103,21 @@ export async function axeFindings(page: Page): Promise<string[]> {
   });
 }
 
+/**
+ * Before axe looks at a page in forced colours. It takes the colour of text from `-webkit-text-fill-color`, for which Chromium goes on
+ * to say the style sheet's colour, and sets it against the forced ground: a contrast that nobody sees. `color` says what is seen.
+ */
+export async function withForcedTextFill(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const styles = CSSStyleDeclaration.prototype;
+    const { value } = Object.getOwnPropertyDescriptor(styles, 'getPropertyValue')!;
+    const read = value as (this: CSSStyleDeclaration, name: string) => string;
+    styles.getPropertyValue = function (name) {
+      return read.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
+    };
+  });
+}
+
 /** Whether a payer would have to scroll sideways. */
 export function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);

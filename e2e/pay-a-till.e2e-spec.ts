@@ -216,6 +216,24 @@ describe('the payer', () => {
     expect(chargesOf(await paymentsOf(reference))).toEqual([9_050]);
   });
 
+  it('keeps what is typed when the try of somebody else has failed, and pays with it', async () => {
+    const { code, reference } = await newInvoice(platform);
+    const [phone, other] = [await scan(code), await scan(code)];
+    const number = phone.getByLabel('Card number');
+    await number.fill('4242 4242 4242 4242');
+    await fillCard(other, '4000 0000 0000 9995');
+    await payButton(other).tap();
+    await other.getByText('There is not enough money on this card').waitFor({ state: 'visible' });
+    await phone.getByText('Somebody tried to pay this on another device').waitFor({ state: 'visible' });
+    expect([await number.inputValue(), await phone.getByText('4 of 5 tries left').count()]).toEqual([
+      '4242 4242 4242 4242',
+      1,
+    ]);
+    await tapPay(phone);
+    await seesHeading(phone, PAID);
+    expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
+  });
+
   it('comes back from the bank to the same invoice, and is shown his own decline and his own receipt', async () => {
     const { code, reference } = await newInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];

@@ -1,9 +1,13 @@
 /**
  * The payer's page on a slow phone with a slow network ("Slow 3G": 2 s until an answer begins, 400 kbit/s; a processor six times
- * slower than this machine's): when something is seen, when the form can be used, and how many bytes that took. Nothing is cached.
+ * slower than this machine's): when something is seen, when the form can be used, and how many bytes that took; for a payer who comes for the
+ * first time, and again.
+ *
+ * `SVC_SLOW_PHONE_AGAINST=<address of an open payment page>` looks at that page by turns, for example one of another release that runs
+ * beside this one (CONTRIBUTING.md), and prints both.
  */
 import { PATIENCE } from '@svc/testing';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from './browser.js';
 import { PageStates } from './page-states.js';
 import { sharedPlatform } from './shared-platform.js';
@@ -12,8 +16,8 @@ const NETWORK = { offline: false, latency: 2_000, downloadThroughput: 50_000, up
 const SLOWER = 6;
 const LOADS = 3;
 const SEEN_MS_MAX = 3_500 * PATIENCE;
-const USABLE_MS_MAX = 5_000 * PATIENCE;
-const BYTES_MAX = 40 * 1024;
+const USABLE_MS_MAX = 4_000 * PATIENCE;
+const BYTES_MAX = 28 * 1024;
 
 interface Load {
   readonly seenMs: number;
@@ -30,7 +34,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-async function load(url: string): Promise<Load> {
+/** The first view, with nothing in the cache, and the second. */
+async function load(url: string): Promise<readonly [Load, Load]> {
   const context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
   try {
     const page = await context.newPage();
@@ -41,26 +46,45 @@ async function load(url: string): Promise<Load> {
     let [bytes, requests] = [0, 0];
     phone.on('Network.loadingFinished', ({ encodedDataLength }) => {
       bytes += encodedDataLength;
-      requests++;
+      if (encodedDataLength > 0) requests++;
     });
-    await page.goto(url, { waitUntil: 'load' });
-    await page.locator('#pay-fields:enabled').waitFor({ state: 'visible' });
-    const [seenMs = Infinity, usableMs = Infinity] = await page.evaluate(() =>
-      ['first-contentful-paint', 'form-usable'].map((name) => performance.getEntriesByName(name)[0]?.startTime),
-    );
-    return { seenMs: Math.round(seenMs), usableMs: Math.round(usableMs), bytes, requests };
+    const view = async (): Promise<Load> => {
+      [bytes, requests] = [0, 0];
+      await page.goto(url, { waitUntil: 'load' });
+      return { ...(await timesOf(page)), bytes, requests };
+    };
+    return [await view(), await view()];
   } finally {
     await context.close();
   }
 }
 
+async function timesOf(page: Page): Promise<Pick<Load, 'seenMs' | 'usableMs'>> {
+  await page.locator('#pay-fields:enabled').waitFor({ state: 'visible' });
+  const [seenMs = Infinity, usableMs = Infinity] = await page.evaluate(() =>
+    ['first-contentful-paint', 'form-usable'].map((name) => performance.getEntriesByName(name)[0]?.startTime),
+  );
+  return { seenMs: Math.round(seenMs), usableMs: Math.round(usableMs) };
+}
+
 it('is seen and can be used soon enough', async () => {
-  const url = await states.open();
-  const loads: Load[] = [];
-  while (loads.length < LOADS) loads.push(await load(url));
-  console.log(`slow phone: ${loads.map((each) => JSON.stringify(each)).join('\n            ')}`);
+  const against = process.env['SVC_SLOW_PHONE_AGAINST'];
+  const pages = { 'this page': await states.open(), ...(against === undefined ? {} : { 'the other': against }) };
+  const views: { readonly of: string; readonly first: Load; readonly again: Load }[] = [];
+  for (let round = 0; round < LOADS; round++)
+    for (const [of, url] of Object.entries(pages)) {
+      const [first, again] = await load(url);
+      views.push({ of, first, again });
+    }
+  for (const view of ['first', 'again'] as const)
+    console.table(views.map((each) => ({ page: each.of, view, ...each[view] })).toSorted(byPage));
+  const own = views.filter(({ of }) => of === 'this page').map(({ first }) => first);
   // The best of them: another program that was busy meanwhile is no fault of the page.
-  expect(Math.min(...loads.map(({ seenMs }) => seenMs))).toBeLessThan(SEEN_MS_MAX);
-  expect(Math.min(...loads.map(({ usableMs }) => usableMs))).toBeLessThan(USABLE_MS_MAX);
-  expect(Math.max(...loads.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX);
+  expect(Math.min(...own.map(({ seenMs }) => seenMs))).toBeLessThan(SEEN_MS_MAX);
+  expect(Math.min(...own.map(({ usableMs }) => usableMs))).toBeLessThan(USABLE_MS_MAX);
+  expect(Math.max(...own.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX);
 });
+
+function byPage(one: { readonly page: string }, other: { readonly page: string }): number {
+  return one.page.localeCompare(other.page);
+}

@@ -1,4 +1,4 @@
-/** What an OpenTelemetry collector is, as far as a test is concerned: takes spans over OTLP/HTTP as JSON, and keeps them. */
+/** What an OpenTelemetry collector is, as far as a test is concerned: takes spans and counters over OTLP/HTTP as JSON, and keeps them. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,8 +21,18 @@ interface ResourceSpans {
   readonly scopeSpans: { readonly spans: Omit<Span, 'service'>[] }[];
 }
 
+interface ResourceMetrics {
+  readonly scopeMetrics: {
+    readonly metrics: {
+      readonly name: string;
+      readonly sum?: { readonly dataPoints: { readonly asInt?: number | string; readonly asDouble?: number }[] };
+    }[];
+  }[];
+}
+
 export class TraceCollector {
   readonly spans: Span[] = [];
+  private readonly counts = new Map<string, number>();
 
   private constructor(private readonly server: Server) {}
 
@@ -35,9 +45,11 @@ export class TraceCollector {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const { resourceSpans = [] } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(Buffer.concat(chunks).toString()) as {
           resourceSpans?: ResourceSpans[];
+          resourceMetrics?: ResourceMetrics[];
         };
+        collector.keepCounts(resourceMetrics);
         for (const { resource, scopeSpans } of resourceSpans) {
           const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
           for (const { spans } of scopeSpans) collector.spans.push(...spans.map((span) => ({ ...span, service })));
@@ -58,6 +70,17 @@ export class TraceCollector {
       OTEL_LOGS_EXPORTER: 'none',
       OTEL_BSP_SCHEDULE_DELAY: '200',
     };
+  }
+
+  /** Of a counter, since its process began; 0 when nothing was counted. Of a platform in one process. */
+  countOf(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  private keepCounts(resourceMetrics: readonly ResourceMetrics[]): void {
+    const metrics = resourceMetrics.flatMap((resource) => resource.scopeMetrics.flatMap((scope) => scope.metrics));
+    for (const { name, sum } of metrics)
+      for (const { asInt, asDouble } of sum?.dataPoints ?? []) this.counts.set(name, Number(asInt ?? asDouble));
   }
 
   of(traceId: string): Span[] {

@@ -11,5 +11,11 @@ const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 // Jest's own 5 s are too few for a property on a busy machine; Stryker itself ends a mutant that runs for ever.
 const testTimeout = 60_000;
 
+// Bounds the size of what is built from the files under test: with all of their mutants in it, it is many times as large.
+const testPathIgnorePatterns = [
+  ...(unit.testPathIgnorePatterns ?? []),
+  '<rootDir>/apps/hosted-gateway/browser/build\\.spec\\.ts$',
+];
+
 // Jest would start a program for each mutant, only to learn whether watchman is there.
-export default { ...unit, testEnvironment, testTimeout, watchman: false };
+export default { ...unit, testEnvironment, testTimeout, testPathIgnorePatterns, watchman: false };

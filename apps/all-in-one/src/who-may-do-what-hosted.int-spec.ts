@@ -31,7 +31,6 @@ async function makeObjects(): Promise<HostedObjects> {
   for (const owner of OWNERS) paid.set(owner, await two.newPaidSession(owner));
   const [tillCode, busyTillCode] = [await newTillCode('TILL-1'), await newTillCode('TILL-2')];
   const { code: invoiceCode } = await two.newInvoice('TILL-2');
-  const asset = /\/pay\/assets\/[\w.-]+/.exec((await api.callHosted({ method: 'GET', path: '/pay' })).text)![0];
   const deliveries = new Map<Owner, string>();
   await waitUntil('what was made to be known', 20_000, async () => {
     await api.tellEverybody();
@@ -47,7 +46,7 @@ async function makeObjects(): Promise<HostedObjects> {
       if ((await api.callHosted({ method: 'GET', path })).status !== 200) return false;
     return true;
   });
-  return { two, paid, deliveries, tillCode, busyTillCode, invoiceCode, asset };
+  return { two, paid, deliveries, tillCode, busyTillCode, invoiceCode };
 }
 
 async function newTillCode(till: string): Promise<string> {

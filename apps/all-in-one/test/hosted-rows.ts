@@ -18,8 +18,6 @@ export interface HostedObjects {
   readonly busyTillCode: string;
   /** Digits of the code of an invoice of site 1. */
   readonly invoiceCode: string;
-  /** A file that the page loads. */
-  readonly asset: string;
 }
 
 export interface HostedRow {
@@ -126,7 +124,6 @@ const PAYERS: readonly HostedRow[] = [
   open('GET /c/:code', 'a till of site 1', '200', ({ tillCode }) => get(`/c/${tillCode}`)),
   open('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
   open('GET /c/:code', 'nobody’s code', '404', () => get(`/c/${'0'.repeat(20)}`)),
-  open('GET /pay/assets/:file', 'the script of the page', '200', ({ asset }) => get(asset)),
   ...(['pay/:sessionId', 'c/:code'] as const).flatMap((address) => {
     const session = ({ paid }: HostedObjects): string => {
       const { sessionId, code } = paid.get('site 1')!;
@@ -156,6 +153,7 @@ const PAYERS: readonly HostedRow[] = [
   open('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',
+    headers: { 'content-type': 'application/csp-report' },
     body: { 'csp-report': {} },
   })),
   open('GET /errors', '', '200', () => get('/errors')),

@@ -1,22 +1,18 @@
 /**
  * Builds the payment page's scripts, one for each language, and its style: `node apps/hosted-gateway/browser/build.ts`.
  *
- * Writes `dist/pay-assets/pay-<hash>.js`, each also compressed (`.br`, `.gz`), and `manifest.json`, which names them with their
- * integrity (SRI) and has the style itself, which is part of each page. The names change with the content, so the files may be
- * cached for ever. The manifest is written last, by renaming, so that every file that it names exists. Does nothing when no input
- * has changed. Runs on Node.js 24 as it is, so only types may be TypeScript here, also in the languages.
+ * Writes `dist/pay-assets/manifest.json`, which has them and their hashes: they are part of each page, whose policy allows them by
+ * hash. Does nothing when no input has changed. Runs on Node.js 24 as it is, so only types may be TypeScript here, also in the languages.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { af } from '../src/languages/af.ts';
 import { en } from '../src/languages/en.ts';
 import { st } from '../src/languages/st.ts';
 import { xh } from '../src/languages/xh.ts';
 import { zu } from '../src/languages/zu.ts';
-import type { PageAsset, PageAssets } from '../src/page-views/pay-page-model.ts';
+import type { PagePart, PageParts } from '../src/page-views/pay-page-model.ts';
 import { scriptMessages } from './script-messages.ts';
 
 const here = import.meta.dirname;
@@ -39,25 +35,22 @@ interface BuildInputs {
   files: string[];
 }
 
-export async function buildPage(): Promise<PageAssets> {
+export async function buildPage(): Promise<PageParts> {
   const upToDate = await manifestIfUpToDate();
   if (upToDate) return upToDate;
 
   await mkdir(outDirectory, { recursive: true });
   const inputs = new Set(OWN_INPUTS.map((file) => relative(workspace, join(here, file))));
-  const content = await bundle('pay.css', inputs);
-  const style = { content: Buffer.from(content).toString(), integrity: integrityOf(content) };
-  const scripts: Record<string, PageAsset> = {};
+  const style = partOf(await bundle('pay.css', inputs));
+  const scripts: Record<string, PagePart> = {};
   for (const [tag, messages] of Object.entries(LANGUAGES)) {
     const define = { SCRIPT_MESSAGES: JSON.stringify(scriptMessages(messages)) };
-    scripts[tag] = await writeHashed(await bundle('pay.ts', inputs, define));
+    scripts[tag] = partOf(await bundle('pay.ts', inputs, define));
   }
-  const manifest: PageAssets = { scripts: scripts as PageAssets['scripts'], style };
-  const previous = await readFile(manifestFile, 'utf8').catch(() => '');
+  const manifest: PageParts = { scripts: scripts as PageParts['scripts'], style };
   await writeWhole(manifestFile, JSON.stringify(manifest, null, 2));
   const files = [...inputs].sort();
   await writeWhole(inputsFile, JSON.stringify({ digest: await digestOf(files), files } satisfies BuildInputs, null, 2));
-  await removeOlderThan(JSON.stringify(manifest), previous);
   return manifest;
 }
 
@@ -84,12 +77,9 @@ async function bundle(entry: string, inputs: Set<string>, define: Record<string,
   return outputFiles[0]!.contents;
 }
 
-async function manifestIfUpToDate(): Promise<PageAssets | undefined> {
-  const [manifest, inputs] = await Promise.all([readJson<PageAssets>(manifestFile), readJson<BuildInputs>(inputsFile)]);
-  if (!manifest || !inputs || (await digestOf(inputs.files)) !== inputs.digest) return undefined;
-  const present = new Set(await readdir(outDirectory));
-  const named = Object.values(manifest.scripts);
-  return named.every(({ file }) => present.has(file)) ? manifest : undefined;
+async function manifestIfUpToDate(): Promise<PageParts | undefined> {
+  const [manifest, inputs] = await Promise.all([readJson<PageParts>(manifestFile), readJson<BuildInputs>(inputsFile)]);
+  return manifest && inputs && (await digestOf(inputs.files)) === inputs.digest ? manifest : undefined;
 }
 
 /** Over names and contents; a file that is gone makes another digest. */
@@ -102,18 +92,9 @@ async function digestOf(files: readonly string[]): Promise<string> {
   return hash.digest('hex');
 }
 
-function integrityOf(content: Uint8Array): string {
-  return `sha384-${createHash('sha384').update(content).digest('base64')}`;
-}
-
-async function writeHashed(content: Uint8Array): Promise<PageAsset> {
-  const file = `pay-${createHash('sha384').update(content).digest('hex').slice(0, 16)}.js`;
-  await writeWhole(join(outDirectory, file), content);
-  // Once, as small as can be, and not again for each payer.
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
-  await writeWhole(join(outDirectory, `${file}.br`), await promisify(brotliCompress)(content, quality));
-  await writeWhole(join(outDirectory, `${file}.gz`), await promisify(gzip)(content, { level: 9 }));
-  return { file, integrity: integrityOf(content) };
+function partOf(bytes: Uint8Array): PagePart {
+  const content = Buffer.from(bytes).toString();
+  return { content, integrity: `sha384-${createHash('sha384').update(content).digest('base64')}` };
 }
 
 /** By renaming, so that two builds at once, or a server that reads meanwhile, never see half a file. */
@@ -122,15 +103,6 @@ async function writeWhole(file: string, content: string | Uint8Array): Promise<v
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, content);
   await rename(temporary, file);
-}
-
-/** Keeps the files that either manifest names: a server that still runs may serve pages of the build before. */
-async function removeOlderThan(...manifests: string[]): Promise<void> {
-  const kept = new Set(manifests.flatMap((each) => each.match(/\bpay-[0-9a-f]{16}\.(?:js|css)\b/g) ?? []));
-  for (const file of await readdir(outDirectory)) {
-    const [, name] = /^(pay-[0-9a-f]{16}\.(?:js|css))(?:\.br|\.gz)?$/.exec(file) ?? [];
-    if (name !== undefined && !kept.has(name)) await rm(join(outDirectory, file), { force: true });
-  }
 }
 
 async function readJson<T>(file: string): Promise<T | undefined> {
@@ -144,8 +116,6 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 if (import.meta.main) {
   const { scripts } = await buildPage();
   console.log(
-    `page: ${Object.values(scripts)
-      .map(({ file }) => file)
-      .join(' ')}`,
+    `page: ${Object.values(scripts).reduce((sum, { content }) => sum + content.length, 0)} characters of scripts`,
   );
 }

@@ -55,7 +55,9 @@ export class CardForm {
       const texts = this.texts();
       if (this.fields.disabled) return;
       const isCardRight = this.showProblems(texts);
+      // What is said above the form stays in its place until something else is, so that nothing moves.
       if (checkOthers() && isCardRight) pay(texts);
+      else this.showNews('');
     });
     this.enable(true);
   }
@@ -71,6 +73,7 @@ export class CardForm {
   /** While the payment is on its way: a hidden field is still one that an extension of the browser can read. */
   putAway(): void {
     this.putAwayTexts = this.texts();
+    document.title = this.title;
     for (const field of CARD_FIELDS) this.input(field).value = '';
   }
 
@@ -126,7 +129,6 @@ export class CardForm {
   }
 
   private showProblems(texts: CardFieldTexts): boolean {
-    this.showMessage('');
     const problems = checkCardFields(texts, this.now(), this.messages.fieldErrors);
     for (const field of CARD_FIELDS) this.showProblem(field, problems[field]);
     const firstWrong = CARD_FIELDS.find((field) => problems[field] !== undefined);

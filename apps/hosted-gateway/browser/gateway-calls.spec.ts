@@ -1,4 +1,4 @@
-import { fetchState, postPayment, streamStates } from './gateway-calls.js';
+import { askForMoreTime, fetchState, postPayment, streamStates } from './gateway-calls.js';
 import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;
@@ -139,7 +139,8 @@ describe('calls of the gateway', () => {
 
   const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
   it.each<[string, object, object | undefined]>([
-    ['whole', { ...decline, field: 'cvv', more: 1 }, { ...decline, field: 'cvv' }],
+    ['whole', { ...decline, field: 'cvv', reference: 'R 1', more: 1 }, { ...decline, field: 'cvv', reference: 'R 1' }],
+    ['with a field and a reference that are none', { ...decline, field: 1, reference: 2 }, decline],
     ['without a field', decline, decline],
     ['without its words', { ...decline, next: undefined }, undefined],
     ['without its number', { ...decline, try: '2' }, undefined],
@@ -150,6 +151,31 @@ describe('calls of the gateway', () => {
     expect(await postPayment(CALLS, body)).toMatchObject({ told: state });
     answer(200, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
+  });
+
+  it.each<[string, object, object | undefined]>([
+    ['whole', { try: 2, triesLeft: '4 of 5 tries left.', more: 1 }, { try: 2, triesLeft: '4 of 5 tries left.' }],
+    ['without its words', { try: 2 }, undefined],
+    ['without its number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
+  ])('tell of the try that an open form offers, %s', async (_, said, read) => {
+    answer(200, JSON.stringify({ state: 'open', version: 3, coming: said }));
+    const state = { state: 'open', version: '3', ...(read === undefined ? {} : { coming: read }) };
+    expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
+  });
+
+  it('ask for more time, and tell until when there is', async () => {
+    const later = { state: 'open', version: 2, expiresAt: '2026-03-01T10:45:00.000Z' };
+    answer(200, JSON.stringify(later));
+    expect(await askForMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...later, version: '2' });
+    const [url, options] = fetched.mock.lastCall as unknown as [string, RequestInit];
+    expect([url, options]).toEqual([
+      '/pay/1/more-time?lang=zu',
+      expect.objectContaining({ method: 'POST', cache: 'no-store', credentials: 'same-origin', redirect: 'error' }),
+    ]);
+    answer(503, JSON.stringify(later));
+    expect(await askForMoreTime(CALLS)).toBeUndefined();
+    fetched.mockRejectedValue(new TypeError('refused'));
+    expect(await askForMoreTime(CALLS)).toBeUndefined();
   });
 
   it('tell of a post without an answer that the gateway is unreachable', async () => {

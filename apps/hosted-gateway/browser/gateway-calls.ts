@@ -3,7 +3,7 @@
  * was scanned. They report what happened and decide nothing.
  */
 import type { ScreenAndClock } from './browser-data.js';
-import { type DeclinedTry, type PostOutcome, type SessionState, wasNeverSent } from './payment-flow.js';
+import { type ComingTry, type DeclinedTry, type PostOutcome, type SessionState, wasNeverSent } from './payment-flow.js';
 
 export interface PaymentBody {
   reference: string;
@@ -128,14 +128,15 @@ export function streamStates(
   return () => source.close();
 }
 
-function stateIn({ state, version, expiresAt, decline }: Record<string, unknown>): SessionState | undefined {
+function stateIn({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  const known = declineIn(decline);
+  const [known, next] = [declineIn(decline), comingIn(coming)];
   return {
     state,
     version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
     ...(typeof expiresAt === 'string' ? { expiresAt } : {}),
     ...(known === undefined ? {} : { decline: known }),
+    ...(next === undefined ? {} : { coming: next }),
   };
 }
 
@@ -152,6 +153,12 @@ function declineIn(value: unknown): DeclinedTry | undefined {
     ...(typeof field === 'string' ? { field } : {}),
     ...(typeof reference === 'string' ? { reference } : {}),
   };
+}
+
+/** As {@link declineIn}. */
+function comingIn(value: unknown): ComingTry | undefined {
+  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof ComingTry, unknown>>;
+  return typeof coming === 'number' && typeof triesLeft === 'string' ? { try: coming, triesLeft } : undefined;
 }
 
 function asObject(json: string): Record<string, unknown> {

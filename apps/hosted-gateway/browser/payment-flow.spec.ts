@@ -11,10 +11,8 @@ import {
   settlesReference,
   waitingAfterSend,
   wasNeverSent,
-  whileIdle,
   type KeyValueStore,
   type PostOutcome,
-  type SessionState,
   type Waiting,
 } from './payment-flow.js';
 
@@ -239,46 +237,6 @@ describe('isChanged', () => {
     ['verification', '3', 'declined', '4', true],
   ])('%s/%s then %s/%s: %p', (state, version, polledState, polledVersion, changed) => {
     expect(isChanged({ state: polledState, version: polledVersion }, { state, version })).toBe(changed);
-  });
-});
-
-describe('whileIdle', () => {
-  const shown = { state: 'open', version: '1' };
-  const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
-  const declined = { state: 'declined', version: '3', decline };
-  const idle = (told: SessionState, mayHaveArrived = false, tryNumber = 1, isTyped = false) =>
-    whileIdle({ told, shown, tryNumber, mayHaveArrived, isTyped });
-
-  it('does not take away what is typed while somebody else pays, unless that may be this payer', () => {
-    const processing = { state: 'processing', version: '2' };
-    expect(idle(processing, false, 1, true)).toEqual({ do: 'ignore' });
-    expect(idle(processing, true, 1, true)).toEqual({ do: 'reload' });
-    expect(idle({ state: 'succeeded', version: '3' }, false, 1, true)).toEqual({ do: 'reload' });
-  });
-
-  it('says that another device has tried when this one has sent nothing', () =>
-    expect(idle(declined)).toEqual({ do: 'take-up', state: declined, say: 'elsewhere' }));
-
-  it('shows the decline as its own when a payment of this page may have arrived', () =>
-    expect(idle(declined, true)).toEqual({ do: 'take-up', state: declined, say: 'decline' }));
-
-  it('says nothing of a try that the form already offers', () => {
-    for (const mayHaveArrived of [false, true])
-      expect(idle(declined, mayHaveArrived, 2)).toEqual({ do: 'take-up', state: declined, say: 'nothing' });
-  });
-
-  it('loads the page again for what the form cannot show', () => {
-    for (const told of [
-      { state: 'processing', version: '2' },
-      { state: 'succeeded', version: '3' },
-      { state: 'declined', version: '3' },
-    ])
-      expect(idle(told)).toEqual({ do: 'reload' });
-  });
-
-  it('ignores what is shown already, and what is older', () => {
-    expect(idle({ state: 'open', version: '1' })).toEqual({ do: 'ignore' });
-    expect(idle({ ...declined, version: '0' }, true)).toEqual({ do: 'ignore' });
   });
 });
 

@@ -13,15 +13,20 @@ export interface SessionState {
   expiresAt?: string;
   /** After a try that failed: what the form says now. */
   decline?: DeclinedTry | undefined;
+  /** Of an open form: the try that it offers now, which is another one after somebody else's has failed. */
+  coming?: ComingTry | undefined;
+}
+
+export interface ComingTry {
+  try: number;
+  /** In words. */
+  triesLeft: string;
 }
 
 /** As the server words it. */
-export interface DeclinedTry {
-  /** Number of the coming try. */
-  try: number;
+export interface DeclinedTry extends ComingTry {
   title: string;
   next: string;
-  triesLeft: string;
   /** The payment's reference, in words. */
   reference?: string;
   /** The field that the bank did not accept, where it said. */
@@ -30,6 +35,9 @@ export interface DeclinedTry {
 
 /** A state from which the form goes on without being loaded again. */
 export type DeclinedState = SessionState & { decline: DeclinedTry };
+
+/** An open form that offers another try than before. */
+export type ComingState = SessionState & { coming: ComingTry };
 
 export type PostOutcome =
   | {
@@ -185,7 +193,8 @@ export type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
   /** The same form for the next try. `say`: whose try has failed, or nothing when the form already offers this try. */
-  | { do: 'take-up'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' };
+  | { do: 'take-up'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
+  | { do: 'take-up'; state: ComingState; say: 'elsewhere' | 'nothing' };
 
 /**
  * After the server told a state while the form waited for its payer.
@@ -204,9 +213,19 @@ export function whileIdle(input: {
   const { told, shown, tryNumber, mayHaveArrived, isTyped } = input;
   if (!isChanged(told, shown)) return { do: 'ignore' };
   if (told.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
+  if (hasComing(told)) {
+    const { try: comingTry } = told.coming;
+    if (comingTry === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
+    // Somebody else's has failed. Whether one of this form has, too, only the whole page can say.
+    return mayHaveArrived ? { do: 'reload' } : { do: 'take-up', state: told, say: 'elsewhere' };
+  }
   if (!hasDecline(told)) return { do: 'reload' };
   if (told.decline.try === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
   return { do: 'take-up', state: told, say: mayHaveArrived ? 'decline' : 'elsewhere' };
+}
+
+function hasComing(state: SessionState): state is ComingState {
+  return state.state === 'open' && state.coming !== undefined && state.version !== undefined;
 }
 
 /**

@@ -176,7 +176,7 @@ export class PressOfPay {
 
   /** The bank has declined: the same form for the next try, with what was typed but for the CVV. */
   private tryAgain(state: DeclinedState): void {
-    this.takeUp(state);
+    this.takeUp(state, state.decline.try);
     this.formAgain();
     this.cardForm.showDecline(state.decline);
   }
@@ -188,16 +188,16 @@ export class PressOfPay {
     const step = whileIdle({ told, shown, tryNumber: this.tryNumber, mayHaveArrived, isTyped: this.cardForm.isTyped });
     if (step.do === 'ignore') return;
     if (step.do === 'reload') return reload();
-    this.takeUp(step.state);
-    const { decline } = step.state;
-    if (step.say === 'decline') this.cardForm.showDecline(decline);
-    if (step.say === 'elsewhere') this.cardForm.showNews(`${formErrors.elsewhere} ${decline.triesLeft}`);
+    const coming = hasDecline(step.state) ? step.state.decline : step.state.coming;
+    this.takeUp(step.state, coming.try);
+    if (step.say === 'decline') this.cardForm.showDecline(step.state.decline);
+    if (step.say === 'elsewhere') this.cardForm.showNews(`${formErrors.elsewhere} ${coming.triesLeft}`);
   }
 
-  private takeUp({ state, version, decline }: DeclinedState): void {
+  private takeUp({ state, version }: SessionState, tryNumber: number): void {
     [shown.state, shown.version] = [state, version];
-    this.tryNumber = decline.try;
-    this.reference = referenceOf(decline.try);
+    this.tryNumber = tryNumber;
+    this.reference = referenceOf(tryNumber);
   }
 
   private formAgain(): void {

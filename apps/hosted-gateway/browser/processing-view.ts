@@ -5,10 +5,9 @@ import { messages } from './messages.js';
 const { processing } = messages;
 
 export function showProcessing(isProcessing: boolean): void {
-  byId('pay-view').hidden = isProcessing;
+  // Unseen and out of reach, but in its place: nothing jumps when Pay is pressed.
+  byId('ways').classList.toggle('away', isProcessing);
   showWayBack(!isProcessing);
-  const code = document.getElementById('code-view');
-  if (code) code.hidden = isProcessing;
   byId('processing-view').hidden = !isProcessing;
   byId('processing-late').hidden = true;
   say(processing.heading, processing.note);
@@ -17,8 +16,7 @@ export function showProcessing(isProcessing: boolean): void {
 
 /** Nothing leads away while money may move: the store would show an order that is not paid, and the bank may still approve the charge. */
 export function showWayBack(isShown: boolean): void {
-  const nav = document.querySelector('nav');
-  if (nav) nav.hidden = !isShown;
+  document.querySelector('nav')?.classList.toggle('away', !isShown);
 }
 
 export function say(heading: string, note: string): void {

@@ -25,25 +25,13 @@ export function pollerFor(
   onState: ConstructorParameters<typeof StatePoller>[1],
   onSilence: () => void = sayStillChecking,
 ): StatePoller {
-  let isStreaming = false;
-  const stream = () => {
-    if (isStreaming) return;
-    isStreaming = true;
-    const close = streamStates(
-      calls,
-      (state) => poller.told(state),
-      () => poller.untold(),
-    );
-    window.addEventListener('pagehide', close);
-  };
   const poller = new StatePoller(
     (signal) => fetchState(calls, signal),
-    (state) => {
-      stream();
-      onState(state);
-    },
+    onState,
     onSilence,
+    (told, untold) => streamStates(calls, told, untold),
   );
+  window.addEventListener('pagehide', () => poller.stop());
   window.addEventListener('online', () => poller.pollNow());
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') poller.pollNow();

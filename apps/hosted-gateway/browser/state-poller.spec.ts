@@ -4,15 +4,27 @@ import { StatePoller } from './state-poller.js';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
+interface Stream {
+  readonly tell: (state: SessionState) => void;
+  readonly breakOff: () => void;
+  isOpen: boolean;
+}
+
 function pollerWith(answers: (SessionState | undefined)[]) {
   const seen: (string | undefined)[] = [];
+  const streams: Stream[] = [];
   let asked = 0;
   const poller = new StatePoller(
     async () => answers[asked++],
     (state) => seen.push(state.state),
     () => seen.push(undefined),
+    (tell, breakOff) => {
+      const stream = { tell, breakOff, isOpen: true };
+      streams.push(stream);
+      return () => (stream.isOpen = false);
+    },
   );
-  return { poller, seen, asked: () => asked };
+  return { poller, seen, streams, asked: () => asked };
 }
 const processing = { state: 'processing' };
 
@@ -52,6 +64,7 @@ describe('StatePoller', () => {
       },
       (state) => seen.push(state.state),
       () => seen.push('silence'),
+      () => () => undefined,
     );
     poller.start();
     await jest.advanceTimersByTimeAsync(5000);
@@ -64,33 +77,61 @@ describe('StatePoller', () => {
   });
 
   it('asks only after a silence while the server tells by itself, and at once when that breaks off', async () => {
-    const { poller, seen, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+    const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
-    poller.told(processing);
+    const [{ tell, breakOff }] = streams as [Stream];
+    tell(processing);
     await jest.advanceTimersByTimeAsync(11_000);
-    poller.told(processing);
+    tell(processing);
     await jest.advanceTimersByTimeAsync(11_000);
     expect([asked(), seen.length]).toEqual([1, 3]);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(asked()).toBe(2);
-    poller.untold();
+    breakOff();
     await jest.advanceTimersByTimeAsync(0);
     expect(asked()).toBe(3);
     // Told so once, it goes on asking by itself, however often the connection fails.
-    poller.untold();
+    breakOff();
     await jest.advanceTimersByTimeAsync(350 + 490);
-    expect(asked()).toBe(5);
+    expect([asked(), streams.length]).toEqual([5, 1]);
     poller.stop();
-    poller.told(processing);
+    tell(processing);
     expect(seen).toHaveLength(7);
   });
 
+  it('has a stream for each payment: the one before is closed, and what it still says is of no payment any more', async () => {
+    const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
+    const open = () => streams.map(({ isOpen }) => isOpen);
+    poller.start();
+    expect(open()).toEqual([]);
+    await jest.advanceTimersByTimeAsync(250);
+    streams[0]!.tell(processing);
+    expect(open()).toEqual([true]);
+    poller.stop();
+    expect(open()).toEqual([false]);
+
+    poller.start();
+    await jest.advanceTimersByTimeAsync(249);
+    streams[0]!.tell({ state: 'declined' });
+    streams[0]!.breakOff();
+    await jest.advanceTimersByTimeAsync(0);
+    expect([seen, asked()]).toEqual([['processing', 'processing'], 1]);
+    // Nobody has told anything of this payment yet: it is asked about soon, not after a silence.
+    await jest.advanceTimersByTimeAsync(1 + 350);
+    expect([asked(), open()]).toEqual([3, [false, true]]);
+    streams[1]!.tell(processing);
+    streams[0]!.breakOff();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(asked()).toBe(3);
+    poller.stop();
+  });
+
   it('goes on asking when nobody answers any more, although the stream seems to be there', async () => {
-    const { poller, asked } = pollerWith([processing, undefined, undefined]);
+    const { poller, streams, asked } = pollerWith([processing, undefined, undefined]);
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
-    poller.told(processing);
+    streams[0]!.tell(processing);
     await jest.advanceTimersByTimeAsync(12_000);
     expect(asked()).toBe(2);
     await jest.advanceTimersByTimeAsync(2_000);

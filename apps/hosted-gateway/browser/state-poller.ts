@@ -10,16 +10,19 @@ export class StatePoller {
   private polls = 0;
   private running = false;
   private isTold = false;
+  private closeStream: (() => void) | undefined;
 
   /**
    * @param ask one question; undefined when nobody could say
    * @param onState called with each answer
    * @param onSilence called when there was none
+   * @param stream has the server tell by itself, until the function that it returns is called
    */
   constructor(
     private readonly ask: (signal: AbortSignal) => Promise<SessionState | undefined>,
     private readonly onState: (state: SessionState) => void,
     private readonly onSilence: () => void,
+    private readonly stream: (onState: (state: SessionState) => void, onBroken: () => void) => () => void,
   ) {}
 
   start(firstDelayMs = pollDelayMs(0)): void {
@@ -29,8 +32,12 @@ export class StatePoller {
     this.schedule(firstDelayMs);
   }
 
+  /** Its stream, too: what that one would tell is of the try that is over. */
   stop(): void {
     this.running = false;
+    this.isTold = false;
+    this.closeStream?.();
+    this.closeStream = undefined;
     clearTimeout(this.timer);
     this.inFlight?.abort();
     this.inFlight = undefined;
@@ -44,16 +51,33 @@ export class StatePoller {
     this.schedule(0);
   }
 
+  /** After the first answer, so that a payment that is decided at once costs no stream. */
+  private open(): void {
+    if (!this.running || this.closeStream) return;
+    let isOpen = true;
+    const close = this.stream(
+      (state) => {
+        if (isOpen) this.told(state);
+      },
+      () => {
+        if (isOpen) this.untold();
+      },
+    );
+    this.closeStream = () => {
+      isOpen = false;
+      close();
+    };
+  }
+
   /** The server told the state by itself. */
-  told(state: SessionState): void {
-    if (!this.running) return;
+  private told(state: SessionState): void {
     this.isTold = true;
     this.onState(state);
     if (this.running && !this.inFlight) this.schedule(TOLD_SILENCE_MS);
   }
 
   /** It will not tell any more, for now. */
-  untold(): void {
+  private untold(): void {
     if (!this.isTold) return;
     this.isTold = false;
     this.pollNow();
@@ -72,8 +96,10 @@ export class StatePoller {
     if (this.inFlight !== question || question.signal.aborted) return;
     this.inFlight = undefined;
     this.polls++;
-    if (state) this.onState(state);
-    else {
+    if (state) {
+      this.open();
+      this.onState(state);
+    } else {
       // Whoever cannot be asked cannot tell either, whatever the browser believes of the connection.
       this.isTold = false;
       this.onSilence();

@@ -17,7 +17,6 @@ import { AskForNews } from './pay/ask-for-news.js';
 import { CardKey } from './pay/card-key.js';
 import { CspReportsController, REPORTS_PER_MINUTE } from './pay/csp-reports.controller.js';
 import { ExtendSession } from './pay/extend-session.js';
-import { PageAssetFiles } from './pay/page-assets.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { PressesUnderWay } from './pay/presses-under-way.js';
@@ -95,7 +94,6 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     SiteCredentials,
     TillInvoiceRepository,
     WatchStates,
-    { provide: PageAssetFiles, useFactory: () => new PageAssetFiles() },
     { provide: ReadinessCheck, useExisting: CardKey },
     adminKeyFrom(HostedGatewayConfig),
   ],

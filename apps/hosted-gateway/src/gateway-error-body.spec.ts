@@ -2,7 +2,8 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
-import { PageAssetFiles } from './pay/page-assets.js';
+import type { PageParts } from './page-views/pay-page-model.js';
+import { BuiltParts } from './pay/page-parts.js';
 
 const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
 const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
@@ -30,11 +31,11 @@ test('every offending field has a message of its own, and nothing else of it is 
 });
 
 describe('a payer whose browser asked for the page', () => {
-  const asset = { file: 'a.js', integrity: 'sha384-x' };
+  const part = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
-    jest.spyOn(PageAssetFiles, 'built').mockReturnValue({
-      manifest: { scripts: { en: asset, zu: asset }, style: { content: '', integrity: '' } },
-    } as PageAssetFiles);
+    jest
+      .spyOn(BuiltParts, 'get')
+      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageParts);
   });
   afterAll(() => jest.restoreAllMocks());
 
@@ -54,7 +55,7 @@ describe('a payer whose browser asked for the page', () => {
 
   test.each<[string, FastifyRequest]>([
     ['a call of its script', aRequest('/pay/1/state')],
-    ['a file', aRequest('/pay/assets/pay.js')],
+    ['what is no page', aRequest('/pay/1/2')],
     ['a program', aRequest('/pay', { accept: 'application/json' })],
     ['what is sent', aRequest('/pay', { method: 'POST' })],
     ['the API', aRequest('/api/v3.1/sessions')],

@@ -2,7 +2,7 @@ import type { HostedErrorResponse, ResponseStatusText } from '@svc/contracts';
 import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
-import { PageAssetFiles } from './pay/page-assets.js';
+import { BuiltParts } from './pay/page-parts.js';
 import { languageWishOf, pageAnswer } from './pay/send-answer.js';
 import { chooseLanguage } from './languages/languages.js';
 
@@ -10,11 +10,7 @@ import { chooseLanguage } from './languages/languages.js';
 export const gatewayErrorBody: ErrorBody = (error, request) => {
   const { httpStatus } = error.entry;
   if (isPageRequest(request) && (httpStatus === 404 || httpStatus >= 500))
-    return pageAnswer(
-      { state: httpStatus === 404 ? 'not-found' : 'unavailable' },
-      PageAssetFiles.built().manifest,
-      request,
-    );
+    return pageAnswer({ state: httpStatus === 404 ? 'not-found' : 'unavailable' }, BuiltParts.get(), request);
   const refusal = isPressOfPay(request) ? refusalText(error, request) : undefined;
   const fields = error.fields.map(({ message }) => message);
   const messages = refusal !== undefined ? [refusal] : fields.length > 0 ? fields : [error.message];

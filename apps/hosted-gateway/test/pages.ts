@@ -5,23 +5,17 @@ import type {
   ClosedPage,
   GivenBack,
   OrderShown,
-  PageAssets,
+  PageParts,
   PaidPage,
   PayablePage,
   PayPageModel,
   VerificationPage,
 } from '../src/page-views/pay-page-model.js';
-import { renderPayPage } from '../src/page-views/render-pay-page.js';
+import { contentSecurityPolicyOf, partsOf, renderPayPage } from '../src/page-views/render-pay-page.js';
 
-const SCRIPT = { file: 'pay-0123456789abcdef.js', integrity: 'sha384-c2NyaXB0' };
-export const ASSETS: PageAssets = {
-  scripts: {
-    en: SCRIPT,
-    af: SCRIPT,
-    zu: { file: 'pay-00000000000000zu.js', integrity: 'sha384-enU=' },
-    xh: SCRIPT,
-    st: SCRIPT,
-  },
+const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
+const PARTS: PageParts = {
+  scripts: { en: SCRIPT, af: SCRIPT, zu: { content: 'khokha()', integrity: 'sha384-enU=' }, xh: SCRIPT, st: SCRIPT },
   style: { content: 'h1{color:red}', integrity: 'sha384-c3R5bGU=' },
 };
 export const order: OrderShown = {
@@ -90,8 +84,13 @@ export const everyState: PayPageModel[] = [
 
 const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 'sessionId=1' };
 
-export const render = (model: PayPageModel, frame: Partial<PageFrame> = {}): string =>
-  renderPayPage(model, ASSETS, { ...ENGLISH, ...frame });
+export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): string => {
+  const frame = { ...ENGLISH, ...over };
+  const pieces = renderPayPage(model, partsOf(model, frame, PARTS), frame);
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
+};
+export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
+  contentSecurityPolicyOf(partsOf(model, { ...ENGLISH, ...over }, PARTS));
 
 /** Without the links to the page in other languages, which each page has. */
 export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
@@ -99,7 +98,7 @@ export const withoutLanguages = (html: string): string => html.replace(/<details
 /** What a person reads: the document without its tags. */
 export const textOf = (html: string): string =>
   html
-    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<head>.*<\/head>|<script>.*<\/script>/gs, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&#39;|&#x27;/g, "'")
     .replace(/\s+/g, ' ');

@@ -45,7 +45,7 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/dead-letters/merchant-retrieval', 'merchant-retrieval'],
   ['gateway', '/api/v3.1/sessions', 'hosted-gateway'],
   ['gateway', '/pay', 'hosted-gateway'],
-  ['gateway', '/pay/assets/pay.js', 'hosted-gateway'],
+  ['gateway', '/pay/csp-reports', 'hosted-gateway'],
   ['gateway', '/c/01234567890123456789', 'hosted-gateway'],
   ['gateway', '/cards', undefined],
   ['gateway', '/admin/v1/dead-letters/hosted-gateway', undefined],

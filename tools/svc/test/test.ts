@@ -51,8 +51,6 @@ const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 const WATCH_OPTION = /^--watch(All)?$/;
 /** A platform is half a dozen processes that mostly wait. */
 const PLATFORMS = 2;
-/** With 1 the tests write what is committed: pictures of the documents, the services' schema.sql. */
-const WRITTEN_ANEW = ['SVC_DOCS_PICTURES', 'SVC_WRITE_SCHEMAS'];
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
 /** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
@@ -148,11 +146,7 @@ async function surroundings(
   steps: Steps,
 ): Promise<Record<string, string>> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
-  const { SVC_TILL_BASKETS: tillBaskets } = process.env;
-  const env: Record<string, string> = {
-    FORCE_COLOR: process.stderr.isTTY ? '1' : '0',
-    ...(tillBaskets === undefined ? {} : { SVC_TILL_BASKETS: tillBaskets }),
-  };
+  const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
   if (needs.platform)
     await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
   if (needs.databases > 0)
@@ -189,6 +183,9 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
   return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
+/** What somebody who runs some tests by hand wants of them beside what they are for. */
+const WISHES = ['SVC_DOCS_PICTURES', 'SVC_TILL_BASKETS', 'SVC_SLOW_PHONE_AGAINST', 'SVC_WRITE_SCHEMAS'];
+
 async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
   const report = join(settings.dataDir, 'test', `report-${name}.json`);
   rmSync(report, { force: true });
@@ -198,19 +195,11 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const written = WRITTEN_ANEW.flatMap((name) => {
-    const wanted = process.env[name];
-    return wanted === undefined ? [] : [[name, wanted]];
-  });
+  const wishes = Object.fromEntries(WISHES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({
-      ...env,
-      ...(Object.fromEntries(written) as Record<string, string>),
-      SVC_TEST_REPORT: report,
-      SVC_PATIENCE: String(PATIENCE),
-    }),
+    env: environmentFor({ ...env, ...wishes, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

@@ -106,7 +106,8 @@ export interface ProcessingPage extends Omit<OrderShown, 'backToStoreUrl'> {
 
 /**
  * The bank wants to know that it is the payer. Nothing is charged before, and nobody is kept from paying otherwise: the form
- * for another card leads back to the store. This page does not, because the payer may just have confirmed.
+ * for another card leads back to the store. This page never does, because the payer may just have confirmed: whether money can have
+ * moved already is not asked, so that nothing depends on the answer.
  */
 export interface VerificationPage extends Omit<OrderShown, 'backToStoreUrl'> {
   state: 'verification';
@@ -157,15 +158,18 @@ export interface UnavailablePage {
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage | UnavailablePage;
 
-/** `manifest.json` of the page's build; the scripts are served under `/pay/assets/`. */
-export interface PageAssets {
+/** `manifest.json` of the page's build: what is part of each page, so that a phone on a slow network asks once. */
+export interface PageParts {
   /** One for each language, with its messages. */
-  scripts: Readonly<Record<LanguageTag, PageAsset>>;
-  /** In the page itself, by the hash that its policy names: nothing is seen before it has come. */
-  style: { content: string; integrity: string };
+  scripts: Readonly<Record<LanguageTag, PagePart>>;
+  style: PagePart;
 }
 
-export interface PageAsset {
-  file: string;
+export interface PagePart {
+  content: string;
+  /** The hash by which the page's policy allows it: `sha384-…`. */
   integrity: string;
 }
+
+/** A page, in order: what was rendered for it, and the parts that other pages have, too. */
+export type PagePiece = string | PagePart;

@@ -2,8 +2,8 @@
  * The payment page as the payer's browser gets it: a complete document for each state of a session. The server always
  * renders the truth; the script only makes the form usable, encrypts the card and asks until the state changes.
  *
- * What the script needs travels in data attributes of <main>: they are escaped like any text and need no exception
- * from the content security policy, as an inline script would.
+ * What the script needs travels in data attributes of <main>: they are escaped like any text. The script itself is the same in each
+ * page of its language, so that the content security policy names it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -26,17 +26,28 @@ import {
 import { PayByCode } from './pay-by-code.js';
 import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
-import type { ClosedPage, PageAssets, PayablePage, PayPageModel, SessionPage } from './pay-page-model.js';
+import type {
+  ClosedPage,
+  PagePart,
+  PageParts,
+  PagePiece,
+  PayablePage,
+  PayPageModel,
+  SessionPage,
+} from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 
 /** Where a browser tells of what the policy has refused; counted, and not kept. */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
-/** Sent with every page. No inline script, no style but this build's, no other origin, no frame around it, no native form post. */
-export function contentSecurityPolicyOf({ style }: PageAssets): string {
+/**
+ * Sent with the page, whose parts these are. No script and no style but this build's, no other origin, no frame around it, no native
+ * form post.
+ */
+export function contentSecurityPolicyOf({ style, script }: PartsOfPage): string {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
     `style-src '${style.integrity}'`,
     "connect-src 'self'",
     "img-src 'self' data:",
@@ -51,21 +62,34 @@ export function contentSecurityPolicyOf({ style }: PageAssets): string {
   ].join('; ');
 }
 
-const ASSETS_PATH = '/pay/assets';
-
-export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): string {
-  const page = (
-    <FrameContext.Provider value={frame}>
-      <PayPage model={model} assets={assets} frame={frame} />
-    </FrameContext.Provider>
-  );
-  return `<!doctype html>${renderToString(page)}`;
+/** Of the build, what one page has. */
+export interface PartsOfPage {
+  readonly style: PagePart;
+  readonly script: PagePart | undefined;
 }
 
-function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAssets; frame: PageFrame }) {
+/** A page on which nothing can change, and no time is to be shown in the payer's own zone, has no script. */
+export function partsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageParts): PartsOfPage {
+  const isStill = isSession(model) ? isClosed(model) && !model.givenBack?.length : model.state !== 'till';
+  return { style, script: isStill ? undefined : scripts[language.tag] };
+}
+
+export function renderPayPage(model: PayPageModel, parts: PartsOfPage, frame: PageFrame): PagePiece[] {
+  const page = (
+    <FrameContext.Provider value={frame}>
+      <PayPage model={model} frame={frame} hasScript={parts.script !== undefined} />
+    </FrameContext.Provider>
+  );
+  // Only these two are elements that can be empty here: what strangers wrote is escaped.
+  const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
+  const pieces = [`<!doctype html>${before}`, parts.style, between, parts.script, after];
+  return pieces.filter((piece) => piece !== undefined);
+}
+
+/** The style and the script are put into their elements afterwards: they are large, and always the same. */
+function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
-  const script = assets.scripts[tag];
   return (
     <html lang={tag} dir={direction}>
       <head>
@@ -84,9 +108,7 @@ function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAs
         {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
-        {/* First: it is on its way while the rest of the page still comes. */}
-        <script src={`${ASSETS_PATH}/${script.file}`} integrity={script.integrity} defer />
-        <style dangerouslySetInnerHTML={{ __html: assets.style.content }} />
+        <style />
       </head>
       <body>
         <nav>
@@ -114,6 +136,8 @@ function PayPage({ model, assets, frame }: { model: PayPageModel; assets: PageAs
           <LockIcon />
           <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
         </footer>
+        {/* Last: the page is seen before it has come. */}
+        {hasScript ? <script /> : null}
       </body>
     </html>
   );
@@ -124,11 +148,14 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'open':
     case 'declined':
       return (
-        <>
-          <PayForm model={model} />
-          {model.code === undefined ? null : <PayByCode code={model.code} />}
+        // One above the other: while a payment is on its way nothing has moved.
+        <div class="stack">
+          <div class="ways" id="ways">
+            <PayForm model={model} />
+            {model.code === undefined ? null : <PayByCode code={model.code} />}
+          </div>
           <ProcessingView hidden />
-        </>
+        </div>
       );
     case 'processing':
       return <ProcessingView isLate={model.isLate} />;

@@ -1,12 +1,15 @@
-import { Controller, HttpCode, HttpStatus, Inject, Post, UseGuards } from '@nestjs/common';
+import { Controller, Headers, HttpCode, HttpStatus, Inject, Post, UseGuards } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import { HttpAdapterHost } from '@nestjs/core';
 import { metrics } from '@opentelemetry/api';
+import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
 import { AddressLimit } from '../address-limit.guard.js';
 
 /** A browser's report is below 2 KB; several of one page come together. */
 const REPORT_BYTES_MAX = 16 * 1024;
+/** In which browsers send them: by `report-uri`, and by `report-to`. */
+const REPORT_TYPES = ['application/csp-report', 'application/reports+json'];
 /** Reports of one address (a browser gathers them); more are refused, and not counted. */
 export const REPORTS_PER_MINUTE = 100;
 
@@ -21,17 +24,17 @@ export class CspReportsController {
 
   constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost) {
     const fastify = httpAdapter.getInstance<FastifyInstance>();
-    const types = ['application/csp-report', 'application/reports+json'];
-    fastify.addContentTypeParser(types, { parseAs: 'buffer', bodyLimit: REPORT_BYTES_MAX }, (_request, _body, done) =>
-      done(null, undefined),
-    );
+    const bound = { parseAs: 'buffer', bodyLimit: REPORT_BYTES_MAX } as const;
+    fastify.addContentTypeParser(REPORT_TYPES, bound, (_request, _body, done) => done(null, undefined));
   }
 
   @Post()
   @HttpCode(HttpStatus.NO_CONTENT)
   @UseGuards(AddressLimit)
   @SkipThrottle({ keyless: true, payments: true })
-  report(): void {
+  report(@Headers('content-type') contentType = ''): void {
+    const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
+    if (!REPORT_TYPES.includes(type)) throw new DomainError('request.unsupported-media-type');
     this.reports.add(1);
   }
 }

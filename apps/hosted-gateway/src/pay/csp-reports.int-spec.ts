@@ -29,6 +29,19 @@ test('a report is counted in both of its forms, whatever is in it', async () => 
   expect(ours()).toHaveLength(3);
 });
 
+test.each(['application/json', 'text/plain', 'application/csp-report-not', ''])(
+  'what is sent as %j is no report: refused and not counted',
+  async (type) => {
+    expect(await report('203.0.113.5', type)).toBe(415);
+    expect(ours()).toEqual([]);
+  },
+);
+
+test('one with parameters of its type is one', async () => {
+  expect(await report('203.0.113.5', 'Application/CSP-Report; charset=utf-8')).toBe(204);
+  expect(ours()).toHaveLength(1);
+});
+
 test('one that is too large is refused and not counted', async () => {
   expect(await report('203.0.113.2', 'application/csp-report', 'x'.repeat(16 * 1024 + 1))).toBe(413);
   expect(ours()).toHaveLength(0);

@@ -1,6 +1,6 @@
 import type { AnyPaymentSnapshot, LineItem, PublicKeyJwk } from '@svc/contracts';
 import { SESSION_TRIES_MAX } from '../sessions/tries.js';
-import type { TillInvoice } from '../till-codes/till-invoice.js';
+import { type TillInvoice, tillLineOf } from '../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -39,7 +39,7 @@ function pageOf(
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
-    ownReference: MINE,
+    ownReferences: [MINE],
     isPressed: false,
     now: NOW,
     ...facts,
@@ -107,7 +107,7 @@ test.each<[LineItem, object]>([
     { label: '', quantity: 1e6, amountCents: Number.MAX_SAFE_INTEGER },
   ],
 ])('the line %j is shown as %j', (line, shown) => {
-  expect(pageOf({ lineItems: [line] })['lines']).toEqual([shown]);
+  expect(pageOf({ lineItems: [tillLineOf(line)] })['lines']).toEqual([shown]);
 });
 
 test.each([
@@ -145,14 +145,55 @@ describe('once it is paid', () => {
   });
 
   test.each<[string, Partial<AnyPaymentSnapshot>, Partial<PageFacts>]>([
-    ['with another browser', {}, { ownReference: 'other' }],
-    ['with a browser that keeps nothing', {}, { ownReference: undefined }],
+    ['with another browser', {}, { ownReferences: ['other'] }],
+    ['with a browser that keeps nothing', {}, { ownReferences: [] }],
     ['through a partner', PARTNERS, {}],
   ])('everybody else sees that it is, and what was owed: %s', (_, over, facts) => {
     const page = paid(over, facts);
     expect(page).toMatchObject({ state: 'already-paid', amountCents: 8_950 });
     expect([page['paymentReference'], page['charge']]).toEqual([undefined, undefined]);
   });
+
+  test('with the older of two tries, its payer has the receipt all the same', () => {
+    const payments = [payment({ reference: 'newer', state: 'failed' }), payment()];
+    const page = pageOf({ payableState: 'paid', payments }, { ownReferences: ['newer', MINE] });
+    expect(page).toMatchObject({ state: 'succeeded', paymentReference: 'p' });
+  });
+});
+
+describe('what was bought', () => {
+  const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
+  const isShown = (invoice: Partial<TillInvoice>, facts?: Partial<PageFacts>) => {
+    const page = pageOf({ lineItems, ...invoice }, facts);
+    return [page.state, 'lines' in page];
+  };
+  const paid = { payableState: 'paid', payments: [payment()] } as const;
+  const old = payment({ modifiedUTCDate: after(-60_000) });
+  const failed = payment({ state: 'failed' });
+  const tries = Array.from({ length: SESSION_TRIES_MAX }, () => failed);
+  const verificationUrl = 'https://bank.example/1';
+  const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
+
+  test.each<[string, Partial<TillInvoice>]>([
+    ['open', {}],
+    ['declined', { tries: 1, payments: [failed] }],
+    ['processing', { payableState: 'reserved' }],
+    ['verification', { tries: 1, payments: [waiting] }],
+    ['succeeded', paid],
+    ['already-paid', { ...paid, payments: [old] }],
+  ])('is shown while it can be paid, and to who has paid it: %s', (state, invoice) =>
+    expect(isShown(invoice)).toEqual([state, true]),
+  );
+
+  test.each<[string, Partial<TillInvoice>, Partial<PageFacts>]>([
+    ['already-paid', paid, { ownReferences: [] }],
+    ['already-paid', { ...paid, payments: [payment(PARTNERS)] }, {}],
+    ['cancelled', { payableState: 'closed' }, {}],
+    ['expired', { expiresAt: NOW }, {}],
+    ['refused', { tries: 5, payments: tries }, {}],
+  ])('is not shown to others, nor after it was closed: %s', (state, invoice, facts) =>
+    expect(isShown(invoice, facts)).toEqual([state, false]),
+  );
 });
 
 describe('of a payment that failed', () => {
@@ -161,7 +202,7 @@ describe('of a payment that failed', () => {
   test('its payer is told why; everybody else goes on with the next try', () => {
     const payments = [payment(failed)];
     expect(pageOf({ tries: 1, payments })).toMatchObject({ state: 'declined', try: 2, decline: { message: 'x' } });
-    expect(pageOf({ tries: 1, payments }, { ownReference: 'other' })).toMatchObject({ state: 'open', try: 2 });
+    expect(pageOf({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({ state: 'open', try: 2 });
     expect(pageOf({ tries: 1, payments: [payment({ ...failed, ...PARTNERS })] }).state).toBe('open');
     // Its tries are known before its payments are.
     expect(pageOf({ tries: 1 }).state).toBe('open');
@@ -188,7 +229,7 @@ describe('of a payment that failed', () => {
 
   test('who was given back a charge is told', () => {
     const payments = [payment({ ...failed, reversedUTCDate: after(0) })];
-    const told = [MINE, 'other'].map((ownReference) => pageOf({ tries: 1, payments }, { ownReference })['givenBack']);
+    const told = [MINE, 'other'].map((own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['givenBack']);
     expect(told).toEqual([[expect.objectContaining({ at: after(0) })], []]);
   });
 });
@@ -198,7 +239,7 @@ test('a payer who is at the bank can go on there, and nobody else is led there',
   const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
   const invoice = { tries: 1, payments: [waiting] };
   expect(pageOf(invoice)).toMatchObject({ state: 'verification', verificationUrl, anotherCardUrl: '?card=another' });
-  expect(pageOf(invoice, { ownReference: 'other' }).state).toBe('open');
+  expect(pageOf(invoice, { ownReferences: ['other'] }).state).toBe('open');
 });
 
 test.each([

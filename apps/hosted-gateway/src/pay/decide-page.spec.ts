@@ -24,6 +24,7 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     codesUrl: 'https://codes.example',
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
+    ownReferences: [],
     isPressed: false,
     now: NOW,
     ...facts,

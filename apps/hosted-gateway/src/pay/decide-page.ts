@@ -31,10 +31,10 @@ export interface PageFacts {
   /** Asks for the form although a verification is open. */
   readonly wantsAnotherCard: boolean;
   /**
-   * Of the payment that this browser made last. The payers of a till's invoice are different people: each is shown its own
+   * Of the payments that this browser made last. The payers of a till's invoice are different people: each is shown its own
    * payment, and of the others only that there is nothing left to pay.
    */
-  readonly ownReference?: string | undefined;
+  readonly ownReferences: readonly string[];
   /** A press of Pay is just being passed on. */
   readonly isPressed: boolean;
   readonly now: Date;
@@ -42,6 +42,21 @@ export interface PageFacts {
 
 /** Decides what the payer sees, from what is known of the session or invoice. Pure: the same facts give the same page. */
 export function decidePage(facts: PageFacts): SessionPage {
+  const page = pageOf(facts);
+  return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
+}
+
+/** To who can still pay it, and to who has: a code is in a shop window, and who opens it later needs not know what was bought. */
+function showsBasket(page: SessionPage): boolean {
+  if (page.state === 'already-paid') return page.paymentReference !== undefined;
+  return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
+}
+
+function withoutBasket({ lines: _, ...page }: SessionPage): SessionPage {
+  return page;
+}
+
+function pageOf(facts: PageFacts): SessionPage {
   const { session, now } = facts;
   const { payments } = session;
   const paid = payments.find(isSuccess);
@@ -185,8 +200,9 @@ function isSuccess({ state }: AnyPaymentSnapshot): boolean {
  * A partner verifies its own customer, and tells him why his card was declined: neither is this payer's affair. Of a session the
  * payments on the page are all this payer's, with whichever device.
  */
-function ownPayments({ session, ownReference }: PageFacts): (payment: AnyPaymentSnapshot) => boolean {
-  return ({ partner, reference }) => partner === undefined && (!isInvoice(session) || reference === ownReference);
+function ownPayments({ session, ownReferences }: PageFacts): (payment: AnyPaymentSnapshot) => boolean {
+  return ({ partner, reference }) =>
+    partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
 }
 
 /** By when it was accepted: an older one may change later, when its verification runs out. */

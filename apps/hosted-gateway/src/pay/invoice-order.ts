@@ -1,6 +1,5 @@
-import type { LineItem } from '@svc/contracts';
 import type { OrderShown, PaymentChoice } from '../page-views/pay-page-model.js';
-import type { TillInvoice } from '../till-codes/till-invoice.js';
+import type { TillInvoice, TillLine } from '../till-codes/till-invoice.js';
 
 /** What the page shows of an invoice: the till, the merchant's reference, and the lines as a till prints them. */
 export function invoiceOrder({
@@ -26,14 +25,8 @@ export function choiceOf({ features, minimumAmount, amount }: TillInvoice): Paym
 }
 
 /** Rounded to cents, half away from zero; what is beyond all amounts is shown as the largest. */
-function lineOf({
-  name,
-  productCode,
-  sku,
-  unitPrice,
-  quantity = 1,
-}: LineItem): NonNullable<OrderShown['lines']>[number] {
+function lineOf({ name, unitPrice, quantity = 1 }: TillLine): NonNullable<OrderShown['lines']>[number] {
   const exact = Number(unitPrice) * quantity;
   const cents = Math.min(Math.round(Math.abs(exact)), Number.MAX_SAFE_INTEGER);
-  return { label: name ?? productCode ?? sku ?? '', quantity, amountCents: exact < 0 ? 0 - cents : cents };
+  return { label: name ?? '', quantity, amountCents: exact < 0 ? 0 - cents : cents };
 }

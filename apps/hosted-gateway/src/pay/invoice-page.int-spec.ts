@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type ChargeInvoice,
   ChargeInvoiceV1,
+  CheckPaymentsV1,
   ERROR_CATALOGUE,
   type ErrorCode,
   FindPayableV1,
@@ -17,7 +18,7 @@ import {
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
-import type { ReplyEnvelope } from '@svc/messaging';
+import { Commands, type ReplyEnvelope } from '@svc/messaging';
 import { anEvent } from '@svc/testing';
 import { aPayment, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { anInvoice, anInvoiceCreated, changeMerchant } from '../../test/till-invoices.js';
@@ -82,8 +83,13 @@ test('a phone that opens the code sees merchant, till, lines and amount, and the
   ];
   for (const each of [...shown, `data-session-id="${invoice.payableId}"`, 'TEST: no money moves'])
     expect(text).toContain(each);
-  for (const hidden of ['Back to store', 'id="code-view"', 'pay-tip', 'pay-amount']) expect(text).not.toContain(hidden);
-  expect(await stateOf(invoice)).toEqual({ state: 'open', version: 1 });
+  for (const hidden of ['Back to store', 'id="code-view"', 'id="pay-tip"', 'id="pay-amount"'])
+    expect(text).not.toContain(hidden);
+  expect(await stateOf(invoice)).toEqual({
+    state: 'open',
+    version: 1,
+    coming: { try: 1, triesLeft: '5 of 5 tries left.' },
+  });
 });
 
 test('a live invoice has no badge; one that says nothing but its amount has a page too', async () => {
@@ -167,6 +173,21 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect(await stateOf(invoice, cookieOf(payment.reference))).toEqual({ state: 'succeeded', version: 3 });
   });
 
+  test('a browser with several tries has the receipt of the older one, too; what was bought only it sees', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    const payment = success(invoice);
+    await tell(PaymentSucceededV1, payment);
+    const others = Array.from({ length: 4 }, () => randomUUID());
+    const shown = async (...references: string[]) => {
+      const { text } = await open(invoice, cookieOf(references.join('.')));
+      return [shownOn(text), text.includes('Rooibos cappuccino')];
+    };
+    expect(await shown(...others, payment.reference)).toEqual(['succeeded', true]);
+    expect(await shown('x', payment.reference)).toEqual(['succeeded', true]);
+    expect(await shown(...others, randomUUID(), payment.reference)).toEqual(['already-paid', false]);
+    expect(await shown()).toEqual(['already-paid', false]);
+  });
+
   test('nor of a partner’s, whose customer’s name is not even kept', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
@@ -189,7 +210,8 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect(mine).not.toContain('was given back to your card');
     const { text } = await open(invoice);
     expect([shownOn(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
-    expect(await stateOf(invoice)).toEqual({ state: 'open', version: 3 });
+    const coming = { try: 2, triesLeft: '4 of 5 tries left.' };
+    expect(await stateOf(invoice)).toEqual({ state: 'open', version: 3, coming });
   });
 
   test('nobody is led to another’s bank, and a charge that was given back is told to whom it was given', async () => {
@@ -345,6 +367,21 @@ describe('events that come late or in another order', () => {
     }));
     expect((await press(invoice)).status).toBe(409);
     expect((await stateOf(invoice)).state).toBe('cancelled');
+  });
+
+  test('a payer who was refused waits two seconds at most for why, each time that is asked', async () => {
+    const invoice = await anInvoice(gateway, merchant);
+    await charges(() => refused('payable.paid'));
+    await gateway.checks(() => ({ ok: true, reply: [] }));
+    await gateway.responds(FindPayableV1, () => ({ ok: true, reply: {} }));
+    const asked = jest.spyOn(gateway.service.app.get(Commands), 'request');
+    expect((await press(invoice)).status).toBe(409);
+    const waits = asked.mock.calls.map(([{ name }, , milliseconds]) => [name, milliseconds]);
+    asked.mockRestore();
+    expect(waits.slice(1)).toEqual([
+      [CheckPaymentsV1.name, 2_000],
+      [FindPayableV1.name, 2_000],
+    ]);
   });
 
   test('and the same of one that a partner has paid; without an answer it is refused all the same', async () => {

@@ -103,7 +103,7 @@ test('the stream tells it in that language, at first and after a change', async 
   await declines();
   const sessionId = await gateway.createSession(merchant);
   const watching = gateway.service.app.get(WatchStates);
-  const out = (await watching.open({ sessionId }, { chosen: 'st', accepted: 'af' })) as PassThrough;
+  const out = (await watching.open({ sessionId }, { chosen: 'st', accepted: 'af', ownReferences: [] })) as PassThrough;
   let told = String(out.read());
   expect(told).toContain('"state":"open"');
   await press(`/pay/${sessionId}`);

@@ -8,7 +8,6 @@ import {
   HttpCode,
   HttpStatus,
   Inject,
-  Param,
   Post,
   Query,
   Req,
@@ -16,13 +15,13 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
-import { DomainError, isUuid } from '@svc/kernel';
+import { isUuid } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressLimit } from '../address-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { ExtendSession } from './extend-session.js';
-import { PageAssetFiles } from './page-assets.js';
+import { BuiltParts } from './page-parts.js';
 import { PayOnPage } from './pay-on-page.js';
 import { payerContextOf } from './payer-context.js';
 import { PayRequest } from './pay.request.js';
@@ -59,7 +58,6 @@ export class PayController {
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
     @Inject(ExtendSession) private readonly extendSession: ExtendSession,
     @Inject(WatchStates) private readonly watchStates: WatchStates,
-    @Inject(PageAssetFiles) private readonly assets: PageAssetFiles,
   ) {}
 
   @Get(['pay', 'c/:code'])
@@ -71,24 +69,8 @@ export class PayController {
   ): Promise<void> {
     const shown = this.showPage.model(address, payerOf(request), card === 'another');
     const model = await withDeadline(shown, this.pageMilliseconds);
-    if (!('redirectTo' in model)) return sendPage(reply, model, this.assets.manifest, request);
+    if (!('redirectTo' in model)) return sendPage(reply, model, BuiltParts.get(), request);
     await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
-  }
-
-  @Get('pay/assets/:file')
-  async asset(
-    @Param('file') file: string,
-    @Req() { headers }: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const asset = this.assets.find(file, headers['accept-encoding']?.toString());
-    if (!asset) throw new DomainError('resource.not-found');
-    if (asset.contentEncoding) reply.header('content-encoding', asset.contentEncoding);
-    await reply
-      .header('cache-control', 'public, max-age=31536000, immutable')
-      .header('vary', 'accept-encoding')
-      .type(asset.contentType)
-      .send(asset.content);
   }
 
   @Get(['pay/:sessionId/state', 'c/:code/state'])
@@ -129,9 +111,14 @@ export class PayController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PageState> {
     const payer = payerContextOf(request, browser);
-    const { chosen: lang, ...wish } = payerOf(request);
+    const { chosen: lang, ownReferences, ...wish } = payerOf(request);
     const { payment, shown } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(shown, address, { ...wish, chosen: lang, ownReference: body.reference });
+    return this.showPage.stateOf(shown, address, {
+      ...wish,
+      chosen: lang,
+      // A browser that keeps no cookie has just said which payment is its own.
+      ownReferences: [body.reference, ...ownReferences],
+    });
   }
 }

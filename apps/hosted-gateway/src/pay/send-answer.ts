@@ -3,9 +3,11 @@ import { HttpStatus } from '@nestjs/common';
 import { isUuid } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
+import { ownReferencesIn } from '../own-payments.js';
 import type { PageFrame } from '../page-views/page-frame.js';
-import type { PageAssets, PayPageModel } from '../page-views/pay-page-model.js';
-import { contentSecurityPolicyOf, CSP_REPORTS_PATH, renderPayPage } from '../page-views/render-pay-page.js';
+import type { PageParts, PagePiece, PayPageModel } from '../page-views/pay-page-model.js';
+import { contentSecurityPolicyOf, CSP_REPORTS_PATH, partsOf, renderPayPage } from '../page-views/render-pay-page.js';
+import { acceptsGzip, gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
 
 /** The page needs none of a device's abilities, so nothing that got into it has them either. */
@@ -23,45 +25,59 @@ export function languageWishOf({ headers, url }: PayerRequest): LanguageWish {
 }
 
 export function payerOf(request: PayerRequest): Payer {
-  return { ...languageWishOf(request), ownReference: ownReferenceOf(request) };
+  return { ...languageWishOf(request), ownReferences: ownReferencesOf(request) };
 }
 
 /**
- * The reference that the script of an invoice's page keeps in a cookie of that page (browser/own-payment.ts), so that the browser
- * which paid is shown its receipt. It says which payment to show and opens nothing: who cannot know the reference is shown less.
+ * The references that the script of an invoice's page keeps in a cookie of that page (browser/own-payment.ts), so that the browser
+ * which paid is shown its receipt. They say which payments to show and open nothing: who cannot know a reference is shown less.
  */
-function ownReferenceOf({ headers }: PayerRequest): string | undefined {
-  const value = /(?:^|;\s*)svc-payment=([^;\s]*)/.exec(headers.cookie ?? '')?.[1];
-  return isUuid(value) ? value : undefined;
+function ownReferencesOf({ headers }: PayerRequest): readonly string[] {
+  return ownReferencesIn(headers.cookie ?? '').filter(isUuid);
 }
 
+/** Compressed, as much of it beforehand as can be. The page of an error is sent as it is: it is small, and has no script. */
 export async function sendPage(
   reply: FastifyReply,
   model: PayPageModel,
-  assets: PageAssets,
+  built: PageParts,
   request: PayerRequest,
 ): Promise<void> {
-  const { contentType, headers, body } = pageAnswer(model, assets, request);
+  const { contentType, headers, pieces } = pagePieces(model, built, request);
+  const isCompressed = acceptsGzip(request.headers['accept-encoding']?.toString());
+  if (isCompressed) reply.header('content-encoding', 'gzip');
   await reply
     .status(model.state === 'not-found' ? HttpStatus.NOT_FOUND : HttpStatus.OK)
     .headers(headers)
+    .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(body);
+    .send(isCompressed ? gzipPage(pieces) : asText(pieces));
 }
 
 /** The page with its headers, for an answer of any status. */
-export function pageAnswer(model: PayPageModel, assets: PageAssets, request: PayerRequest) {
+export function pageAnswer(model: PayPageModel, built: PageParts, request: PayerRequest) {
+  const { pieces, ...answer } = pagePieces(model, built, request);
+  return { ...answer, body: asText(pieces) };
+}
+
+function asText(pieces: readonly PagePiece[]): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
+}
+
+function pagePieces(model: PayPageModel, built: PageParts, request: PayerRequest) {
+  const frame = frameOf(model, request);
+  const parts = partsOf(model, frame, built);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': contentSecurityPolicyOf(assets),
+      'content-security-policy': contentSecurityPolicyOf(parts),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
       // The merchant learns where the payer comes from, but not which session: that is in the query.
       'referrer-policy': 'strict-origin',
     },
-    body: renderPayPage(model, assets, frameOf(model, request)),
+    pieces: renderPayPage(model, parts, frame),
   };
 }
 

@@ -3,7 +3,7 @@ import { Clock, DomainError } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
 import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguageWish } from '../languages/languages.js';
-import type { PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
+import type { PayablePage, PayPageModel, SessionPage } from '../page-views/pay-page-model.js';
 import { callsPathOf, isScanned, type PayerAddress } from '../sessions/payer-address.js';
 import { KnownTillCodes } from '../till-codes/known-till-codes.js';
 import { AskForNews } from './ask-for-news.js';
@@ -24,17 +24,22 @@ export interface PageState {
   readonly expiresAt?: string;
   /** After a try that failed: what its form says, so that a page that has one need not be loaded again. */
   readonly decline?: DeclinedTry;
+  /** Of an open form: its try, so that a page whose payer is typing goes on with it after somebody else's try has failed. */
+  readonly coming?: ComingTry;
+}
+
+export interface ComingTry {
+  /** Its number. */
+  readonly try: number;
+  /** How many tries are left, in words. */
+  readonly triesLeft: string;
 }
 
 /** The card form after a try that failed. */
-export interface DeclinedTry {
-  /** Number of the coming try. */
-  readonly try: number;
+export interface DeclinedTry extends ComingTry {
   /** What happened, and what to do next. */
   readonly title: string;
   readonly next: string;
-  /** How many tries are left, in words. */
-  readonly triesLeft: string;
   /** The payment's reference, in words; for support. */
   readonly reference?: string;
   /** The field that the bank did not accept, where it said. */
@@ -43,8 +48,8 @@ export interface DeclinedTry {
 
 /** What the payer's browser says. */
 export interface Payer extends LanguageWish {
-  /** Of the payment that it made last, as the page's script keeps it. */
-  readonly ownReference?: string | undefined;
+  /** Of the payments that it made last, as the page's script keeps them. */
+  readonly ownReferences: readonly string[];
 }
 
 /** The static code of a till that has something to pay: the page of that invoice, which stays where it is when it is paid. */
@@ -88,12 +93,14 @@ export class ShowPage {
 
   async stateOf(shown: ShownPayable, address: PayerAddress, payer: Payer): Promise<PageState> {
     const model = await this.modelOf(shown, address, payer, false);
+    const language = chooseLanguage(payer, model.locale);
     return {
       state: model.state,
       version: model.sessionVersion,
       ...redirectOf(model),
       ...('expiresAt' in model && !isInvoice(shown) ? { expiresAt: model.expiresAt } : {}),
-      ...declineOf(model, chooseLanguage(payer, model.locale)),
+      ...declineOf(model, language),
+      ...(model.state === 'open' ? { coming: comingOf(model, language) } : {}),
     };
   }
 
@@ -109,14 +116,14 @@ export class ShowPage {
   private async modelOf(
     shown: ShownPayable,
     address: PayerAddress,
-    { ownReference }: Payer,
+    { ownReferences }: Payer,
     wantsAnotherCard: boolean,
   ): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
     const isPressed = this.pressesUnderWay.has(payableIdOf(shown), shown.tries);
     const codesUrl = this.config.SVC_CODES_URL;
     const now = this.clock.now();
-    const facts = { address, codesUrl, isPressed, encryptionKey, now, wantsAnotherCard, ownReference };
+    const facts = { address, codesUrl, isPressed, encryptionKey, now, wantsAnotherCard, ownReferences };
     return decidePage({ session: shown, ...facts });
   }
 }
@@ -125,10 +132,13 @@ function declineOf(model: SessionPage, language: Language): Pick<PageState, 'dec
   if (model.state !== 'declined') return {};
   const { title, next } = declineText(language, model.decline);
   const field = FIELD_OF[model.decline?.errorReference ?? ''];
-  const triesLeft = triesLeftText(language, model.triesLeft);
   const reference = referenceText(language, model.decline);
   const known = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
-  return { decline: { try: model.try, title, next, triesLeft, ...known } };
+  return { decline: { ...comingOf(model, language), title, next, ...known } };
+}
+
+function comingOf(model: PayablePage, language: Language): ComingTry {
+  return { try: model.try, triesLeft: triesLeftText(language, model.triesLeft) };
 }
 
 /** By errorReference (P4). */

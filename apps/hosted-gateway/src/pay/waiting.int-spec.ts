@@ -37,7 +37,7 @@ const press = (sessionId: string, nth = 1) =>
     payload: { reference: randomUUID(), try: nth, encryptedCard: 'a.b.c' },
   });
 
-const BROWSER = { chosen: undefined, accepted: undefined };
+const BROWSER = { chosen: undefined, accepted: undefined, ownReferences: [] };
 const VERIFICATION_URL = 'https://bank.example/challenges/1';
 const waits = (over: Partial<PaymentSnapshot> & { version: number; tries?: number }): typeof over => ({
   state: 'verificationRequired',

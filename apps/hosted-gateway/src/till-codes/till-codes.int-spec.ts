@@ -1,6 +1,6 @@
 import { FindTillInvoiceV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
-import type { ReplyEnvelope } from '@svc/messaging';
+import { Commands, type ReplyEnvelope } from '@svc/messaging';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { withoutLanguages } from '../../test/pages.js';
 import { anInvoice, anInvoiceCreated, aTill } from '../../test/till-invoices.js';
@@ -77,6 +77,15 @@ test('code-decoder is asked once a second for all who wait at a till, and not fo
   expect(asked).toHaveLength(2);
   await open(newOwnCode());
   expect(asked).toHaveLength(2);
+});
+
+test('a payer waits two seconds at most for code-decoder', async () => {
+  const code = await aTill(gateway, merchant);
+  await tillHas({});
+  const request = jest.spyOn(gateway.service.app.get(Commands), 'request');
+  await open(code);
+  expect(request.mock.calls).toEqual([[FindTillInvoiceV1, { code }, 2_000]]);
+  request.mockRestore();
 });
 
 test('without code-decoder a page says that it tries again', async () => {

@@ -62,3 +62,21 @@ test.each([[[3, 7]], [[7, 3]]])(
     expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
   },
 );
+
+test('of a line only what the page shows is kept', async () => {
+  const lineItems = [
+    { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
+    { productCode: 'T', sku: 'S', unitPrice: '100' },
+    { sku: 'S', unitPrice: '-50' },
+  ];
+  const invoice = await anInvoice(gateway, merchant, { lineItems });
+  const [row] = await gateway.dataSource.query<{ kept: object }[]>(
+    `SELECT line_items AS kept FROM known_till_codes WHERE invoice_reference = $1`,
+    [invoice.payableId],
+  );
+  expect(row?.kept).toEqual([
+    { name: 'Rooibos', unitPrice: '4475', quantity: 2 },
+    { name: 'T', unitPrice: '100' },
+    { name: 'S', unitPrice: '-50' },
+  ]);
+});

@@ -7,7 +7,7 @@ import {
 } from '@svc/contracts';
 import { isOwnCode } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { InvoicePayment, TillInvoice } from './till-invoice.js';
+import { type InvoicePayment, type TillInvoice, tillLineOf } from './till-invoice.js';
 
 const FIND = `
   SELECT c.invoice_reference AS "invoiceReference", c.code, c.mode, c.merchant_id AS "merchantId", c.site_id AS "siteId",
@@ -69,7 +69,7 @@ export class TillInvoiceRepository {
       mode: payable.mode,
       siteReference: payable.source.siteReference,
       externalReference: payable.source.externalReference,
-      lineItems,
+      lineItems: lineItems?.map(tillLineOf),
       triesMax: payable.triesMax,
     }));
     await this.dataSource.query(

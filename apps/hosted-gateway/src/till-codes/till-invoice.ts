@@ -26,7 +26,7 @@ export interface TillInvoice {
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  readonly lineItems: readonly LineItem[];
+  readonly lineItems: readonly TillLine[];
   readonly expiresAt: Date;
   readonly triesMax: number;
   readonly payableState: PayableState;
@@ -39,6 +39,19 @@ export interface TillInvoice {
   readonly minimumAmount: number;
   /** Newest first. */
   readonly payments: readonly AnyPaymentSnapshot[];
+}
+
+/** Of a line what the page shows. */
+export type TillLine = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
+
+/** One without a name has a code. */
+export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLine {
+  const label = name ?? productCode ?? sku;
+  return {
+    ...(label === undefined ? {} : { name: label }),
+    unitPrice,
+    ...(quantity === undefined ? {} : { quantity }),
+  };
 }
 
 export type InvoicePayment = PaymentSnapshot<InvoiceSource>;

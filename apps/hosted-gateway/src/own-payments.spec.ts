@@ -1,0 +1,23 @@
+import { ownReferencesIn, withOwnReference } from './own-payments.js';
+
+test('the cookie has the last five payments, the newest first', () => {
+  let cookies = 'other=1';
+  for (const reference of ['a', 'b', 'c', 'd', 'e']) cookies = `other=1; ${withOwnReference(cookies, reference)}`;
+  expect(cookies).toBe('other=1; svc-payment=e.d.c.b.a');
+  expect(withOwnReference(cookies, 'f')).toBe('svc-payment=f.e.d.c.b');
+});
+
+test('one that is sent again is there once, and becomes the newest', () => {
+  expect(withOwnReference('svc-payment=c.b.a', 'b')).toBe('svc-payment=b.c.a');
+});
+
+test.each([
+  ['', []],
+  ['svc-payment=', []],
+  ['svc-payment=a', ['a']],
+  ['x=1; svc-payment=b.a; y=2', ['b', 'a']],
+  ['x=1;svc-payment=a', ['a']],
+  ['other-svc-payment=a', []],
+  ['svc-payment=a..b', ['a', 'b']],
+  ['svc-payment=1.2.3.4.5.6', ['1', '2', '3', '4', '5']],
+])('%j names %j', (cookies, references) => expect(ownReferencesIn(cookies)).toEqual(references));

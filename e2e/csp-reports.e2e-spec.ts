@@ -1,0 +1,54 @@
+/**
+ * Something gets into a payer's page that does not belong there: the browser refuses it and tells the platform by itself, whose metrics say
+ * so. As browsers without the Reporting API do it, by `report-uri`: those with it send the same later, and from HTTPS alone.
+ */
+import { waitUntil } from '@svc/testing';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from './browser.js';
+import { PageStates } from './page-states.js';
+import { Platform } from './platform.js';
+import { TraceCollector } from './trace-collector.js';
+
+let collector: TraceCollector;
+let platform: Platform;
+let browser: Browser;
+beforeAll(async () => {
+  collector = await TraceCollector.start();
+  const metrics = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '1000' };
+  platform = await Platform.start('csp-reports', { ...collector.environment, ...metrics });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await collector?.stop();
+});
+
+it('an image of another origin is not loaded, and is counted', async () => {
+  const page = await browser.newPage();
+  await page.route(/\/pay\?/, async (route) => {
+    const response = await route.fetch();
+    const { 'content-security-policy': policy = '', ...headers } = response.headers();
+    expect(policy).toMatch(/; report-to csp$/);
+    await route.fulfill({
+      response,
+      headers: { ...headers, 'content-security-policy': policy.replace('; report-to csp', '') },
+    });
+  });
+  await page.goto(await new PageStates(platform).open());
+  await page.locator('#pay-fields:enabled').waitFor({ state: 'visible' });
+  const isLoaded = page.evaluate(() => {
+    const image = document.createElement('img');
+    const loaded = new Promise((resolve) => {
+      image.addEventListener('load', () => resolve(true));
+      image.addEventListener('error', () => resolve(false));
+    });
+    image.src = 'http://127.0.0.1:9/stolen';
+    document.body.append(image);
+    return loaded;
+  });
+  expect(await isLoaded).toBe(false);
+  await waitUntil('the report to be counted', 30_000, () =>
+    Promise.resolve(collector.countOf('svc.page.csp-reports') === 1),
+  );
+});
