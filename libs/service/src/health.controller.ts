@@ -21,11 +21,13 @@ export class HealthController {
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {}
 
+  /** Says that the process answers. */
   @Get('live')
   live(): { status: string } {
     return { status: 'ok' };
   }
 
+  /** Says whether the service may be given work. */
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');

@@ -22,6 +22,11 @@ export class ReadSessionController {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
+  /**
+   * Reads a session: whether it can still be paid, and what it was made for.
+   *
+   * @throws resource.not-found The site has no such session.
+   */
   @Get(':sessionId')
   async get(@CallingSite() site: AuthenticatedSite, @Param('sessionId') id: string): Promise<SessionResponse> {
     const found = isUuid(id) ? await this.sessions.findOwnedWithPayments(site, id) : undefined;

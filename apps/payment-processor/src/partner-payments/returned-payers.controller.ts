@@ -16,6 +16,13 @@ export class ReturnedPayersController {
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
   ) {}
 
+  /**
+   * Shows the page where a bank leads a payer back to after a verification.
+   *
+   * @produces text/html The page.
+   * @returns 200 How the payment stands.
+   * @returns 404 The page says that there is no such payment.
+   */
   @Get(':paymentReference')
   async returned(@Param('paymentReference') text: string, @Res() reply: FastifyReply): Promise<void> {
     const reference = parsePaymentReference(text);

@@ -10,8 +10,10 @@ export class AdminRefundsController {
   constructor(@Inject(AdminRefunds) private readonly refunds: AdminRefunds) {}
 
   /**
-   * The newest 100; `?svcId=` those of one payment; `?state=pending` those that wait for the acquirer, the one that waits
-   * longest first.
+   * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, the one
+   * that waits longest first.
+   *
+   * @throws request.invalid
    */
   @Get()
   async list(

@@ -12,7 +12,15 @@ import { SettlementStatements } from './settlement-statements.js';
 export class AdminSettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
-  /** `?merchantId=&mode=`: as {@link SettlementsController.read} answers that merchant. */
+  /**
+   * Reads what a merchant is owed for a day, as its own key gets it.
+   *
+   * @query merchantId required
+   * @query mode required
+   * @produces text/csv The movements; the sum of their amounts is `net`.
+   * @throws request.invalid
+   * @throws request.not-acceptable
+   */
   @Get(':day')
   async read(
     @Param('day') day: string,

@@ -20,6 +20,7 @@ export class FacadeController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /** Takes a whole basket with a new or updated total; its QR code is on the customer display (T1, T3). */
   @Post('Basket')
   @HttpCode(200)
   async basket(@CallingTill() tillName: string, @Body() body: BasketRequest): Promise<Answer> {
@@ -36,6 +37,7 @@ export class FacadeController {
     return answer;
   }
 
+  /** Closes a basket: `Complete`, `Void` or `Saved` (T12). */
   @Post('BasketClosed')
   @HttpCode(200)
   basketClosed(@CallingTill() till: string, @Body() body: BasketClosedRequest): Promise<Answer> {

@@ -14,6 +14,7 @@ export class RefundsController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /** Refunds a payment (T10). */
   @Post('SvcRefund')
   @HttpCode(200)
   refund(@Body() { SvcId, RefundAmount, RefundReference }: RefundRequest): Promise<Answer> {

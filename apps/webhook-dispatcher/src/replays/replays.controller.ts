@@ -19,7 +19,13 @@ export class ReplaysController {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** 202: due now. 404: no such notification. 409: it is being sent, or its session was paid since. */
+  /**
+   * Sends one notification again (E5).
+   *
+   * @returns 202 It is due now.
+   * @throws resource.not-found
+   * @throws resource.conflict It is being sent, or its session was paid since.
+   */
   @Post(':id/replay')
   @HttpCode(202)
   async one(@Param('id') id: string): Promise<{ status: string }> {
@@ -27,7 +33,11 @@ export class ReplaysController {
     return { status: 'due' };
   }
 
-  /** 202 with how many are due now, at most 1000; go on with `after` while it is not null. 400 names the field. */
+  /**
+   * Sends many notifications again (E5).
+   *
+   * @returns 202 How many are due now, at most 1000; go on with `after` while it is not null.
+   */
   @Post('replays')
   @HttpCode(202)
   async many(@Body() request: ReplayManyRequest): Promise<ReplayedPage> {
