@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { AUDIENCES } from './audiences.ts';
 import { documentOf } from './document.ts';
 import type { Examples } from './document.ts';
+import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { operationsOf } from './operations.ts';
 import { readSource, root } from './program.ts';
@@ -20,12 +21,12 @@ export function generate(): Map<string, string> {
   const operations = operationsOf(source);
   const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  return new Map(
-    AUDIENCES.map((audience) => [
-      `${audience.name}.openapi.json`,
-      `${JSON.stringify(documentOf(audience, { operations, source, examples, version }), null, 2)}\n`,
-    ]),
-  );
+  const documents: [string, object][] = AUDIENCES.map((audience) => [
+    `${audience.name}.openapi.json`,
+    documentOf(audience, { operations, source, examples, version }),
+  ]);
+  documents.push(['events.asyncapi.json', eventsDocument(source, version)]);
+  return new Map(documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`]));
 }
 
 /** What is wrong with the committed files: `npm run check`. */

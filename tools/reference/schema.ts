@@ -47,7 +47,7 @@ export class Schemas {
 
   private inline(type: ts.Type, owner: ts.Node): Schema {
     const { checker } = this;
-    if (type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any)) return {};
+    if (type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any | ts.TypeFlags.TypeParameter)) return {};
     if (type.flags & ts.TypeFlags.Null) return { type: 'null' };
     if (type.isStringLiteral() || type.isNumberLiteral()) return { const: type.value };
     if (type.flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === 'true' };
@@ -91,6 +91,7 @@ export class Schemas {
   private object(type: ts.Type, owner: ts.Node): Schema {
     const { checker } = this;
     const index = checker.getIndexTypeOfType(type, ts.IndexKind.String);
+    if (index && index.flags & ts.TypeFlags.Never) return { type: 'object', additionalProperties: false };
     if (index) return { type: 'object', additionalProperties: this.of(index, owner) };
     const properties: Record<string, Schema> = {};
     const required: string[] = [];

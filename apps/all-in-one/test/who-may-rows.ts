@@ -320,6 +320,8 @@ const OPEN: readonly Row[] = [
     get(`/v1/verifications/${payments.get('A’s 1')!.paymentReference}`),
   ),
   open('GET /.well-known/jwks.json', '', () => get('/.well-known/jwks.json')),
+  open('GET /reference', '', () => get('/reference')),
+  open('GET /reference/:file', '', () => get('/reference/partner.html')),
   open('GET /health/live', '', () => get('/health/live')),
   open('GET /health/ready', '', () => get('/health/ready')),
 ];
