@@ -103,16 +103,11 @@ export const AUDIENCES: readonly Audience[] = [
       description: 'Address of the hosted gateway. `./svc up` prints it.',
     },
     securitySchemes: {
-      merchant: header('merchantId', 'Number of the merchant.'),
-      site: header('merchantSiteId', 'Number of the site.'),
       siteKey: header('x-api-key', 'API key of the site or of its merchant (A6).'),
     },
     securityOf: {
-      WithKey: [{ merchant: [], site: [], siteKey: [] }],
-      SiteGuard: [
-        { merchant: [], site: [], siteKey: [] },
-        { merchant: [], site: [] },
-      ],
+      WithKey: [{ siteKey: [] }],
+      SiteGuard: [{ siteKey: [] }, {}],
     },
     has: (operation) => reached('gateway', operation) && operation.path.startsWith('/api/'),
     webhooks: [

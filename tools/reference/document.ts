@@ -67,6 +67,7 @@ export function documentOf(
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, webhookOf(webhook, context)]));
+  // Of several controllers of one group, the last in the order of files that speaks of it.
   const tags = [...new Map(own.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'What the platform sends.' });
   const { url, variable, example, description } = audience.server;
@@ -150,10 +151,11 @@ function parametersOf(operation: Operation, { source }: Context): Schema[] {
   const headers = operation.headers
     .filter((name) => name !== 'x-admin-key')
     .map((name) => of(name, 'header', name === 'idempotency-key'));
+  const site = operation.guards.includes('SiteGuard') ? ['merchantId', 'merchantSiteId'] : [];
   const till =
     operation.guards.includes('AccessGuard') && operation.method === 'post' && !operation.path.includes('Refund');
   const tills = till ? [of('x-till', 'header', false)] : [];
-  return [...path, ...query, ...headers, ...tills];
+  return [...path, ...query, ...site.map((name) => of(name, 'header', true)), ...headers, ...tills];
 }
 
 function requestBodyOf(operation: Operation, body: ts.Type, { schemas, examples }: Context): Schema {

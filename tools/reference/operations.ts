@@ -120,7 +120,9 @@ function operation({ node, method, verb, path }: Handler, source: Source): Opera
     operationId: operationIdOf(name, method.name.getText(), path),
     controller: name.charAt(0).toLowerCase() + name.slice(1),
     tag: {
-      name: name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+      name:
+        tagsOf(node).find(({ name: tag }) => tag === 'group')?.key ??
+        name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
       description: docOf(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
     },
     doc: docOf(checker.getSymbolAtLocation(method.name), checker),

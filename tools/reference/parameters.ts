@@ -32,6 +32,7 @@ const SERVICES = Object.keys(SERVICE_MESSAGES).sort();
 /** By name; `controller.name` where two of one name differ. One that is not here fails the generation. */
 export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
+  merchantSiteId: id('Number of the site.'),
   siteId: id('Number of the site, the `merchantSiteId` of the hosted gateway.'),
   svcId: reference(
     'Service payment id (C3): 18 characters, in either case. One that is malformed is not found, and never a 400.',

@@ -8,6 +8,8 @@ import { PaymentStreams } from './payment-streams.js';
 /**
  * The final payments and refunds of a site as they happen (M6), to the keys that may look its payments up. KeyLimitGuard
  * does not count it: how many streams may be open is bounded instead (M4).
+ *
+ * @group Payments
  */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/payments')
 @UseGuards(MerchantKeyGuard)

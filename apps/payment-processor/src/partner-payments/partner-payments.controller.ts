@@ -4,7 +4,11 @@ import { historyItemOf, type PaymentHistoryItem, shownPaymentOf } from '@svc/con
 import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 
-/** Payments by partners and their customers (P6). `x-api-key` and an identity token; errors are RFC 9457 (C5). */
+/**
+ * Payments by partners and their customers (P6). `x-api-key` and an identity token; errors are RFC 9457 (C5).
+ *
+ * @group Payments
+ */
 @Controller('v1/payments')
 @ForPartners('payments:write')
 export class PartnerPaymentsController {

@@ -8,6 +8,8 @@ import { RETURNED_PAGE_CONTENT_SECURITY_POLICY, returnedPage } from './returned-
 /**
  * Where the bank leads the payer of a partner's payment back to, unless the partner named a page of its own. Whoever knows
  * a payment's reference may look: the page tells nothing but how it stands, and opening it goes on with the payment.
+ *
+ * @group Payments
  */
 @Controller('v1/verifications')
 export class ReturnedPayersController {

@@ -3,7 +3,11 @@ import { AdminKeyGuard } from '@svc/auth';
 import { invalidField, parsePaymentReference } from '@svc/kernel';
 import { AdminRefunds, type AdminRefundView } from './admin-refunds.js';
 
-/** Refunds of all merchants, for administrators. Needs `x-admin-key`. */
+/**
+ * Refunds of all merchants, for administrators. Needs `x-admin-key`.
+ *
+ * @group Refunds
+ */
 @Controller('admin/v1/refunds')
 @UseGuards(AdminKeyGuard)
 export class AdminRefundsController {

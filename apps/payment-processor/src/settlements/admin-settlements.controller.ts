@@ -6,7 +6,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerStatement } from './settlement-answer.js';
 import { SettlementStatements } from './settlement-statements.js';
 
-/** Statements of every merchant, for administrators. Needs `x-admin-key`. */
+/**
+ * Statements of every merchant, for administrators. Needs `x-admin-key`.
+ *
+ * @group Settlements
+ */
 @Controller('admin/v1/settlements')
 @UseGuards(AdminKeyGuard)
 export class AdminSettlementsController {

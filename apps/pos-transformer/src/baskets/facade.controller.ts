@@ -9,7 +9,11 @@ import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
 import { BasketClosedRequest, BasketRequest } from './requests.js';
 
-/** Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5). */
+/**
+ * Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5).
+ *
+ * @group Facade
+ */
 @Controller()
 @UseGuards(AccessGuard)
 export class FacadeController {

@@ -22,7 +22,11 @@ export interface TotalResponse extends Answer {
   QrSvgUrl?: string;
 }
 
-/** Tills that send a basket line by line (T1, T3). */
+/**
+ * Tills that send a basket line by line (T1, T3).
+ *
+ * @group Lines
+ */
 @Controller('v1/sites/:siteId/invoice')
 @UseGuards(AccessGuard)
 export class InvoiceController {

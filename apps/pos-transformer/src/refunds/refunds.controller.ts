@@ -5,7 +5,11 @@ import { RefundRequest } from '../baskets/requests.js';
 import { TransformerSettings } from '../settings.js';
 import { RefundPayment } from './refund-payment.js';
 
-/** `POST /SvcRefund` (T10). */
+/**
+ * `POST /SvcRefund` (T10).
+ *
+ * @group Facade
+ */
 @Controller()
 @UseGuards(AccessGuard)
 export class RefundsController {

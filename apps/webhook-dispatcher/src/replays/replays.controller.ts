@@ -8,7 +8,11 @@ import { type ReplayedPage, replayMany } from './replay-many.js';
 import { ReplayManyRequest } from './replay-many.request.js';
 import { replayNotification } from './replay-notification.js';
 
-/** For administrators (header `x-admin-key`, A10): telling merchants again (E5). Errors are RFC 9457 (C5). */
+/**
+ * For administrators (header `x-admin-key`, A10): telling merchants again (E5). Errors are RFC 9457 (C5).
+ *
+ * @group Notifications
+ */
 @Controller('admin/v1/notifications')
 @UseGuards(AdminKeyGuard)
 export class ReplaysController {
