@@ -39,6 +39,8 @@ interface Context {
 const ALWAYS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
 /** What stands between a caller and a service of the platform. */
 const OF_THE_PROXY: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
+/** A segment of a path is at most 200 characters. */
+const OF_A_PATH: readonly ErrorCode[] = ['request.invalid'];
 const OF_A_BODY: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
 
 export function documentOf(
@@ -67,8 +69,11 @@ export function documentOf(
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, webhookOf(webhook, context)]));
-  // Of several controllers of one group, the last in the order of files that speaks of it.
-  const tags = [...new Map(own.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  // Of several controllers of one group, the one that has its name speaks of it.
+  const speakers = own.toSorted((a, b) => Number(b.isGuest) - Number(a.isGuest));
+  const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
   if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'What the platform sends.' });
   const { url, variable, example, description } = audience.server;
   return {
@@ -189,8 +194,9 @@ function responsesOf(operation: Operation, context: Context): Schema {
 
 function successOf(operation: Operation, status: string, text: string | undefined, context: Context): Schema {
   const { schemas, examples } = context;
-  const hasBody = status.startsWith('2') && status !== '204';
   const produced = operation.tags.filter(({ name }) => name === 'produces');
+  const isPage = operation.answer === undefined && produced.length > 0;
+  const hasBody = (status.startsWith('2') && status !== '204') || isPage;
   const json =
     hasBody && operation.answer
       ? {
@@ -228,6 +234,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 function errorsOf(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
   const thrown = operation.tags.filter(({ name }) => name === 'throws');
   const always = [
+    ...(operation.path.includes('{') ? OF_A_PATH : []),
     ...(operation.body ? OF_A_BODY : []),
     ...ALWAYS,
     ...(audience.errors === 'transformer' ? [] : OF_THE_PROXY),

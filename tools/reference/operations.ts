@@ -16,6 +16,8 @@ export interface Operation {
   readonly controller: string;
   /** Name of the controller in words, and its docstring. */
   readonly tag: { readonly name: string; readonly description: string };
+  /** In the group of another controller. */
+  readonly isGuest: boolean;
   readonly doc: string;
   /** Of the method, its controller and its guards. */
   readonly tags: readonly Tag[];
@@ -125,6 +127,7 @@ function operation({ node, method, verb, path }: Handler, source: Source): Opera
         name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
       description: docOf(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
     },
+    isGuest: tagsOf(node).some(({ name: tag }) => tag === 'group'),
     doc: docOf(checker.getSymbolAtLocation(method.name), checker),
     tags: [...tagsOf(method), ...guardTags],
     guards: guardNodes.map((guard) => (guard as ts.ClassDeclaration).name?.text ?? ''),

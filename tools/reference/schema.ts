@@ -54,6 +54,8 @@ export class Schemas {
     if (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
     if (type.flags & ts.TypeFlags.Number) return { type: 'number' };
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
+    // As JSON writes it.
+    if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
     if (type.isUnion()) return this.union(type, owner);
     if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
     if (checker.isArrayType(type) || checker.isTupleType(type)) {

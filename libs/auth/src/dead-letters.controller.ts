@@ -62,6 +62,7 @@ export function deadLettersOf(service: string): Type {
      *
      * @returns 204 It is handled.
      * @throws resource.not-found
+     * @throws resource.conflict No handler takes its type any more.
      */
     @Post(':messageId/replay')
     @HttpCode(204)

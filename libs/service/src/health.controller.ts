@@ -9,6 +9,8 @@ import { notReady, ReadinessCheck } from './readiness.js';
  * broker that is away or blocked is said and
  * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself. Neither is a
  * relay that a foreign transaction holds back (ADR 27): every service of the server would be unready at once.
+ *
+ * @internal
  */
 @Controller('health')
 export class HealthController {

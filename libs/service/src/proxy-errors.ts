@@ -1,6 +1,6 @@
 /** What both fronts decide themselves: which app has an address, and what is answered where none does. */
 import { randomUUID } from 'node:crypto';
-import { appFor, type ErrorCode, type Host } from '@svc/contracts';
+import { appFor, ERROR_CATALOGUE, type ErrorCode, type Host, type Problem } from '@svc/contracts';
 
 /** An answer of the proxy itself: no app has this address, or the app does not answer. */
 export interface ProxyError {
@@ -100,8 +100,16 @@ export function writeProxyError(host: Host, accept: string | undefined, error: P
       'application/json; charset=utf-8',
       JSON.stringify({ status: statusOf(status), errors: [{ message }] }),
     );
-  const instance = status >= 500 ? { instance: requestId } : {};
-  const problem = { type: 'about:blank', title: message, status, code, ...instance };
+  const errors = [{ errorReference: ERROR_CATALOGUE[code].errorReference, message }];
+  const problem: Problem = {
+    type: 'about:blank',
+    title: message,
+    status,
+    code,
+    detail: message,
+    instance: requestId,
+    errors,
+  };
   return written('application/problem+json', JSON.stringify(problem));
 }
 

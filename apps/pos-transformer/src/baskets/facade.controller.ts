@@ -11,8 +11,6 @@ import { BasketClosedRequest, BasketRequest } from './requests.js';
 
 /**
  * Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5).
- *
- * @group Facade
  */
 @Controller()
 @UseGuards(AccessGuard)
