@@ -1,10 +1,12 @@
 /**
- * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference. `npm run check` refuses files
+ * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference; with `--release` also
+ * docs/reference/released, what was last released. `npm run check` refuses files
  * that are stale, that a linter objects to, or that break what was released.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIENCES } from './audiences.ts';
+import { breakingChanges } from './compare.ts';
 import { documentOf } from './document.ts';
 import type { Examples } from './document.ts';
 import { eventsDocument } from './events.ts';
@@ -37,11 +39,36 @@ export async function referenceProblems(): Promise<string[]> {
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text)
       problems.push(`docs/reference/${file} is stale: node tools/reference/generate.ts`);
     problems.push(...(await lint(`docs/reference/${file}`, text)));
+    problems.push(...brokenPromises(file, text));
   }
   return problems;
 }
 
+const RELEASED = join(FOLDER, 'released');
+
+function brokenPromises(file: string, text: string): string[] {
+  const released = join(RELEASED, file);
+  if (!existsSync(released)) return [];
+  const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
+  return breakingChanges(parse(readFileSync(released, 'utf8')), parse(text)).map(
+    (change) => `docs/reference/${file} breaks what was released: ${change}`,
+  );
+}
+
+/** What a comparison needs. */
+function withoutWords(text: string): string {
+  const isWords = (key: string, value: unknown): boolean =>
+    ['description', 'summary', 'title'].includes(key) && typeof value === 'string';
+  const reviver = (key: string, value: unknown): unknown =>
+    isWords(key, value) || key === 'example' ? undefined : value;
+  return `${JSON.stringify(JSON.parse(text, reviver))}\n`;
+}
+
 if (import.meta.main) {
   mkdirSync(FOLDER, { recursive: true });
-  for (const [file, text] of generate()) writeFileSync(join(FOLDER, file), text);
+  mkdirSync(RELEASED, { recursive: true });
+  for (const [file, text] of generate()) {
+    writeFileSync(join(FOLDER, file), text);
+    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutWords(text));
+  }
 }

@@ -196,8 +196,11 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const { SVC_DOCS_PICTURES: wanted } = process.env;
-  const pictures = wanted === undefined ? {} : { SVC_DOCS_PICTURES: wanted };
+  const wanted = ['SVC_DOCS_PICTURES', 'SVC_DOCS_EXAMPLES', 'SVC_GENERATED_REQUESTS'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const pictures = Object.fromEntries(wanted) as Record<string, string>;
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
