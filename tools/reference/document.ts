@@ -3,6 +3,7 @@ import ts from 'typescript';
 import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
 import type { Audience } from './audiences.ts';
+import { limitsOf } from './limits.ts';
 import type { Operation } from './operations.ts';
 import { parameterOf } from './parameters.ts';
 import { typeNamed } from './program.ts';
@@ -78,7 +79,7 @@ export function documentOf(
   const { url, variable, example, description } = audience.server;
   return {
     openapi: '3.1.0',
-    info: { title: audience.title, version, description: audience.description },
+    info: { title: audience.title, version, description: `${audience.description}${limitsOf(audience.name, source)}` },
     servers: [{ url, variables: { [variable]: { default: example, description } } }],
     tags: tags.map(({ name, description: said }) => ({ name, description: said })),
     paths: sorted,

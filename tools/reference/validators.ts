@@ -102,6 +102,8 @@ export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecke
 export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Value {
   if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => valueOf(each, checker));
   if (ts.isRegularExpressionLiteral(expression)) return expression.text.slice(1, expression.text.lastIndexOf('/'));
+  if (ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.AsteriskToken)
+    return (valueOf(expression.left, checker) as number) * (valueOf(expression.right, checker) as number);
   if (ts.isAsExpression(expression)) return valueOf(expression.expression, checker);
   if (expression.kind === ts.SyntaxKind.TrueKeyword) return true;
   if (expression.kind === ts.SyntaxKind.FalseKeyword) return false;
