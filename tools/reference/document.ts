@@ -11,7 +11,7 @@ import type { Source } from './program.ts';
 import { Schemas } from './schema.ts';
 import type { Schema } from './schema.ts';
 
-/** Answers that tests recorded: operationId, status, and what was sent and answered. */
+/** Answers that tests recorded: audience and operationId, status, and what was sent and answered. */
 export type Examples = Readonly<
   Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
 >;
@@ -164,8 +164,8 @@ function parametersOf(operation: Operation, { source }: Context): Schema[] {
   return [...path, ...query, ...site.map((name) => of(name, 'header', true)), ...headers, ...tills];
 }
 
-function requestBodyOf(operation: Operation, body: ts.Type, { schemas, examples }: Context): Schema {
-  const recorded = Object.entries(examples[operation.operationId] ?? {}).find(
+function requestBodyOf(operation: Operation, body: ts.Type, { audience, schemas, examples }: Context): Schema {
+  const recorded = Object.entries(examples[`${audience.name}.${operation.operationId}`] ?? {}).find(
     ([status, { request }]) => status.startsWith('2') && request !== undefined,
   );
   return {
@@ -194,7 +194,7 @@ function responsesOf(operation: Operation, context: Context): Schema {
 }
 
 function successOf(operation: Operation, status: string, text: string | undefined, context: Context): Schema {
-  const { schemas, examples } = context;
+  const { schemas } = context;
   const produced = operation.tags.filter(({ name }) => name === 'produces');
   const isPage = operation.answer === undefined && produced.length > 0;
   const hasBody = (status.startsWith('2') && status !== '204') || isPage;
@@ -203,7 +203,7 @@ function successOf(operation: Operation, status: string, text: string | undefine
       ? {
           'application/json': {
             schema: schemas.of(operation.answer, operation.node),
-            ...exampleOf(examples, operation, status),
+            ...exampleOf(context, operation, status),
           },
         }
       : {};
@@ -270,7 +270,7 @@ function errorOf(
   const isEmpty = status === '401' && name === 'Problem';
   const type = name === 'Problem' ? 'application/problem+json' : 'application/json';
   const schema = (): Schema => context.schemas.of(typeNamed(name, context.source), operation.node);
-  const example = exampleOf(context.examples, operation, status);
+  const example = exampleOf(context, operation, status);
   const response = {
     description: isEmpty ? `${description}\n\nThe body is empty (C5).` : description,
     headers,
@@ -283,8 +283,8 @@ function errorOf(
   return { $ref: `#/components/responses/${component}` };
 }
 
-function exampleOf(examples: Examples, { operationId }: Operation, status: string): Schema {
-  const response = examples[operationId]?.[status]?.response;
+function exampleOf({ audience, examples }: Context, { operationId }: Operation, status: string): Schema {
+  const response = examples[`${audience.name}.${operationId}`]?.[status]?.response;
   return response === undefined ? {} : { example: response };
 }
 

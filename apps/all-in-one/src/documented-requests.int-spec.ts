@@ -2,7 +2,7 @@
  * A request generator over every operation of the reference: with the right credentials, with wrong ones and without; whole, and
  * damaged. No answer has a status that is not documented there, or a body that does not fit its schema.
  *
- * `SVC_GENERATED_REQUESTS=200` sends more; `SVC_DOCS_EXAMPLES=1` writes docs/reference/examples.json and report.md anew.
+ * `SVC_GENERATED_REQUESTS=200` sends more; `SVC_DOCS_EXAMPLES=1` writes docs/reference/examples.json anew.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
     for (const operation of operations) {
       const good = document.good(operation, caller.known);
       const answer = await send(operation, good, caller.credentials);
-      examples.record(operation, good, answer);
+      examples.record(name, operation, good, answer);
       if (answer.status >= 300 && caller.neverDone[operation.operationId] === undefined)
         problems.add(
           `${operation.operationId} was never done: ${answer.status} ${answer.text}; ${good.path} ${good.body ?? ''}`,
@@ -64,9 +64,9 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       for (const accept of operation.method === 'GET' ? formsOf(operation) : [])
         await send(operation, good, { ...caller.credentials, accept });
       for (const credentials of caller.wrong)
-        examples.record(operation, good, await send(operation, good, credentials));
+        examples.record(name, operation, good, await send(operation, good, credentials));
       for (const request of fc.sample(document.damaged(operation, caller.known), { numRuns: DAMAGED_OF_EACH, seed }))
-        examples.record(operation, request, await send(operation, request, caller.credentials));
+        await send(operation, request, caller.credentials);
     }
     lines.push(lineOf(name, operations.length, statuses));
     expect([...problems]).toEqual([]);
