@@ -2,6 +2,7 @@
 import ts from 'typescript';
 import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
+import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
 import { limitsOf } from './limits.ts';
 import type { Operation } from './operations.ts';
@@ -270,17 +271,26 @@ function errorOf(
   const isEmpty = status === '401' && name === 'Problem';
   const type = name === 'Problem' ? 'application/problem+json' : 'application/json';
   const schema = (): Schema => context.schemas.of(typeNamed(name, context.source), operation.node);
-  const example = exampleOf(context, operation, status);
+  const recorded = exampleOf(context, operation, status);
+  const example =
+    name === 'HostedErrorResponse' && recorded['example'] === undefined ? envelopeOf(status, errors) : recorded;
   const response = {
     description: isEmpty ? `${description}\n\nThe body is empty (C5).` : description,
     headers,
     ...(isEmpty ? {} : { content: { [type]: { schema: schema(), ...example } } }),
   };
   const [[code, text]] = errors as [[ErrorCode, string]];
-  if (errors.length > 1 || text !== '' || example['example'] !== undefined) return response;
+  if (errors.length > 1 || text !== '' || recorded['example'] !== undefined) return response;
   const component = isFacade ? `facade.${code}` : code;
   context.responses[component] = response;
   return { $ref: `#/components/responses/${component}` };
+}
+
+/** Where no test recorded an answer: a tool would make up one whose status is a success. */
+function envelopeOf(status: string, [first]: readonly [ErrorCode, string][]): Schema {
+  const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
+  const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');
+  return { example: { status: text, errors: [{ message: ERROR_CATALOGUE[first![0]].message }] } };
 }
 
 function exampleOf({ audience, examples }: Context, { operationId }: Operation, status: string): Schema {
