@@ -167,7 +167,11 @@ function narrowedLimits(name: string, was: Json, is: Json): string[] {
     ...MOST.filter((key) => isNarrower(key, (old, now) => now < old)),
     ...['pattern', 'format'].filter((key) => is[key] !== undefined && is[key] !== was[key]),
   ];
-  return narrower.map((key) => `${name} ${key} was ${String(was[key] ?? 'none')} and is ${String(is[key])}`);
+  return narrower.map((key) => `${name} ${key} was ${wordOf(was[key])} and is ${wordOf(is[key])}`);
+}
+
+function wordOf(limit: unknown): string {
+  return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : 'none';
 }
 
 function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {

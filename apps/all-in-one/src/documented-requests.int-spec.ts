@@ -22,7 +22,12 @@ beforeAll(async () => {
   api = await startMainApi({ hostedGateway: true });
   callers = await documentedCallers(api);
 });
-afterAll(() => api?.stop());
+afterAll(async () => {
+  const table = ['| Reference | Operations | Requests | Answers |', '|---|---|---|---|', ...lines].join('\n');
+  process.stdout.write(`${table}\n`);
+  if (process.env['SVC_DOCS_EXAMPLES'] === '1') examples.write(join(FOLDER, 'examples.json'));
+  await api?.stop();
+});
 
 const examples = new Examples();
 const lines: string[] = [];
@@ -72,12 +77,6 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
     expect([...problems]).toEqual([]);
   },
 );
-
-afterAll(() => {
-  const table = ['| Reference | Operations | Requests | Answers |', '|---|---|---|---|', ...lines].join('\n');
-  console.log(table);
-  if (process.env['SVC_DOCS_EXAMPLES'] === '1') examples.write(join(FOLDER, 'examples.json'));
-});
 
 function lineOf(name: string, operations: number, statuses: ReadonlyMap<number, number>): string {
   const counted = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);

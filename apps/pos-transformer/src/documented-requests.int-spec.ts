@@ -53,7 +53,7 @@ test('what the reference of the transformer does not allow is never answered', a
       await send(operation, request, authorised);
   }
   const counted = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
-  console.log(`| transformer | ${document.operations.length} | ${counted.join(', ')} |`);
+  process.stdout.write(`| transformer | ${document.operations.length} | ${counted.join(', ')} |\n`);
   expect([...problems]).toEqual([]);
 });
 
