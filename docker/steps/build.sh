@@ -1,7 +1,9 @@
 #!/bin/sh
-# A step of an image: compiles every app and library, then bundles the payment page's script and style, and the apps.
+# A step of an image: compiles every app and library, then makes the payment page's script and style and the pages
+# of the reference, and bundles the apps.
 set -eu
 cd "$(dirname "$0")/../.."
 node node_modules/typescript/bin/tsc --build
 node apps/hosted-gateway/browser/build.ts
+node tools/reference/site.ts
 node tools/bundle/bundle.ts

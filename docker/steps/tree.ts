@@ -34,7 +34,8 @@ export function makeTree(app: string, packagesFolder: string, folder: string): n
     for (const each of [file, `${file}.map`]) copyFromRoot(each, folder);
   for (const folderOfPackage of [...program.bundledPackages, ...telemetry.bundledPackages])
     copyLicences(folderOfPackage, join(folder, 'licences'));
-  for (const files of ['assets', 'dist/pay-assets']) copyFromRoot(join('apps', app, files), folder);
+  for (const files of ['assets', 'dist/pay-assets', 'dist/reference-pages'])
+    copyFromRoot(join('apps', app, files), folder);
   // Makes its scripts ES modules.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const traced = Object.keys(readManifest(join(packages, 'libs/service')).dependencies ?? {}).filter((name) =>

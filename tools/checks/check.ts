@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { knownBadThatPasses } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
+import { referenceProblems } from '../reference/generate.ts';
 import { unknownRequirements } from './requirement-codes.ts';
 
 // What must hold beside the tests: `npm run check`. One line for each step; what a step said only where it failed.
@@ -51,6 +52,7 @@ const lanes: Step[][] = fixing
         { name: 'boundaries inside apps', run: cruise },
         { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
         { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
+        { name: 'reference', run: async () => (await referenceProblems()).join('\n') },
         { name: 'requirements have rows', run: () => Promise.resolve(unknownRequirements(root).join('\n')) },
       ],
     ];

@@ -37,10 +37,14 @@ export interface MainApi {
   readonly endpoints: readonly string[];
   /** The same of the hosted gateway; none unless it was started. */
   readonly hostedEndpoints: readonly string[];
+  /** The same of administration. */
+  readonly adminEndpoints: readonly string[];
   /** The text of a stream of events is left out. */
   call(call: Call): Promise<Answer>;
   /** On the hosted gateway. */
   callHosted(call: Call): Promise<Answer>;
+  /** On administration, with the headers alone that are given. */
+  callAdmin(call: Call): Promise<Answer>;
   /** Digits of the QR code that the page of a session shows. */
   codeOf(sessionId: string): Promise<string>;
   /** As an administrator. Throws unless it is done. */
@@ -50,7 +54,7 @@ export interface MainApi {
   stop(): Promise<void>;
 }
 
-const ADMIN_KEY = randomBytes(32).toString('base64url');
+export const ADMIN_KEY = randomBytes(32).toString('base64url');
 const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
 /** Everything that answers on the main API, and who is needed to make merchants' keys. */
@@ -130,8 +134,10 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
     },
     endpoints: services.flatMap((service) => endpointsOf('api', service)),
     hostedEndpoints: services.flatMap((service) => endpointsOf('gateway', service)),
+    adminEndpoints: services.flatMap((service) => endpointsOf('admin', service)),
     call: (one) => call('api', one),
     callHosted: (one) => call('gateway', one),
+    callAdmin: (one) => call('admin', one),
     codeOf: async (sessionId) => {
       const gateway = services.find(({ service }) => service.name === 'hosted-gateway');
       const created = (await gateway?.published(SessionCreatedV1))?.find((event) => event.aggregateId === sessionId);

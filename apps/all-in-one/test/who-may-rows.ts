@@ -322,6 +322,8 @@ const OPEN: readonly Row[] = [
   open('GET /.well-known/jwks.json', '', () => get('/.well-known/jwks.json')),
   open('GET /errors', '', () => get('/errors')),
   open('GET /errors/:code', 'a code', () => get('/errors/payable.paid')),
+  open('GET /reference', '', () => get('/reference')),
+  open('GET /reference/:file', '', () => get('/reference/partner.html')),
   open('GET /health/live', '', () => get('/health/live')),
   open('GET /health/ready', '', () => get('/health/ready')),
 ];

@@ -28,6 +28,8 @@ import { PartnerCredentialsController } from './partner-credentials/partner-cred
 import { RevokePartnerCredential } from './partner-credentials/revoke-partner-credential.js';
 import { SealingKeyConsumer } from './sealing/sealing-key.consumer.js';
 import { ChangeSite } from './sites/change-site.js';
+import { ReferenceController } from './reference/reference.controller.js';
+import { ReferenceFiles } from './reference/reference-files.js';
 import { CreateSite } from './sites/create-site.js';
 import { SitesController } from './sites/sites.controller.js';
 import { RotateTokenKeys } from './token-keys/rotate-token-keys.js';
@@ -57,6 +59,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     CustomersController,
     AuditLogController,
     ErrorPagesController,
+    ReferenceController,
     deadLettersOf('identity'),
     SealingKeyConsumer,
   ],
@@ -92,6 +95,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     CreateUser,
     RegisterCustomer,
     SendHeartbeat,
+    ReferenceFiles,
   ],
 })
 export class IdentityModule {}

@@ -17,7 +17,11 @@ export function adminKeyFrom<C extends { readonly SVC_ADMIN_KEY: string }>(confi
   return { provide: ADMIN_KEY, inject: [config], useFactory: ({ SVC_ADMIN_KEY }: C) => SVC_ADMIN_KEY };
 }
 
-/** Lets administrators through: header `x-admin-key` (A10). Never a partner's or merchant's key. */
+/**
+ * Lets administrators through: header `x-admin-key` (A10). Never a partner's or merchant's key.
+ *
+ * @throws credentials.invalid
+ */
 @Injectable()
 export class AdminKeyGuard implements CanActivate {
   private readonly expected: Buffer;

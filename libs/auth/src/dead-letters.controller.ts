@@ -18,33 +18,52 @@ export function deadLettersOf(service: string): Type {
   class DeadLettersController {
     constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
 
-    /** A page of 200, newest first and without what the messages carry; `after` is null on the last. */
+    /**
+     * Lists the dead letters of a service, 200 at a time, the newest first and without what the messages carry; `after` is null on
+     * the last page.
+     *
+     * @throws request.invalid
+     */
     @Get()
     list(@Query('type') type?: string, @Query('after') after?: string): Promise<DeadLetterPage> {
       return this.deadLetters.list({ type, after });
     }
 
-    /** Those that RabbitMQ keeps: count and oldest. None where the services are one process. */
+    /** Counts the dead letters that RabbitMQ keeps. None where the services are one process. */
     @Get('broker')
     async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
       return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
     }
 
-    /** Hands up to 1 000 of them to the handlers; go on while `replayed` is not 0. Those that are refused stay. 503 while RabbitMQ is away. */
+    /**
+     * Hands up to 1 000 dead letters of RabbitMQ to the handlers; go on while `replayed` is not 0. Those that are refused stay.
+     *
+     * @throws service.not-ready RabbitMQ is away.
+     */
     @Post('broker/replays')
     @HttpCode(200)
     async replayFromBroker(): Promise<BrokerReplay> {
       return (await this.deadLetters.inBroker?.replay()) ?? { replayed: 0, refused: 0 };
     }
 
-    /** Replays a page of 100; go on with `after` while it is not null. Those that fail again stay. */
+    /**
+     * Replays a page of 100 dead letters; go on with `after` while it is not null. Those that fail again stay.
+     *
+     * @throws request.invalid
+     */
     @Post('replays')
     @HttpCode(200)
     replayMany(@Query('type') type?: string, @Query('after') after?: string): Promise<ReplayedPage> {
       return this.deadLetters.replayMany({ type, after });
     }
 
-    /** 204 when it is handled; 404 when there is no such letter; the handler's error when it fails again. */
+    /**
+     * Replays one dead letter; the answer is the handler's error when it fails again.
+     *
+     * @returns 204 It is handled.
+     * @throws resource.not-found
+     * @throws resource.conflict No handler takes its type any more.
+     */
     @Post(':messageId/replay')
     @HttpCode(204)
     replay(@Param('messageId') messageId: string): Promise<void> {

@@ -79,7 +79,8 @@ test('administrators have all of them, or all of a type, handled again at once',
   expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(none);
   expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...none, replayed: 2 });
   expect(handled.slice(-2).sort()).toEqual(['one', 'two']);
-  expect((await admin('GET', '/admin/v1/dead-letters/things?after=nonsense')).status).toBe(400);
+  for (const wrong of ['after=nonsense', 'after=a&after=b', 'type=%00', 'type=a&type=b'])
+    expect((await admin('GET', `/admin/v1/dead-letters/things?${wrong}`)).status).toBe(400);
 });
 
 test('where there is no RabbitMQ it gave up on nothing', async () => {

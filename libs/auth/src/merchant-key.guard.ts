@@ -37,6 +37,10 @@ interface KeyRow {
  * on a path of the whole merchant is let in for its own site alone. Reads the table each time, so that a revoked key is
  * refused as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
  * {@link ApiKeysConsumer}, a table of its keys, and one of sites with `merchant_id` and `site_id`.
+ *
+ * @throws credentials.invalid
+ * @throws credentials.forbidden The key is of another merchant, or of another site than that of the path.
+ * @throws request.invalid merchantId or siteId is no number.
  */
 @Injectable()
 export class MerchantKeyGuard implements CanActivate {

@@ -31,7 +31,11 @@ interface PartnerRequest {
 
 const SCOPE = Symbol('scope of a route');
 
-/** Lets the holder of a partner's `x-api-key` in, who has no token yet (A1). */
+/**
+ * Lets the holder of a partner's `x-api-key` in, who has no token yet (A1).
+ *
+ * @throws credentials.invalid
+ */
 @Injectable()
 export class PartnerKeyGuard implements CanActivate {
   constructor(@Inject(PartnerCredentials) private readonly credentials: PartnerCredentials) {}
@@ -47,6 +51,9 @@ export class PartnerKeyGuard implements CanActivate {
  * Lets partners and their customers in: `x-api-key` of a partner and an identity token, both of one organisation and
  * mode (A11, A6). Whatever is wrong with either is one and the same 401 (C5); a token that does not allow the route is
  * a 403. Use {@link ForPartners}.
+ *
+ * @throws credentials.invalid
+ * @throws credentials.forbidden The token does not allow this.
  */
 @Injectable()
 export class PartnerGuard implements CanActivate {

@@ -13,13 +13,18 @@ export function rebuildOf(name: string): Type {
   class RebuildController {
     constructor(@Inject(ReadModelRebuild) private readonly rebuild: ReadModelRebuild) {}
 
-    /** 202; the same while one is being built. */
+    /**
+     * Builds the read model anew while it is read.
+     *
+     * @returns 202 How far it is; the same while one is being built.
+     */
     @Post()
     @HttpCode(202)
     begin(): Promise<RebuildState> {
       return this.rebuild.execute();
     }
 
+    /** Reads how far the newest rebuild is. */
     @Get()
     state(): Promise<RebuildState> {
       return this.rebuild.state();

@@ -26,6 +26,7 @@ export * from './http/merchant-payments.js';
 export * from './http/payment-notice.js';
 export * from './http/payment-notification.js';
 export * from './http/payments.js';
+export * from './http/problem.js';
 export * from './http/refunds.js';
 export * from './http/settlements.js';
 export * from './payment-status.js';

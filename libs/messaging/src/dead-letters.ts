@@ -1,5 +1,5 @@
-import type { EventEnvelope } from '@svc/contracts';
-import { DomainError, isUuid } from '@svc/kernel';
+import { type EventEnvelope, isText } from '@svc/contracts';
+import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { BrokerDeadLetters } from './broker.js';
@@ -15,6 +15,9 @@ export interface DeadLetter {
   deliveries: number;
   failedAt: Date;
 }
+
+/** Longest name of an event type that is looked for. */
+const TYPE_LENGTH_MAX = 200;
 
 export interface DeadLetterScope {
   readonly type?: string | undefined;
@@ -71,7 +74,9 @@ export class DeadLetters {
     return { replayed, failed, after: cursorBehind(page, REPLAYED_MAX) };
   }
 
-  private page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
+  private async page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
+    if (type !== undefined && !isText(type, TYPE_LENGTH_MAX))
+      throw invalidField('type', 'type must be given once, as text');
     const [failedAt, messageId] = after === undefined ? [null, null] : readCursor(after);
     return this.dataSource.query(
       `SELECT message_id AS "messageId", type, envelope->>'aggregateId' AS "aggregateId", error, deliveries, failed_at AS "failedAt"
@@ -109,12 +114,11 @@ function cursorBehind(page: readonly DeadLetter[], limit: number): string | null
   return last && page.length === limit ? `${last.failedAt.toISOString()}~${last.messageId}` : null;
 }
 
-function readCursor(after: string): [Date, string] {
-  const [failedAt, messageId, ...rest] = after.split('~');
+/** @param after as it was sent: a parameter that is given twice is no text */
+function readCursor(after: unknown): [Date, string] {
+  const [failedAt, messageId, ...rest] = typeof after === 'string' ? after.split('~') : [];
   const date = new Date(failedAt ?? '');
   if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
-    throw new DomainError('request.invalid', {
-      fields: [{ field: 'after', message: 'must be that of the page before' }],
-    });
+    throw invalidField('after', 'must be that of the page before');
   return [date, messageId];
 }

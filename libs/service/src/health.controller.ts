@@ -9,6 +9,8 @@ import { notReady, ReadinessCheck } from './readiness.js';
  * broker that is away or blocked is said and
  * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself. Neither is a
  * relay that a foreign transaction holds back (ADR 27): every service of the server would be unready at once.
+ *
+ * @internal
  */
 @Controller('health')
 export class HealthController {
@@ -21,11 +23,13 @@ export class HealthController {
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {}
 
+  /** Says that the process answers. */
   @Get('live')
   live(): { status: string } {
     return { status: 'ok' };
   }
 
+  /** Says whether the service may be given work. */
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');

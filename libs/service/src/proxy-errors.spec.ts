@@ -42,17 +42,22 @@ describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', 
       title: 'Try again in a moment.',
       status: 503,
       code: 'service.not-ready',
+      detail: 'Try again in a moment.',
       instance: headers['x-request-id'],
+      errors: [{ errorReference: '50', message: 'Try again in a moment.' }],
     });
   });
 
-  it('has no instance and no Retry-After where the caller is wrong', () => {
+  it('has no Retry-After where the caller is wrong', () => {
     const { headers, body } = writeProxyError({ host, accept: 'application/json' }, NOT_FOUND);
     const type = '/errors/resource.not-found';
     const link = `<${type}>; rel="help"`;
     expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json' });
     const [title, code] = ['Nothing was found here.', 'resource.not-found'];
-    expect(JSON.parse(body)).toEqual({ type, title, status: 404, code });
+    expect(JSON.parse(body)).toEqual({
+      ...{ type, title, status: 404, code, detail: title, instance: headers['x-request-id'] },
+      errors: [{ errorReference: '40', message: title }],
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 /** What both fronts decide themselves: which app has an address, and what is answered where none does. */
 import { randomUUID } from 'node:crypto';
-import { appFor, ERROR_PAGES_PATH, type ErrorCode, errorPageOf, type Host } from '@svc/contracts';
+import { appFor, ERROR_CATALOGUE, ERROR_PAGES_PATH, type ErrorCode, errorPageOf, type Host, type Problem } from '@svc/contracts';
 import { helpLinkTo } from './error-filter.js';
 
 /** An answer of the proxy itself: no app has this address, or the app does not answer. */
@@ -114,8 +114,16 @@ export function writeProxyError(
       'application/json; charset=utf-8',
       JSON.stringify({ status: statusOf(status), errors: [{ message }] }),
     );
-  const instance = status >= 500 ? { instance: requestId } : {};
-  const problem = { type: errorPage, title: message, status, code, ...instance };
+  const errors = [{ errorReference: ERROR_CATALOGUE[code].errorReference, message }];
+  const problem: Problem = {
+    type: errorPage,
+    title: message,
+    status,
+    code,
+    detail: message,
+    instance: requestId,
+    errors,
+  };
   return written('application/problem+json', JSON.stringify(problem));
 }
 

@@ -13,10 +13,12 @@ export async function build(root: string, logFile: string): Promise<string> {
   return 'compiled';
 }
 
-/** The payment page's script and style, which hosted-gateway reads when it starts. Needs no compiled code. */
+/** The payment page's script and style, which hosted-gateway reads when it starts, and the reference. Needs no compiled code. */
 export async function buildPage(root: string, logFile: string): Promise<string> {
   const page = join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts');
   if (existsSync(page)) await buildStep('the payment page', [page], root, logFile);
+  const reference = join(root, 'tools', 'reference', 'site.ts');
+  if (existsSync(reference)) await buildStep('the pages of the reference', [reference], root, logFile);
   return 'built';
 }
 

@@ -12,6 +12,7 @@ export function addresses(ports: Ports, lan: string | undefined): string {
     `  gateway         ${publicUrlOf(lan, ports.gateway)}`,
     `  API             ${publicUrlOf(lan, ports.api)}`,
     `  administration  ${urlOf(ports.admin)}`,
+    `  reference       ${publicUrlOf(lan, ports.api)}/reference`,
     `  transformer     ${transformerUrlOf(lan, ports)}`,
     `  PostgreSQL      127.0.0.1:${ports.postgres}`,
   ].join('\n');

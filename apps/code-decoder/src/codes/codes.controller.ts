@@ -10,7 +10,16 @@ import { DecodeCode } from './decode-code.js';
 export class CodesController {
   constructor(@Inject(DecodeCode) private readonly decodeCode: DecodeCode) {}
 
-  /** The rest of the path, slashes included: base64 has them (D1). */
+  /**
+   * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path, slashes included: base64 has them.
+   *
+   * @returns 200 The merchant, and the invoice as it stands: also one that is `closed`.
+   * @throws request.invalid The code is no base64 of text, or is over 2 KiB.
+   * @throws payable.not-found A code of a known form that no invoice has (D3).
+   * @throws payable.expired The invoice has expired.
+   * @throws code.unsupported A code of no known form that nobody knows either.
+   * @throws code-provider.unavailable
+   */
   @Get('*')
   @Header('cache-control', 'no-store')
   decode(@Partner() partner: AuthenticatedPartner, @Param('*') code: string): Promise<DecodeResponse> {

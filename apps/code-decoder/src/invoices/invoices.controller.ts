@@ -22,7 +22,18 @@ export class InvoicesController {
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {}
 
-  /** 201; 200 with `Idempotency-Replayed` for the same invoice again. */
+  /**
+   * Makes an invoice, which can be paid and decoded as soon as this has answered (D6). By `Accept` the answer is the invoice, the
+   * text of its code or the QR code; the header `reference` names the invoice in each. It lives one hour.
+   *
+   * @returns 201 The invoice.
+   * @returns 200 With `Idempotency-Replayed`: the same invoice as before, while it is open.
+   * @produces text/plain Text of the code.
+   * @produces image/svg+xml The QR code.
+   * @throws payment.in-progress A payment is being made on the invoice that this one would replace.
+   * @throws resource.conflict
+   * @throws request.not-acceptable
+   */
   @Post()
   async create(
     @CallingSite() site: InvoiceOwner,
@@ -37,7 +48,15 @@ export class InvoicesController {
     return sendCode(reply, form, this.responseOf(invoice));
   }
 
-  /** Also when it is over; 410 when it has expired. */
+  /**
+   * Reads an invoice, also one that is over.
+   *
+   * @produces text/plain Text of the code.
+   * @produces image/svg+xml The QR code.
+   * @throws resource.not-found The site has no such invoice.
+   * @throws payable.expired
+   * @throws request.not-acceptable
+   */
   @Get(':reference')
   async get(
     @CallingSite() site: InvoiceOwner,
@@ -52,6 +71,14 @@ export class InvoicesController {
     return sendCode(reply, form, this.responseOf(invoice));
   }
 
+  /**
+   * Closes the open invoice of a reference: it cannot be paid any more.
+   *
+   * @query externalReference required
+   * @throws request.invalid
+   * @throws resource.not-found The site has no open invoice of this reference.
+   * @throws payment.in-progress
+   */
   @Delete()
   @HttpCode(204)
   async close(@CallingSite() site: InvoiceOwner, @Query('externalReference') reference: unknown): Promise<void> {

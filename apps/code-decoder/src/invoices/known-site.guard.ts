@@ -9,7 +9,11 @@ import { MerchantKeyGuard, merchantOf } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
 import type { InvoiceOwner } from './invoice.repository.js';
 
-/** 404 where the merchant, who was let in, has no such site. */
+/**
+ * 404 where the merchant, who was let in, has no such site.
+ *
+ * @throws resource.not-found The merchant has no such site.
+ */
 class KnownSiteGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { siteId, siteExists } = merchantOf(context);

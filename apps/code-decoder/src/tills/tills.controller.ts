@@ -17,7 +17,15 @@ export class TillsController {
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {}
 
-  /** 201 when it is made, 200 when it was there: a till has one code for ever. */
+  /**
+   * Makes the static code of a till (D5), to be printed: a till has one code for ever.
+   *
+   * @returns 200 It was there.
+   * @returns 201 It was made.
+   * @produces text/plain Text of the code.
+   * @produces image/svg+xml The QR code.
+   * @throws request.not-acceptable
+   */
   @Put()
   async ensure(
     @CallingSite() site: InvoiceOwner,
@@ -33,6 +41,14 @@ export class TillsController {
     return sendCode(reply, form, this.responseOf(siteReference, code));
   }
 
+  /**
+   * Reads the static code of a till.
+   *
+   * @produces text/plain Text of the code.
+   * @produces image/svg+xml The QR code.
+   * @throws resource.not-found The till has no code.
+   * @throws request.not-acceptable
+   */
   @Get()
   async get(
     @CallingSite() site: InvoiceOwner,

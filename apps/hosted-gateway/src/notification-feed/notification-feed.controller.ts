@@ -11,7 +11,11 @@ import { readFeed } from './read-feed.js';
 export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** At most 100, oldest first, after the cursor `after`. 400 for a cursor that is none; 401. */
+  /**
+   * Reads the notifications that the site's endpoint was or should have been sent, at most 100, the oldest first (E8).
+   *
+   * @throws request.invalid The cursor is none.
+   */
   @Get()
   @Header('cache-control', 'no-store')
   read(@CallingSite() site: AuthenticatedSite, @Query('after') after: unknown): Promise<NotificationFeed> {

@@ -18,6 +18,13 @@ export class PaymentsController {
     @Inject(AskForNews) private readonly askForNews: AskForNews,
   ) {}
 
+  /**
+   * Lists the final payments of a session, failed ones included (H3).
+   *
+   * @query sessionId required
+   * @throws request.invalid
+   * @throws resource.not-found The site has no such session.
+   */
   @Get()
   async list(
     @CallingSite() site: AuthenticatedSite,
@@ -33,6 +40,11 @@ export class PaymentsController {
     return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
 
+  /**
+   * Reads one final payment of a session (H3).
+   *
+   * @throws resource.not-found The site has no such payment, or it is not final yet.
+   */
   @Get(':paymentReference')
   async get(@CallingSite() site: AuthenticatedSite, @Param('paymentReference') text: string): Promise<HostedPayment> {
     const paymentReference = parsePaymentReference(text);

@@ -10,7 +10,11 @@ import { redirectUrlOf, sessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 
-/** What became of a session: whether it can still be paid, and what it was made for (an extension, beside H2). */
+/**
+ * What became of a session: whether it can still be paid, and what it was made for (an extension, beside H2).
+ *
+ * @group Sessions
+ */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
 @UseGuards(SiteGuard, KeylessLimit)
 @SkipThrottle({ payments: true })
@@ -22,6 +26,11 @@ export class ReadSessionController {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
+  /**
+   * Reads a session: whether it can still be paid, and what it was made for.
+   *
+   * @throws resource.not-found The site has no such session.
+   */
   @Get(':sessionId')
   async get(@CallingSite() site: AuthenticatedSite, @Param('sessionId') id: string): Promise<SessionResponse> {
     const found = isUuid(id) ? await this.sessions.findOwnedWithPayments(site, id) : undefined;

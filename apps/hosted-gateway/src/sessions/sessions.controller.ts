@@ -23,6 +23,16 @@ export class SessionsController {
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
+  /**
+   * Makes a session (H1, H2): send the payer to `redirectUrl`. It can be paid for 30 minutes.
+   *
+   * @body CreateSessionRequest
+   * @returns 201 The session; with `Idempotency-Replayed` and `sessionState` where the requestId had made it before (C7).
+   * @throws request.invalid
+   * @throws request.idempotency-conflict The requestId was used before with another content.
+   * @throws webhook.no-signing-key
+   * @throws live-mode.unavailable
+   */
   @Post()
   async create(
     @CallingSite() site: AuthenticatedSite,
@@ -41,6 +51,16 @@ export class SessionsController {
     };
   }
 
+  /**
+   * Cancels a session that nobody is paying: it can never be paid again (H2).
+   *
+   * @throws resource.not-found The site has no such session.
+   * @throws payment.in-progress
+   * @throws payable.paid
+   * @throws payable.closed
+   * @throws payable.refused
+   * @throws payable.expired
+   */
   @Delete(':sessionId')
   @UseGuards(WithKey)
   @HttpCode(200)

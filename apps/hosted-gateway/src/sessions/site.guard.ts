@@ -7,7 +7,11 @@ export interface SiteRequest extends FastifyRequest {
   site?: AuthenticatedSite;
 }
 
-/** Lets a merchant's server in: headers merchantId, merchantSiteId and, unless the site does without, x-api-key (A8). */
+/**
+ * Lets a merchant's server in: headers merchantId, merchantSiteId and, unless the site does without, x-api-key (A8).
+ *
+ * @throws credentials.invalid The site is not known, or the key is missing, wrong or of another merchant or site.
+ */
 @Injectable()
 export class SiteGuard implements CanActivate {
   constructor(@Inject(SiteCredentials) private readonly credentials: SiteCredentials) {}
@@ -23,6 +27,8 @@ export class SiteGuard implements CanActivate {
 /**
  * For what goes beyond the calls that integrations with the two documented headers know: a merchant's and a site's number
  * are no secret, so whoever reads of payments that he did not make, or cancels, has to show a key (A8).
+ *
+ * @throws credentials.invalid
  */
 @Injectable()
 export class WithKey implements CanActivate {

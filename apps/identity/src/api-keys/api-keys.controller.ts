@@ -19,8 +19,12 @@ export class ApiKeysController {
   ) {}
 
   /**
-   * 201 with the key, shown this once. 400 names `mode`; 404; 409 when 10 keys of the mode are valid; 503 with
-   * Retry-After until webhook-dispatcher has told what to seal to.
+   * Makes an API key of a merchant, which counts for all its sites (A6).
+   *
+   * @returns 201 The key, shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict 10 keys of the mode are valid.
+   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
    */
   @Post('keys')
   @Header('cache-control', 'no-store')
@@ -32,7 +36,14 @@ export class ApiKeysController {
     return this.createApiKey.execute(author, { merchantId }, mode);
   }
 
-  /** As for a merchant. */
+  /**
+   * Makes an API key of a site (A6).
+   *
+   * @returns 201 The key, shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict 10 keys of the mode are valid.
+   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
+   */
   @Post('sites/:siteId/keys')
   @Header('cache-control', 'no-store')
   createForSite(
@@ -44,13 +55,21 @@ export class ApiKeysController {
     return this.createApiKey.execute(author, { merchantId, siteId }, mode);
   }
 
-  /** The merchant's own, not those of its sites; newest first, revoked ones included, at most 100. 404. */
+  /**
+   * Lists the merchant's own keys, not those of its sites. The newest first, revoked ones included, at most 100.
+   *
+   * @throws resource.not-found
+   */
   @Get('keys')
   async listOfMerchant(@Param('merchantId', numericId) merchantId: number): Promise<{ keys: ApiKeyView[] }> {
     return { keys: await this.listApiKeys.execute({ merchantId }) };
   }
 
-  /** Newest first, revoked ones included, at most 100. 404. */
+  /**
+   * Lists the keys of a site. The newest first, revoked ones included, at most 100.
+   *
+   * @throws resource.not-found
+   */
   @Get('sites/:siteId/keys')
   async listOfSite(
     @Param('merchantId', numericId) merchantId: number,
@@ -59,7 +78,12 @@ export class ApiKeysController {
     return { keys: await this.listApiKeys.execute({ merchantId, siteId }) };
   }
 
-  /** 204, also when it is revoked already. 404. */
+  /**
+   * Revokes a key of a merchant. Refused everywhere within 5 s (A6).
+   *
+   * @returns 204 Also when it is revoked already.
+   * @throws resource.not-found
+   */
   @Delete('keys/:keyId')
   @HttpCode(204)
   revokeOfMerchant(
@@ -70,7 +94,12 @@ export class ApiKeysController {
     return this.revokeApiKey.execute(author, { merchantId }, keyId);
   }
 
-  /** 204, also when it is revoked already. 404. */
+  /**
+   * Revokes a key of a site. Refused everywhere within 5 s (A6).
+   *
+   * @returns 204 Also when it is revoked already.
+   * @throws resource.not-found
+   */
   @Delete('sites/:siteId/keys/:keyId')
   @HttpCode(204)
   revokeOfSite(

@@ -10,8 +10,10 @@ export class AuditLogController {
   constructor(@Inject(AuditLog) private readonly auditLog: AuditLog) {}
 
   /**
-   * Oldest first, 100 at a time. `after` is the `nextAfter` of the page before, 0 at first; on the last page it is the
-   * one to come back with later. 400 when `after` is no whole number.
+   * Reads the audit log, the oldest first, 100 at a time. `after` is the `nextAfter` of the page before, 0 at first; on the last
+   * page it is the one to come back with later.
+   *
+   * @throws request.invalid
    */
   @Get()
   async read(@Query('after') after: unknown = '0'): Promise<{ entries: AuditEntry[]; nextAfter: number }> {

@@ -20,7 +20,13 @@ export class CustomersController {
     @Inject(LogInCustomer) private readonly logInCustomer: LogInCustomer,
   ) {}
 
-  /** 201; again 200 and the same body. 400 names the field; 401 empty; 403 with a customer's token; 404. */
+  /**
+   * Registers a user as a customer of the partner (A4).
+   *
+   * @returns 201 The customer.
+   * @returns 200 It was one already: the same body.
+   * @throws resource.not-found The partner has no such user.
+   */
   @Post('register')
   async register(
     @Partner() partner: AuthenticatedPartner,
@@ -33,9 +39,12 @@ export class CustomersController {
   }
 
   /**
-   * 200. 400 names the fields; 401, empty: wrong email or password, or no customer of this organisation; 403 with a
-   * customer's token; 429 with Retry-After after 5 failures of an email, or 100 of an address and 5 more for each of its
-   * customers, in 15 minutes.
+   * Logs a customer in: an identity token for 15 minutes that reads and pays for this customer alone (A5).
+   *
+   * @returns 200 The identity token, and who the customer is.
+   * @throws credentials.invalid Wrong email or password, or no customer of this organisation: the three are not told apart.
+   * @throws request.rate-limited After 5 failures of one email, or 100 of one address and 5 more for each of its customers, in 15
+   *   minutes; also for the right password.
    */
   @Post('login')
   @HttpCode(200)

@@ -9,7 +9,12 @@ import { LogInService } from './log-in-service.js';
 export class ServiceLoginController {
   constructor(@Inject(LogInService) private readonly logInService: LogInService) {}
 
-  /** 200. 400 names the fields; 401, empty: wrong key, organisationId or API token, or not all of one partner. */
+  /**
+   * Logs a partner's server in: an identity token for 15 minutes (A1, A2).
+   *
+   * @returns 200 The identity token; send it as `Authorization: Bearer`.
+   * @throws credentials.invalid Wrong key, organisationId or API token, or not all of one partner.
+   */
   @Post('login')
   @HttpCode(200)
   @Header('cache-control', 'no-store')

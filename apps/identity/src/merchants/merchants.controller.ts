@@ -25,13 +25,18 @@ export class MerchantsController {
     @Inject(ListMerchants) private readonly listMerchants: ListMerchants,
   ) {}
 
-  /** 201. 400 names `name`. */
+  /** Makes a merchant. */
   @Post()
   async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantView> {
     return showMerchant(await this.createMerchant.execute(author, name));
   }
 
-  /** 200, also when nothing changes. 400 names the fields, and a grant to an organisation that nobody is; 404. */
+  /**
+   * Changes a merchant: what is left out stays.
+   *
+   * @returns 200 The merchant, also when nothing changes.
+   * @throws resource.not-found
+   */
   @Patch(':merchantId')
   async change(
     @Author() author: ChangeAuthor,
@@ -42,8 +47,10 @@ export class MerchantsController {
   }
 
   /**
-   * 50 at a time, in the order of their ids, with a count of their sites. `nextAfter` is there when more may follow: send it as `after` for the
-   * next page. 400 when `after` is no whole number.
+   * Lists merchants, 50 at a time, in the order of their ids, with a count of their sites. `nextAfter` is there when more may follow:
+   * send it as `after` for the next page.
+   *
+   * @throws request.invalid
    */
   @Get()
   async list(@Query('after') after: unknown = '0'): Promise<{ merchants: ListedMerchant[]; nextAfter?: number }> {
@@ -54,7 +61,11 @@ export class MerchantsController {
     return { merchants, ...(last && merchants.length === MERCHANT_PAGE_SIZE ? { nextAfter: last.merchantId } : {}) };
   }
 
-  /** 200, with all its sites, or 404. */
+  /**
+   * Reads a merchant with all its sites.
+   *
+   * @throws resource.not-found
+   */
   @Get(':merchantId')
   get(@Param('merchantId', numericId) merchantId: number): Promise<MerchantWithSites> {
     return this.listMerchants.get(merchantId);

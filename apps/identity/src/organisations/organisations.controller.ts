@@ -22,13 +22,18 @@ export class OrganisationsController {
     @Inject(RenameOrganisation) private readonly renameOrganisation: RenameOrganisation,
   ) {}
 
-  /** 201. 400 names `name`. */
+  /** Makes an organisation: a partner. */
   @Post()
   create(@Author() author: ChangeAuthor, @Body() { name }: OrganisationRequest): Promise<OrganisationView> {
     return this.createOrganisation.execute(author, name);
   }
 
-  /** 200, also when it has that name already. 400, 404. */
+  /**
+   * Renames an organisation.
+   *
+   * @returns 200 The organisation, also when it has that name already.
+   * @throws resource.not-found
+   */
   @Patch(':organisationId')
   rename(
     @Author() author: ChangeAuthor,
@@ -39,8 +44,10 @@ export class OrganisationsController {
   }
 
   /**
-   * 50 at a time, the oldest first. `nextAfter` is there when more may follow: send it as `after` for the next page. 400
-   * when `after` is no organisationId.
+   * Lists organisations, 50 at a time, the oldest first. `nextAfter` is there when more may follow: send it as `after` for the next
+   * page.
+   *
+   * @throws request.invalid
    */
   @Get()
   async list(
@@ -53,7 +60,11 @@ export class OrganisationsController {
     return { organisations, ...(mayFollow ? { nextAfter: last.organisationId } : {}) };
   }
 
-  /** 200 or 404. */
+  /**
+   * Reads an organisation.
+   *
+   * @throws resource.not-found
+   */
   @Get(':organisationId')
   async get(@Param('organisationId', uuidId) organisationId: string): Promise<OrganisationView> {
     return showOrganisation(await getOrganisation(this.dataSource.manager, organisationId));

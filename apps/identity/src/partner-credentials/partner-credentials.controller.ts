@@ -23,7 +23,13 @@ export class PartnerCredentialsController {
     @Inject(RevokePartnerCredential) private readonly revoke: RevokePartnerCredential,
   ) {}
 
-  /** 201 with the key, shown this once. 400 names `mode`; 404; 409 when 10 keys of the mode are valid. */
+  /**
+   * Makes an API key of a partner (A6).
+   *
+   * @returns 201 The key, shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict 10 keys of the mode are valid.
+   */
   @Post('keys')
   @Header('cache-control', 'no-store')
   async createKey(
@@ -35,7 +41,13 @@ export class PartnerCredentialsController {
     return { keyId: credentialId, apiKey: secret, kind: 'partner', mode };
   }
 
-  /** 201 with the token, shown this once. 400 names `mode`; 404; 409 when 10 tokens of the mode are valid. */
+  /**
+   * Makes an API token of a partner (A1).
+   *
+   * @returns 201 The token, shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict 10 tokens of the mode are valid.
+   */
   @Post('api-tokens')
   @Header('cache-control', 'no-store')
   async createToken(
@@ -47,21 +59,34 @@ export class PartnerCredentialsController {
     return { tokenId: credentialId, apiToken: secret, mode };
   }
 
-  /** Newest first, revoked ones included, at most 100. 404. */
+  /**
+   * Lists the API keys of a partner. The newest first, revoked ones included, at most 100.
+   *
+   * @throws resource.not-found
+   */
   @Get('keys')
   async listKeys(@Param('organisationId', uuidId) organisationId: string): Promise<{ keys: KeyView[] }> {
     const found = await this.list.execute(organisationId, 'api-key');
     return { keys: found.map(({ credentialId, ...rest }) => ({ keyId: credentialId, ...rest })) };
   }
 
-  /** Newest first, revoked ones included, at most 100. 404. */
+  /**
+   * Lists the API tokens of a partner. The newest first, revoked ones included, at most 100.
+   *
+   * @throws resource.not-found
+   */
   @Get('api-tokens')
   async listTokens(@Param('organisationId', uuidId) organisationId: string): Promise<{ apiTokens: TokenView[] }> {
     const found = await this.list.execute(organisationId, 'api-token');
     return { apiTokens: found.map(({ credentialId, ...rest }) => ({ tokenId: credentialId, ...rest })) };
   }
 
-  /** 204, also when it is revoked already; refused everywhere within 5 s (A6). 404. */
+  /**
+   * Revokes an API key of a partner. Refused everywhere within 5 s (A6).
+   *
+   * @returns 204 Also when it is revoked already.
+   * @throws resource.not-found
+   */
   @Delete('keys/:keyId')
   @HttpCode(204)
   revokeKey(
@@ -72,7 +97,12 @@ export class PartnerCredentialsController {
     return this.revoke.execute(author, organisationId, 'api-key', keyId);
   }
 
-  /** 204, also when it is revoked already: no further login with it. 404. */
+  /**
+   * Revokes an API token of a partner: no further login with it.
+   *
+   * @returns 204 Also when it is revoked already.
+   * @throws resource.not-found
+   */
   @Delete('api-tokens/:tokenId')
   @HttpCode(204)
   revokeToken(

@@ -17,9 +17,12 @@ export class SitesController {
   ) {}
 
   /**
-   * 201 with a webhook secret of each mode, shown this once. 400 names the fields; 404: no such merchant; 409:
-   * `siteReference` is taken, or the merchant has 1000 sites; 503 with Retry-After until webhook-dispatcher has published
-   * the key to seal to.
+   * Makes a site of a merchant.
+   *
+   * @returns 201 The site, with a webhook secret of each mode that is shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict `siteReference` is taken, or the merchant has 1000 sites.
+   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
    */
   @Post()
   @Header('cache-control', 'no-store')
@@ -31,7 +34,13 @@ export class SitesController {
     return this.createSite.execute(author, merchantId, request);
   }
 
-  /** 200, also when nothing changes. 400, 404: no such site of this merchant, 409: `siteReference` is taken. */
+  /**
+   * Changes a site: what is left out stays.
+   *
+   * @returns 200 The site, also when nothing changes.
+   * @throws resource.not-found The merchant has no such site.
+   * @throws resource.conflict `siteReference` is taken.
+   */
   @Patch(':siteId')
   change(
     @Author() author: ChangeAuthor,

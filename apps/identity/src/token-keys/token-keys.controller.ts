@@ -14,7 +14,12 @@ import { findTokenKeys } from './token-key.repository.js';
 export class JwksController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** RFC 7517. May be kept for five minutes: a key is here ten minutes before its first token. */
+  /**
+   * Reads the public keys of identity tokens (RFC 7517). May be kept for five minutes: a key is here ten minutes before its first
+   * token.
+   *
+   * @returns 200 A JWK set.
+   */
   @Get()
   @Header('cache-control', 'public, max-age=300')
   async read(): Promise<{ keys: TokenKeyJwk[] }> {
@@ -32,19 +37,27 @@ export class TokenKeysController {
     @Inject(RotateTokenKeys) private readonly rotateTokenKeys: RotateTokenKeys,
   ) {}
 
-  /** Those that are published, the newest first. */
+  /** Lists the keys that are published, the newest first. */
   @Get()
   async list(): Promise<{ tokenKeys: TokenKeyView[] }> {
     return { tokenKeys: showTokenKeys(await findTokenKeys(this.dataSource.manager), this.clock.now()) };
   }
 
-  /** 201 with the next key, which signs in ten minutes; 409 when there is a next one already. */
+  /**
+   * Makes the next key, which signs in ten minutes.
+   *
+   * @throws resource.conflict There is a next one already.
+   */
   @Post()
   rotate(@Author() author: ChangeAuthor): Promise<TokenKeyView> {
     return this.rotateTokenKeys.execute(author);
   }
 
-  /** 204: nothing it signed is accepted from then on. For a key that leaked. 404. */
+  /**
+   * Withdraws a key that leaked: nothing it signed is accepted from then on.
+   *
+   * @throws resource.not-found
+   */
   @Delete(':kid')
   @HttpCode(204)
   withdraw(@Author() author: ChangeAuthor, @Param('kid', uuidId) kid: string): Promise<void> {

@@ -9,7 +9,12 @@ import { CreateUser } from './create-user.js';
 export class UsersController {
   constructor(@Inject(CreateUser) private readonly createUser: CreateUser) {}
 
-  /** 201. 400 names the fields; 401 empty; 403 with a customer's token; 409: the email is taken. */
+  /**
+   * Makes an account for a user of the partner (A3).
+   *
+   * @returns 201 The user's id, which `POST /v1/auth/customers/register` takes.
+   * @throws resource.conflict The email is taken in this organisation.
+   */
   @Post()
   async create(@Partner() partner: AuthenticatedPartner, @Body() request: CreateUserRequest): Promise<UserAnswer> {
     const { userId } = await this.createUser.execute(partner, request);

@@ -20,8 +20,12 @@ export class WebhookSecretsController {
   ) {}
 
   /**
-   * 201 with the secret, shown this once. 400 names `mode`; 404; 409 when 5 secrets of the mode are valid; 503 with
-   * Retry-After until webhook-dispatcher has told what to seal to.
+   * Makes a secret that signs the notifications of a site (E4).
+   *
+   * @returns 201 The secret, shown this once.
+   * @throws resource.not-found
+   * @throws resource.conflict 5 secrets of the mode are valid.
+   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
    */
   @Post()
   @Header('cache-control', 'no-store')
@@ -34,7 +38,11 @@ export class WebhookSecretsController {
     return this.createWebhookSecret.execute(author, merchantId, siteId, mode);
   }
 
-  /** Newest first, revoked ones included, at most 100. 404. */
+  /**
+   * Lists the webhook secrets of a site. The newest first, revoked ones included, at most 100.
+   *
+   * @throws resource.not-found
+   */
   @Get()
   async list(
     @Param('merchantId', numericId) merchantId: number,
@@ -43,7 +51,12 @@ export class WebhookSecretsController {
     return { secrets: await this.listWebhookSecrets.execute(merchantId, siteId) };
   }
 
-  /** 204, also when it is revoked already. 404. */
+  /**
+   * Revokes a webhook secret.
+   *
+   * @returns 204 Also when it is revoked already.
+   * @throws resource.not-found
+   */
   @Delete(':secretId')
   @HttpCode(204)
   revoke(

@@ -7,6 +7,8 @@ import { KeyLimit } from './key-limit.js';
 /**
  * Bounds how often a key may call (M4): 429 with `Retry-After`. Every answer has the headers of the IETF draft "RateLimit header
  * fields for HTTP". After MerchantKeyGuard, which knows the key.
+ *
+ * @throws request.rate-limited 5 calls a second of one key, and 20 at once, unless the platform is set otherwise (M4).
  */
 @Injectable()
 export class KeyLimitGuard implements CanActivate {

@@ -14,6 +14,7 @@ import { PaymentRepository } from './payment.repository.js';
 export class PaymentsController {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
+  /** Lists the payments of an invoice in the last 24 hours, the newest first (M1, M2). */
   @Get(['invoices/:invoiceId/payments', 'sites/:siteId/invoices/:invoiceId/payments'])
   @Header('cache-control', 'no-store')
   async ofInvoice(
@@ -23,6 +24,11 @@ export class PaymentsController {
     return isText(invoiceId, MAX_IDENTIFIER_LENGTH) ? this.payments.findByInvoice(merchant, invoiceId) : [];
   }
 
+  /**
+   * Lists the payments of the merchant's own reference in the last 24 hours, the newest first (M1, M2).
+   *
+   * @query externalReference required
+   */
   @Get(['payments', 'sites/:siteId/payments'])
   @Header('cache-control', 'no-store')
   async ofExternalReference(
@@ -37,7 +43,7 @@ export class PaymentsController {
     return isText(reference, MAX_IDENTIFIER_LENGTH) ? this.payments.findByExternalReference(merchant, reference) : [];
   }
 
-  /** A malformed id is not found either (C3). */
+  /** Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is not found either (C3). */
   @Get(['payments/:svcId', 'sites/:siteId/payments/:svcId'])
   @Header('cache-control', 'no-store')
   async ofServiceId(

@@ -8,12 +8,24 @@ import { PaymentStreams } from './payment-streams.js';
 /**
  * The final payments and refunds of a site as they happen (M6), to the keys that may look its payments up. KeyLimitGuard
  * does not count it: how many streams may be open is bounded instead (M4).
+ *
+ * @group Payments
  */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/payments')
 @UseGuards(MerchantKeyGuard)
 export class StreamController {
   constructor(@Inject(PaymentStreams) private readonly streams: PaymentStreams) {}
 
+  /**
+   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and `data` is the
+   * body that the site's webhook gets.
+   *
+   * @produces text/event-stream Events whose `data` is a `PaymentNotice`.
+   * @throws request.invalid The `Last-Event-ID` is malformed.
+   * @throws resource.not-found The merchant has no such site.
+   * @throws event-id.expired
+   * @throws request.rate-limited Too many streams of this key are open.
+   */
   @Get('stream')
   async ofSite(
     @CallingMerchant() merchant: AuthenticatedMerchant,

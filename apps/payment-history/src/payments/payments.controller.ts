@@ -17,7 +17,12 @@ export class PaymentsController {
     @Inject(PaymentPages) private readonly pages: PaymentPages,
   ) {}
 
-  /** 404 with an empty body where there is no such payment of the caller, and where it cannot be a reference (C3). */
+  /**
+   * Reads one payment (P2).
+   *
+   * @returns 200 The payment; its `status` is a number.
+   * @returns 404 Empty: the caller has no such payment, or it cannot be a reference (C3).
+   */
   @Get(':paymentReference')
   @Header('cache-control', 'no-store')
   async get(
@@ -32,7 +37,16 @@ export class PaymentsController {
     return undefined;
   }
 
-  /** 204 where there is nothing to show: no payments, a page past the end, or another's customerReference. */
+  /**
+   * Lists payments, the newest first (P5). A service token sees all of the partner's, a customer's token only its own.
+   *
+   * @query customerReference
+   * @query page
+   * @query pageSize
+   * @returns 200 A page; its links are relative and keep every parameter.
+   * @returns 204 Nothing to show: no payments, a page past the end, or another's customerReference.
+   * @throws request.invalid
+   */
   @Get()
   @Header('cache-control', 'no-store')
   async list(

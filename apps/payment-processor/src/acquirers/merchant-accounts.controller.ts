@@ -35,7 +35,11 @@ export class MerchantAccountsController {
     @Inject(Acquirers) private readonly acquirers: Acquirers,
   ) {}
 
-  /** Every setting, the newest first, at most 1 000. A merchant and mode without one has the acquirer's default account. */
+  /**
+   * Lists every setting, the newest first, at most 1 000. A merchant and mode without one has the acquirer's default account.
+   *
+   * @throws request.invalid
+   */
   @Get()
   async list(@Query('merchantId') merchantId: unknown): Promise<{ merchantAccounts: MerchantAccountView[] }> {
     if (merchantId !== undefined && !isNumericId(merchantId))
@@ -45,8 +49,10 @@ export class MerchantAccountsController {
   }
 
   /**
-   * 201. New charges are made under it within a second; what was charged before stays with its account. 409: another
-   * administrator set it at the same time.
+   * Sets the account of a merchant and mode. New charges are made under it within a second; what was charged before stays with its
+   * account.
+   *
+   * @throws resource.conflict Another administrator set it at the same time.
    */
   @Post()
   async set(

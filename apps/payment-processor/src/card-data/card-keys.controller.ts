@@ -9,13 +9,17 @@ import { RotateCardKey } from './rotate-card-key.js';
 export class CardKeysController {
   constructor(@Inject(RotateCardKey) private readonly rotateCardKey: RotateCardKey) {}
 
-  /** The newest 100, retired ones too. */
+  /** Lists the newest 100 card keys, retired ones too. */
   @Get()
   async list(): Promise<{ cardKeys: CardKeyView[] }> {
     return { cardKeys: await this.rotateCardKey.list() };
   }
 
-  /** 201 with the new key, which is handed out at once; 409 when another rotation is being made, or ten keys open cards. */
+  /**
+   * Makes a new card key, which is handed out at once.
+   *
+   * @throws resource.conflict Another rotation is being made, or ten keys open cards.
+   */
   @Post()
   rotate(@Headers('x-admin-key') adminKey: string): Promise<CardKeyView> {
     return this.rotateCardKey.execute(adminActorOf(adminKey));

@@ -15,14 +15,27 @@ export class CardsController {
     @Inject(CardKeys) private readonly cardKeys: CardKeys,
   ) {}
 
-  /** The card is the customer's whose token it is, or the organisation's. 400 names the fields; 402 (13); 403 without a live acquirer; 503 (30). */
+  /**
+   * Stores a card (P7): the customer's whose token it is, or the organisation's.
+   *
+   * @body StoreCardRequest
+   * @returns 201 What the card is paid with and deleted by.
+   * @throws card.invalid
+   * @throws card-key.not-in-use
+   * @throws live-mode.unavailable
+   * @throws acquirer.unavailable
+   */
   @Post()
   @Header('cache-control', 'no-store')
   store(@Partner() partner: AuthenticatedPartner, @Body() body: unknown): Promise<CardAnswer> {
     return this.storeCard.execute(partner, body);
   }
 
-  /** 204; 404 for a card that is not the caller's. An organisation's server deletes also those of its customers. */
+  /**
+   * Deletes a stored card. An organisation's server deletes also those of its customers.
+   *
+   * @throws resource.not-found It is no card of the caller.
+   */
   @Delete(':token')
   @HttpCode(204)
   delete(@Partner() partner: AuthenticatedPartner, @Param('token') token: string): Promise<void> {
@@ -30,7 +43,7 @@ export class CardsController {
   }
 
   /**
-   * What `encryptedCard` is encrypted to (P8): a public JWK on P-256. After a rotation cards that were encrypted to the
+   * Reads the key that `encryptedCard` is encrypted to (P8): a public JWK on P-256. After a rotation cards that were encrypted to the
    * older one open for 24 hours; then `card-key.not-in-use` (400): fetch it again.
    */
   @Get('encryption-key')

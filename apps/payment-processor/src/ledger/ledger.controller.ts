@@ -17,13 +17,18 @@ export class LedgerController {
     @Inject(VerifyLedger) private readonly verifyLedger: VerifyLedger,
   ) {}
 
-  /** The roots of closed days, the newest 1 000 first. */
+  /** Lists the roots of closed days, the newest 1 000 first. */
   @Get('days')
   async days(): Promise<{ days: readonly ClosedDay[] }> {
     return { days: await this.seals.listDays(DAYS_MAX) };
   }
 
-  /** 200 with the seals in which the transfers of the day are; 404 for a day that is not closed; 400 for what is no day. */
+  /**
+   * Reads the seals in which the transfers of a closed day are.
+   *
+   * @throws request.invalid
+   * @throws resource.not-found The day is not closed.
+   */
   @Get('days/:day')
   async day(@Param('day') day: string): Promise<DayRange> {
     if (!isDay(day)) throw invalidField('day', 'day must be a date, for example 2026-03-01');
@@ -32,7 +37,12 @@ export class LedgerController {
     return found;
   }
 
-  /** Verifies a page of seals: those after `after`, up to `until` where it is given. 200 also where something is wrong. */
+  /**
+   * Verifies a page of seals. Those after `after`, up to `until` where it is given.
+   *
+   * @returns 200 Also where something is wrong.
+   * @throws request.invalid
+   */
   @Get('verification')
   async verification(@Query('after') after: unknown = '0', @Query('until') until?: unknown): Promise<VerifiedPage> {
     return this.verifyLedger.verifyPage(

@@ -4,20 +4,38 @@ import { historyItemOf, type PaymentHistoryItem, shownPaymentOf } from '@svc/con
 import type { FastifyReply } from 'fastify';
 import { MakePayment } from './make-payment.js';
 
-/** Payments by partners and their customers (P6). `x-api-key` and an identity token; errors are RFC 9457 (C5). */
+/**
+ * Payments by partners and their customers (P6). `x-api-key` and an identity token; errors are RFC 9457 (C5).
+ *
+ * @group Payments
+ */
 @Controller('v1/payments')
 @ForPartners('payments:write')
 export class PartnerPaymentsController {
   constructor(@Inject(MakePayment) private readonly makePayment: MakePayment) {}
 
   /**
-   * 201 with the payment: `success`, `failed`, or `verificationRequired` with `verificationUrl`; 202 while it is
-   * `processing` after 20 s; 200 with `Idempotency-Replayed` for a repeat of the reference.
+   * Makes a payment (P6). An answer with an error means that nothing was charged and no payment was recorded.
    *
-   * Refused before anything is charged or recorded: 400 names all wrong fields; 401, empty; 403 for another customer, vouchers
-   * and external payments without a grant, or a card with a live key where no acquirer takes live payments; 404 nothing to pay (21), or no such card; 409 closed or paid (20), a payment in
-   * progress (23, with Retry-After), or the reference with another content (40); 410 expired (20); 422 another amount (22),
-   * or what the merchant does not accept (40); 503 with Retry-After.
+   * @body MakePaymentRequest
+   * @returns 201 The payment: `success`, `failed` with its errors, or `verificationRequired` with `verificationUrl`.
+   * @returns 202 It is still `processing` after 20 s: read it back, or repeat the call.
+   * @returns 200 With `Idempotency-Replayed`: a repeat of the reference, and the payment in its present state.
+   * @throws credentials.forbidden Another customer, or vouchers and external payments without a grant of the merchant.
+   * @throws live-mode.unavailable
+   * @throws payable.not-found
+   * @throws resource.not-found There is no such card.
+   * @throws payable.closed
+   * @throws payable.paid
+   * @throws payable.refused
+   * @throws payable.expired
+   * @throws payment.in-progress
+   * @throws request.idempotency-conflict The reference was used before with another content.
+   * @throws payable.mismatch
+   * @throws payment.not-accepted
+   * @throws code.unsupported
+   * @throws code.third-party
+   * @throws card-key.not-in-use
    */
   @Post()
   @Header('cache-control', 'no-store')

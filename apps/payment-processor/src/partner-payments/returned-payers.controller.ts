@@ -8,6 +8,8 @@ import { RETURNED_PAGE_CONTENT_SECURITY_POLICY, returnedPage } from './returned-
 /**
  * Where the bank leads the payer of a partner's payment back to, unless the partner named a page of its own. Whoever knows
  * a payment's reference may look: the page tells nothing but how it stands, and opening it goes on with the payment.
+ *
+ * @group Payments
  */
 @Controller('v1/verifications')
 export class ReturnedPayersController {
@@ -16,6 +18,13 @@ export class ReturnedPayersController {
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
   ) {}
 
+  /**
+   * Shows the page where a bank leads a payer back to after a verification.
+   *
+   * @produces text/html The page.
+   * @returns 200 How the payment stands.
+   * @returns 404 The page says that there is no such payment.
+   */
   @Get(':paymentReference')
   async returned(@Param('paymentReference') text: string, @Res() reply: FastifyReply): Promise<void> {
     const reference = parsePaymentReference(text);

@@ -31,7 +31,11 @@ export class ReconciliationsController {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** 202: it runs as soon as those before it are done. */
+  /**
+   * Compares all books of a day (docs/reconciliation.md).
+   *
+   * @returns 202 It runs as soon as those before it are done.
+   */
   @Post()
   @HttpCode(202)
   async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
@@ -44,6 +48,11 @@ export class ReconciliationsController {
     return { runId };
   }
 
+  /**
+   * Reads a reconciliation, with the differences that it found.
+   *
+   * @throws resource.not-found
+   */
   @Get(':runId')
   async get(@Param('runId') runId: string): Promise<RunView> {
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;

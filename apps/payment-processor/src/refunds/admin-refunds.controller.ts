@@ -3,15 +3,21 @@ import { AdminKeyGuard } from '@svc/auth';
 import { invalidField, parsePaymentReference } from '@svc/kernel';
 import { AdminRefunds, type AdminRefundView } from './admin-refunds.js';
 
-/** Refunds of all merchants, for administrators. Needs `x-admin-key`. */
+/**
+ * Refunds of all merchants, for administrators. Needs `x-admin-key`.
+ *
+ * @group Refunds
+ */
 @Controller('admin/v1/refunds')
 @UseGuards(AdminKeyGuard)
 export class AdminRefundsController {
   constructor(@Inject(AdminRefunds) private readonly refunds: AdminRefunds) {}
 
   /**
-   * The newest 100; `?svcId=` those of one payment; `?state=pending` those that wait for the acquirer, the one that waits
-   * longest first.
+   * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, the one
+   * that waits longest first.
+   *
+   * @throws request.invalid
    */
   @Get()
   async list(

@@ -24,13 +24,17 @@ export class RefundsController {
   constructor(@Inject(CreateRefund) private readonly createRefund: CreateRefund) {}
 
   /**
-   * 201 with the refund, `succeeded` or `failed`; 202 while it is `pending` after 20 s; 200 with `Idempotency-Replayed` for a
-   * repeat of the key.
+   * Refunds a payment, wholly or in part (M5). An answer with an error means that nothing was decided.
    *
-   * Refused before anything is decided: 400 without an Idempotency-Key, or for a bad field; 401, empty; 403 for another
-   * merchant; 404 for a payment that is unknown, of another mode, or of another site than the key's; 409 for the key with
-   * another content, or, with Retry-After, while an equal call runs; 422 for a payment that cannot be refunded, or for more
-   * than is left of it.
+   * @query svcId required
+   * @returns 201 The refund, `succeeded` or `failed`.
+   * @returns 202 It is still `pending` after 20 s: its amount is reserved.
+   * @returns 200 With `Idempotency-Replayed`: a repeat of the key, and the refund in its present state.
+   * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
+   * @throws request.idempotency-conflict The key was used before with another content.
+   * @throws refund.in-progress
+   * @throws refund.not-possible
+   * @throws refund.amount-exceeded
    */
   @Post()
   @Header('cache-control', 'no-store')
@@ -53,7 +57,13 @@ export class RefundsController {
     return refund;
   }
 
-  /** Those of one payment, the newest first, at most 1 000; `[]` for a payment without any, 404 as above. */
+  /**
+   * Lists the refunds of one payment, the newest first, at most 1 000.
+   *
+   * @query svcId required
+   * @returns 200 `[]` for a payment without any.
+   * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
+   */
   @Get()
   @Header('cache-control', 'no-store')
   list(@CallingMerchant() merchant: AuthenticatedMerchant, @Query('svcId') svcId: unknown): Promise<RefundResponse[]> {

@@ -6,13 +6,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerStatement } from './settlement-answer.js';
 import { SettlementStatements } from './settlement-statements.js';
 
-/** Statements of every merchant, for administrators. Needs `x-admin-key`. */
+/**
+ * Statements of every merchant, for administrators. Needs `x-admin-key`.
+ *
+ * @group Settlements
+ */
 @Controller('admin/v1/settlements')
 @UseGuards(AdminKeyGuard)
 export class AdminSettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
-  /** `?merchantId=&mode=`: as {@link SettlementsController.read} answers that merchant. */
+  /**
+   * Reads what a merchant is owed for a day, as its own key gets it.
+   *
+   * @query merchantId required
+   * @query mode required
+   * @produces text/csv The movements; the sum of their amounts is `net`.
+   * @throws request.invalid
+   * @throws request.not-acceptable
+   */
   @Get(':day')
   async read(
     @Param('day') day: string,

@@ -12,10 +12,12 @@ export class SettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
   /**
-   * `:day` is a UTC date, `YYYY-MM-DD`; mode and, with a site's key, the site are those of the key. JSON
-   * ({@link SettlementStatement}) or, with `Accept: text/csv`, the movements one by one.
+   * Reads what the merchant is owed for a day. Mode and, with a site's key, the site are those of the key. With `Accept: text/csv`
+   * the movements one by one.
    *
-   * 400 for a day that is no date or has not begun; 401, empty; 403 for another merchant; 406 for another form.
+   * @produces text/csv The movements; the sum of their amounts is `net`.
+   * @throws request.invalid The day is no date, or has not begun.
+   * @throws request.not-acceptable
    */
   @Get(':day')
   read(

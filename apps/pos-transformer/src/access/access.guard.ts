@@ -4,7 +4,11 @@ import type { FastifyRequest } from 'fastify';
 import { TransformerSettings } from '../settings.js';
 import { mayCall } from './access.js';
 
-/** Refuses callers that are neither on the list nor have the key (A9), before anything of the request is looked at (C5). */
+/**
+ * Refuses callers that are neither on the list nor have the key (A9), before anything of the request is looked at (C5).
+ *
+ * @throws credentials.invalid
+ */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(@Inject(TransformerSettings) private readonly settings: TransformerSettings) {}

@@ -14,6 +14,12 @@ export class CodesController {
     @Inject(TotalRepository) private readonly totals: TotalRepository,
   ) {}
 
+  /**
+   * Shows the QR code of a basket.
+   *
+   * @produces image/svg+xml The QR code.
+   * @throws resource.not-found The basket has no code that can be paid.
+   */
   @Get(':file')
   @Header('content-type', 'image/svg+xml; charset=utf-8')
   @Header('cache-control', 'no-store')

@@ -37,6 +37,8 @@ const POLICY = [
 /**
  * The customer display and the till page. The pages hold no data, so they need no key; what they show is asked for with the
  * key behind `#key=` in their address, which a browser keeps to itself and the page keeps out of sight.
+ *
+ * @internal
  */
 @Controller()
 export class PagesController {

@@ -26,12 +26,25 @@ export class PaymentsController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /**
+   * Reads the payment of a basket (T7, T13).
+   *
+   * @throws request.invalid
+   * @throws resource.not-found There is no final payment of the basket yet.
+   */
   @Get('v1/invoice/:invoiceId/payment')
   @Header('cache-control', 'no-store')
   invoicePayment(@Param('invoiceId') invoiceId: string): InvoicePaymentResponse {
     return invoicePaymentResponse(...this.find('invoiceId', invoiceId, this.platform.siteIds));
   }
 
+  /**
+   * Reads the payment of a basket of the facade (T7, T9).
+   *
+   * @query MerchantOrderId required
+   * @throws request.invalid
+   * @throws resource.not-found There is no final payment of the basket yet.
+   */
   @Get('GetPayment')
   @Header('cache-control', 'no-store')
   getPayment(@Query('MerchantOrderId') merchantOrderId: unknown): GetPaymentResponse {

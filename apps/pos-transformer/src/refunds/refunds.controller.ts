@@ -5,7 +5,11 @@ import { RefundRequest } from '../baskets/requests.js';
 import { TransformerSettings } from '../settings.js';
 import { RefundPayment } from './refund-payment.js';
 
-/** `POST /SvcRefund` (T10). */
+/**
+ * `POST /SvcRefund` (T10).
+ *
+ * @group Facade
+ */
 @Controller()
 @UseGuards(AccessGuard)
 export class RefundsController {
@@ -14,6 +18,7 @@ export class RefundsController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /** Refunds a payment (T10). */
   @Post('SvcRefund')
   @HttpCode(200)
   refund(@Body() { SvcId, RefundAmount, RefundReference }: RefundRequest): Promise<Answer> {

@@ -9,7 +9,9 @@ import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
 import { BasketClosedRequest, BasketRequest } from '../baskets/requests.js';
 
-/** Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5). */
+/**
+ * Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5).
+ */
 @Controller()
 @UseGuards(AccessGuard)
 export class FacadeController {
@@ -20,6 +22,7 @@ export class FacadeController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /** Takes a whole basket with a new or updated total; its QR code is on the customer display (T1, T3). */
   @Post('Basket')
   @HttpCode(200)
   async basket(@CallingTill() tillName: string, @Body() body: BasketRequest): Promise<Answer> {
@@ -36,6 +39,7 @@ export class FacadeController {
     return answer;
   }
 
+  /** Closes a basket: `Complete`, `Void` or `Saved` (T12). */
   @Post('BasketClosed')
   @HttpCode(200)
   basketClosed(@CallingTill() till: string, @Body() body: BasketClosedRequest): Promise<Answer> {

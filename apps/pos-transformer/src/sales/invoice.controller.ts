@@ -22,7 +22,11 @@ export interface TotalResponse extends Answer {
   QrSvgUrl?: string;
 }
 
-/** Tills that send a basket line by line (T1, T3). */
+/**
+ * Tills that send a basket line by line (T1, T3).
+ *
+ * @group Lines
+ */
 @Controller('v1/sites/:siteId/invoice')
 @UseGuards(AccessGuard)
 export class InvoiceController {
@@ -35,6 +39,11 @@ export class InvoiceController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
+  /**
+   * Adds, replaces or removes a line of the basket (T3).
+   *
+   * @throws resource.not-found The site is not configured here.
+   */
   @Post('line')
   @HttpCode(200)
   line(@Param('siteId') siteId: string, @CallingTill() till: string, @Body() body: LineRequest): Answer {
@@ -48,6 +57,11 @@ export class InvoiceController {
     });
   }
 
+  /**
+   * Asks for the payment of the basket (T1, T11).
+   *
+   * @throws resource.not-found The site is not configured here.
+   */
   @Post('total')
   @HttpCode(200)
   async total(
@@ -66,6 +80,11 @@ export class InvoiceController {
     return { ...answer, InvoiceReference: code.invoiceReference, Code: code.code, QrSvgUrl: qrSvgUrl };
   }
 
+  /**
+   * Ends the basket (T12).
+   *
+   * @throws resource.not-found The site is not configured here.
+   */
   @Post('reset')
   @HttpCode(200)
   reset(@Param('siteId') siteId: string, @CallingTill() till: string): Promise<Answer> {

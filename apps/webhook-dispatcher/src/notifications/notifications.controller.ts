@@ -11,16 +11,27 @@ import { listNotifications, type NotificationPage, type NotificationQuery } from
 export class NotificationsController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
+  /**
+   * Lists notifications, the newest first, 50 at a time.
+   *
+   * @throws request.invalid
+   */
   @Get()
   list(@Query() query: NotificationQuery): Promise<NotificationPage> {
     return listNotifications(this.dataSource, query);
   }
 
+  /** Lists the endpoints that fail, and until when their circuits are open (E6). */
   @Get('circuits')
   circuits(): Promise<{ circuits: CircuitSummary[] }> {
     return listCircuits(this.dataSource);
   }
 
+  /**
+   * Reads a notification with its tries.
+   *
+   * @throws resource.not-found
+   */
   @Get(':id')
   get(@Param('id') id: string): Promise<NotificationDetails> {
     return getNotification(this.dataSource, id);

@@ -8,7 +8,11 @@ import { type ReplayedPage, replayMany } from './replay-many.js';
 import { ReplayManyRequest } from './replay-many.request.js';
 import { replayNotification } from './replay-notification.js';
 
-/** For administrators (header `x-admin-key`, A10): telling merchants again (E5). Errors are RFC 9457 (C5). */
+/**
+ * For administrators (header `x-admin-key`, A10): telling merchants again (E5). Errors are RFC 9457 (C5).
+ *
+ * @group Notifications
+ */
 @Controller('admin/v1/notifications')
 @UseGuards(AdminKeyGuard)
 export class ReplaysController {
@@ -19,7 +23,13 @@ export class ReplaysController {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** 202: due now. 404: no such notification. 409: it is being sent, or its session was paid since. */
+  /**
+   * Sends one notification again (E5).
+   *
+   * @returns 202 It is due now.
+   * @throws resource.not-found
+   * @throws resource.conflict It is being sent, or its session was paid since.
+   */
   @Post(':id/replay')
   @HttpCode(202)
   async one(@Param('id') id: string): Promise<{ status: string }> {
@@ -27,7 +37,11 @@ export class ReplaysController {
     return { status: 'due' };
   }
 
-  /** 202 with how many are due now, at most 1000; go on with `after` while it is not null. 400 names the field. */
+  /**
+   * Sends many notifications again (E5).
+   *
+   * @returns 202 How many are due now, at most 1000; go on with `after` while it is not null.
+   */
   @Post('replays')
   @HttpCode(202)
   async many(@Body() request: ReplayManyRequest): Promise<ReplayedPage> {

@@ -4,7 +4,10 @@ import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState }
 /** Most payments on one page of the history, and how many where nothing else is asked for (specification, "Limits"). */
 export const HISTORY_PAGE_SIZE_MAX = 50;
 
-/** Numeric status of the single-payment resource (P2). */
+/**
+ * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing, the same states
+ * that the history names in words.
+ */
 export enum SinglePaymentStatus {
   Success = 1,
   Failed = 2,
@@ -19,6 +22,10 @@ export interface SinglePayment {
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   merchantName: string;
+  /**
+   * A number here, and text in the history ({@link PaymentHistoryItem}): this is the agreed interface. Clients read each of the two
+   * as it was agreed, so neither changes within `/v1`.
+   */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
   paymentMethodLabel: string;
@@ -56,6 +63,7 @@ export interface PaymentHistoryItem {
   paymentMethodType: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
   paymentMethodDescription: string;
+  /** Text here, and a number in the single payment: see {@link SinglePayment}. */
   status: PaymentState;
   /** Only while `verificationRequired`. */
   verificationUrl?: string;

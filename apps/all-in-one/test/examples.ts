@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync, existsSync } from 'node:fs';
+import type { Operation, Request } from '@svc/testing/documented-api';
+import type { Answer } from './main-api.js';
+
+interface Example {
+  readonly request?: unknown;
+  readonly response?: unknown;
+}
+
+/** The first answer of each status of each operation, with what was sent: what differs from run to run is made the same. */
+export class Examples {
+  private readonly byOperation = new Map<string, Map<number, Example>>();
+
+  /** @param name of the document */
+  record(name: string, { operationId, responses }: Operation, { body }: Request, { status, text }: Answer): void {
+    const key = `${name}.${operationId}`;
+    const known = this.byOperation.get(key) ?? new Map<number, Example>();
+    this.byOperation.set(key, known);
+    const isSuccess = status < 300;
+    if (
+      known.has(status) ||
+      !Object.hasOwn(responses, String(status)) ||
+      (text !== '' && !text.startsWith('{') && !text.startsWith('['))
+    )
+      return;
+    // What was refused is generated, and tells nobody anything.
+    const request = isSuccess && body !== undefined ? { request: JSON.parse(body) as unknown } : {};
+    const isTelling = isSuccess || status === 409 || status === 404 || status === 422;
+    const response = text === '' || !isTelling ? {} : { response: JSON.parse(text) as unknown };
+    const example = stable({ ...request, ...response });
+    if (Object.keys(example).length > 0) known.set(status, example);
+  }
+
+  /** Those of operations that were not called stay. */
+  write(file: string): void {
+    const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : {};
+    const recorded = [...this.byOperation].map(([operation, examples]) => [
+      operation,
+      Object.fromEntries([...examples].sort(([a], [b]) => a - b)),
+    ]);
+    const all = Object.entries({ ...before, ...(Object.fromEntries(recorded) as object) }).sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
+    writeFileSync(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  }
+}
+
+const STABLE: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-03-01T10:00:00.000Z'],
+  [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJhbGciOiJFUzI1NiJ9.eyJvcmciOiI.c2lnbmF0dXJl'],
+  [/svc_(test|live)_([a-z]+)_[\w-]+/g, 'svc_$1_$2_sample'],
+  [/whsec_[\w+/=-]{20,}/g, 'whsec_c2FtcGxl'],
+  [/"[0-9a-f]{64}"/g, `"${'0a1b2c3d'.repeat(8)}"`],
+  [/\b\d{20}\b/g, '01234567890123456789'],
+  [/\b[0-9A-HJKMNP-TV-Z]{18}\b/g, '1H2J3K4M5N6P7Q8R9S'],
+  [/127\.0\.0\.1:\d+/g, '127.0.0.1:7304'],
+  [/"(x|y|token)":"[\w-]{20,}"/g, '"$1":"c2FtcGxlIHNhbXBsZSBzYW1wbGU"'],
+];
+
+function stable<T>(example: T): T {
+  const ids = new Map<string, string>();
+  const numbered = (id: string): string => {
+    if (!ids.has(id)) ids.set(id, `0199a1b2-c3d4-7e5f-8a9b-${String(ids.size + 1).padStart(12, '0')}`);
+    return ids.get(id)!;
+  };
+  let text = JSON.stringify(example).replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, numbered);
+  for (const [pattern, replacement] of STABLE) text = text.replaceAll(pattern, replacement);
+  // One of a list says it; what is in a list depends on what else was done.
+  return JSON.parse(text, (_, value: unknown) => (Array.isArray(value) ? value.slice(0, 1) : value)) as T;
+}

@@ -1,0 +1,55 @@
+import { Controller, Get, Headers, Inject, Param, Res } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import type { FastifyReply } from 'fastify';
+import { ReferenceFiles } from './reference-files.js';
+
+/** Nothing from elsewhere, and no script in a page. Swagger UI sets styles on its elements. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The reference of the APIs, made from the code (docs/reference): a page for each audience, and the documents. Open to everybody:
+ * it holds nothing of anybody.
+ *
+ * @internal
+ */
+@Controller('reference')
+export class ReferenceController {
+  constructor(@Inject(ReferenceFiles) private readonly files: ReferenceFiles) {}
+
+  @Get()
+  async index(
+    @Headers('accept-encoding') acceptEncoding: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.send(reply, 'index.html', acceptEncoding);
+  }
+
+  @Get(':file')
+  async file(
+    @Param('file') file: string,
+    @Headers('accept-encoding') acceptEncoding: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.send(reply, file, acceptEncoding);
+  }
+
+  private async send(reply: FastifyReply, name: string, acceptEncoding = ''): Promise<void> {
+    const file = this.files.find(name);
+    if (!file) throw new DomainError('resource.not-found');
+    const isCompressed = /\bgzip\b(?!;q=0(\.0+)?\b)/.test(acceptEncoding);
+    if (isCompressed) reply.header('content-encoding', 'gzip');
+    await reply
+      .headers({ 'content-security-policy': POLICY, 'cache-control': 'public, max-age=300', vary: 'accept-encoding' })
+      .type(file.contentType)
+      .send(isCompressed ? file.compressed : file.content);
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * A request generator over every operation of the transformer's reference, as for the platform's (apps/all-in-one): no answer has
+ * a status that is not documented there, or a body that does not fit its schema.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Document, DocumentedApi, type Operation, type Request } from '@svc/testing/documented-api';
+import fc from 'fast-check';
+import { LINE, PRODUCT, SITE, TestTransformer } from '../test/test-transformer.js';
+
+const FILE = join(import.meta.dirname, '../../../docs/reference/transformer.openapi.json');
+const DAMAGED_OF_EACH = Number(process.env['SVC_GENERATED_REQUESTS'] ?? 20);
+const KEY = 'a-key-of-the-store';
+
+let pos: TestTransformer;
+beforeEach(async () => (pos = await TestTransformer.start({ apiKey: KEY })));
+afterEach(() => pos.stop());
+
+test('what the reference of the transformer does not allow is never answered', async () => {
+  const document = new DocumentedApi(JSON.parse(readFileSync(FILE, 'utf8')) as Document);
+  const authorised = { 'x-api-key': KEY };
+  const known = { ...(await aPaidBasket()), ...FIELDS };
+  const [problems, statuses] = [new Set<string>(), new Map<number, number>()];
+  const seed = Date.now() % 1_000_000;
+  const send = async (operation: Operation, request: Request, headers: Record<string, string>): Promise<number> => {
+    const {
+      statusCode: status,
+      payload: text,
+      headers: received,
+    } = await pos.transformer.app.inject({
+      method: request.method as 'GET',
+      url: request.path,
+      headers: { host: 'localhost', ...request.headers, ...headers },
+      ...(request.body === undefined ? {} : { payload: request.body }),
+    });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const found = document.problemsOf(operation, { status, contentType: received['content-type'], text });
+    if (status >= 500) found.push(`${status} ${text}`);
+    for (const problem of found)
+      problems.add(
+        `${operation.operationId} (seed ${seed}): ${problem}; ${request.path} ${request.body?.slice(0, 300) ?? ''}`,
+      );
+    return status;
+  };
+  for (const operation of document.operations) {
+    const good = document.good(operation, known);
+    const status = await send(operation, good, authorised);
+    if (status !== 200)
+      problems.add(`${operation.operationId} was never done: ${status}; ${good.path} ${good.body ?? ''}`);
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { ...authorised, 'x-till': 'x'.repeat(200) }])
+      await send(operation, good, headers);
+    for (const request of fc.sample(document.damaged(operation, known), { numRuns: DAMAGED_OF_EACH, seed }))
+      await send(operation, request, authorised);
+  }
+  const counted = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
+  process.stdout.write(`| transformer | ${document.operations.length} | ${counted.join(', ')} |\n`);
+  expect([...problems]).toEqual([]);
+});
+
+const FIELDS = {
+  ...LINE,
+  'invoiceLine.siteId': SITE,
+  siteId: SITE,
+  amount: 8_950,
+  reference: '18',
+  'paymentsInvoicePayment.invoiceId': '17',
+  MerchantOrderId: '17',
+  'facadeBasket.body': { MerchantOrderId: '19', TotalToPay: PRODUCT.ActualUnitPrice, Products: [PRODUCT] },
+  'facadeBasketClosed.body': { MerchantOrderId: '19', OrderStatus: 'Saved' },
+  RefundAmount: 1,
+};
+
+async function aPaidBasket(): Promise<Record<string, unknown>> {
+  const call = (url: string, body: object) => pos.call('POST', url, body, { 'x-api-key': KEY });
+  await call('/Basket', { MerchantOrderId: '17', TotalToPay: PRODUCT.ActualUnitPrice, Products: [PRODUCT] });
+  const SvcId = await pos.pay();
+  const total = await call(`/v1/sites/${SITE}/invoice/total`, { amount: 100, reference: '16' });
+  const { QrSvgUrl } = total.body as { QrSvgUrl: string };
+  return { SvcId, file: QrSvgUrl.split('/').at(-1) };
+}

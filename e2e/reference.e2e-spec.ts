@@ -1,0 +1,61 @@
+/** The reference as the platform serves it, in a real browser. With SVC_DOCS_PICTURES=1 its picture is written anew. */
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { complaintsOf, startBrowser } from './browser.js';
+import { type Platform, ROOT } from './platform.js';
+import { sharedPlatform } from './shared-platform.js';
+
+let platform: Platform;
+let browser: Browser;
+beforeAll(async () => {
+  platform = await sharedPlatform('embedded');
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+it.each([
+  ['partner', 'apiUrl', '/v1/payments', 'Makes a payment'],
+  ['merchant', 'apiUrl', '/business/api/v1/merchants/{merchantId}/refunds', 'Refunds a payment'],
+  ['gateway', 'apiUrl', '/api/v3.1/sessions', 'Makes a session'],
+  ['transformer', 'apiUrl', '/BasketClosed', 'Closes a basket'],
+  ['administration', 'adminUrl', '/admin/v1/audit-log', 'Reads the audit log'],
+] as const)(
+  'the page of the %s reference shows its operations and complains of nothing',
+  async (name, host, path, says) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const complaints = complaintsOf(context);
+    const page = await context.newPage();
+    await page.goto(`${platform.demo[host]}/reference`);
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: new RegExp(name === 'gateway' ? 'gateway' : name, 'i') })
+      .click();
+    await page.locator(`[data-path="${path}"]`).first().waitFor();
+    expect(await page.locator('#reference').innerText()).toContain(says);
+    if (name === 'gateway') await takePicture(page);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
+it('links from the list to every document', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${platform.demo.apiUrl}/reference`);
+  const links = await page.locator('main a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href));
+  expect(links.length).toBeGreaterThan(9);
+  const answers = await Promise.all(links.map((link) => fetch(link)));
+  expect(answers.map(({ status }) => status)).toEqual(links.map(() => 200));
+  await context.close();
+});
+
+/** What a reader sees first, and one operation with the example that a test recorded. */
+async function takePicture(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 1280, height: 1500 });
+  const operation = page.locator('#operations-Sessions-sessionsCreate');
+  await operation.getByRole('button').first().click();
+  await operation.locator('.opblock-body').getByText('order-17-1').first().waitFor();
+  await operation.scrollIntoViewIfNeeded();
+  if (process.env['SVC_DOCS_PICTURES'] === '1')
+    await page.screenshot({ path: join(ROOT, 'docs', 'images', 'reference.png') });
+}

@@ -1,0 +1,160 @@
+/** Who reads which reference, and what each needs to know before the first call. */
+import { appFor } from '../../libs/contracts/src/routes.ts';
+import type { Operation } from './operations.ts';
+import type { Schema } from './schema.ts';
+
+export interface Audience {
+  readonly name: 'partner' | 'merchant' | 'gateway' | 'administration' | 'transformer';
+  readonly title: string;
+  readonly description: string;
+  readonly server: {
+    readonly url: string;
+    readonly variable: string;
+    readonly example: string;
+    readonly description: string;
+  };
+  readonly securitySchemes: Readonly<Record<string, Schema>>;
+  /** Of the security of an operation, by its guard. The first guard that is here counts. */
+  readonly securityOf: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
+  readonly has: (operation: Operation) => boolean;
+  /** Bodies that the platform sends, by name: the type, and what they are. */
+  readonly webhooks: readonly { readonly name: string; readonly type: string; readonly description: string }[];
+  readonly errors: 'problem' | 'envelope' | 'transformer';
+}
+
+const header = (name: string, description: string): Schema => ({ type: 'apiKey', in: 'header', name, description });
+
+const PROBLEMS =
+  'An answer that refuses a request is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body, whatever was wrong.';
+const EVERYWHERE = `Every answer has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to answers. A code such as (C1) is a row of docs/requirements.md.`;
+
+const reached = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
+  const given = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
+  const answering = appFor(host, given, method.toUpperCase());
+  // A controller of a library is offered by the app that the route table names.
+  return answering !== undefined && (answering === app || app === 'auth' || app === 'service');
+};
+
+const SERVER = {
+  url: '{base_url}',
+  variable: 'base_url',
+  example: 'https://api.example',
+  description: 'Address of the main API. `./svc up` prints it.',
+} as const;
+
+export const AUDIENCES: readonly Audience[] = [
+  {
+    name: 'partner',
+    title: 'Svc Payments: partner API',
+    description: `Log in, register customers, decode codes, pay, and read payments back.\n\nA partner’s server sends its API key as \`x-api-key\` and gets an identity token from \`POST /v1/auth/service/login\`; both go with every other call and must be of one organisation and mode (A11).\n\n${PROBLEMS} ${EVERYWHERE}\n\nThe status of a payment is a **number** in \`GET /v1/payments/{paymentReference}\` and **text** in the history: see \`SinglePayment.status\`.`,
+    server: SERVER,
+    securitySchemes: {
+      partnerKey: header('x-api-key', 'API key of a partner, `svc_test_partner_…` or `svc_live_partner_…` (A6).'),
+      identityToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'Identity token of a partner’s server, or of one of its customers (A2).',
+      },
+    },
+    securityOf: {
+      PartnerGuard: [{ partnerKey: [], identityToken: [] }],
+      PartnerKeyGuard: [{ partnerKey: [] }],
+    },
+    has: (operation) =>
+      reached('api', operation) && !operation.path.startsWith('/business/') && !operation.path.startsWith('/health'),
+    webhooks: [],
+    errors: 'problem',
+  },
+  {
+    name: 'merchant',
+    title: 'Svc Payments: merchant API',
+    description: `Look payments up, follow them as they happen, make invoices and till codes, refund, and read settlements.\n\nThe key of the merchant counts for all its sites, the key of a site for that site (A7). Polling is a last resort: a site has a webhook and a stream.\n\n${PROBLEMS} ${EVERYWHERE}`,
+    server: SERVER,
+    securitySchemes: {
+      merchantKey: header('x-api-key', 'API key of the merchant or of a site (A6).'),
+      merchantKeyAsBearer: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'The same key as `Authorization: Bearer` (A7).',
+      },
+    },
+    securityOf: { MerchantKeyGuard: [{ merchantKey: [] }, { merchantKeyAsBearer: [] }] },
+    has: (operation) => reached('api', operation) && operation.path.startsWith('/business/'),
+    webhooks: [
+      {
+        name: 'siteNotification',
+        type: 'PaymentNotice',
+        description:
+          'To the webhook of a site (M6): each final payment once, and each refund that ended. Signed with the Standard Webhooks headers (E4); any 2xx acknowledges it, anything else is tried again for three days (E5).',
+      },
+    ],
+    errors: 'problem',
+  },
+  {
+    name: 'gateway',
+    title: 'Svc Payments: hosted payment gateway',
+    description: `Make a session, send the payer to its page, and learn of the outcome from a signed webhook.\n\nEvery call has the headers \`merchantId\` and \`merchantSiteId\`, and the key of the merchant or the site as \`x-api-key\` unless the site was set up without (A8). \`/api/v3\` differs from \`/api/v3.1\` in one thing: its webhook is signed with the merchant’s key (E3, H5).\n\nAn answer that refuses a request is \`{status, errors: [{message}]}\` (H1). ${EVERYWHERE}`,
+    server: {
+      ...SERVER,
+      url: '{gateway_url}',
+      variable: 'gateway_url',
+      example: 'https://pay.example',
+      description: 'Address of the hosted gateway. `./svc up` prints it.',
+    },
+    securitySchemes: {
+      siteKey: header('x-api-key', 'API key of the site or of its merchant (A6).'),
+    },
+    securityOf: {
+      WithKey: [{ siteKey: [] }],
+      SiteGuard: [{ siteKey: [] }, {}],
+    },
+    has: (operation) => reached('gateway', operation) && operation.path.startsWith('/api/'),
+    webhooks: [
+      {
+        name: 'paymentNotification',
+        type: 'HostedPaymentNotification',
+        description:
+          'To the `notificationUrl` of a session, once for each payment that became final (E2). `signature` is the older form (E3); the Standard Webhooks headers beside it detect replays and any change (E4). Any 2xx acknowledges it, anything else is tried again for three days (E5).',
+      },
+    ],
+    errors: 'envelope',
+  },
+  {
+    name: 'administration',
+    title: 'Svc Payments: administration API',
+    description: `On-boarding of merchants, sites, partners and their credentials, and what operators look at and repair. Never reachable for merchants and partners.\n\n${PROBLEMS} ${EVERYWHERE}`,
+    server: {
+      ...SERVER,
+      url: '{admin_url}',
+      variable: 'admin_url',
+      example: 'http://127.0.0.1:7302',
+      description: 'Address of administration, on a private network.',
+    },
+    securitySchemes: { adminKey: header('x-admin-key', 'Administration key of the platform (A10).') },
+    securityOf: { AdminKeyGuard: [{ adminKey: [] }] },
+    has: (operation) => reached('admin', operation),
+    webhooks: [],
+    errors: 'problem',
+  },
+  {
+    name: 'transformer',
+    title: 'Svc Payments: point-of-sale transformer',
+    description: `Runs in a store and speaks both dialects of tills: line by line under \`/v1\`, and the facade with whole baskets. Whatever a till can continue after is 200 with \`Result\`: \`OK\` done, \`WARN\` accepted, but show \`Message\`, \`STOP\` refused and nothing changed (T1, T2).\n\nAmounts are cents (T4). A call of the facade that cannot be read is a 400 with a STOP envelope; elsewhere it is \`application/problem+json\`.`,
+    server: {
+      ...SERVER,
+      url: '{transformer_url}',
+      variable: 'transformer_url',
+      example: 'http://127.0.0.1:7305',
+      description: 'Address of the transformer in the store.',
+    },
+    securitySchemes: {
+      storeKey: header('x-api-key', 'TRANSFORMER_API_KEY. Not needed on loopback, or from a listed address (A9).'),
+    },
+    securityOf: { AccessGuard: [{}, { storeKey: [] }] },
+    // Its pages and their data are for its own screens.
+    has: ({ app }) => app === 'pos-transformer',
+    webhooks: [],
+    errors: 'transformer',
+  },
+];

@@ -1,0 +1,225 @@
+/**
+ * What a client that was written for a released document can trip over in the present one. An answer may gain fields; a request
+ * may lose limits. Both sides follow `$ref`s, so that a renamed component is no difference.
+ */
+type Json = { readonly [key: string]: unknown };
+/** `request`: what clients send, which may not be narrowed. `answer`: what they read, which may not be widened or lose anything. */
+type Side = 'request' | 'answer';
+
+interface Documents {
+  readonly before: Json;
+  readonly after: Json;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** One line for each breaking change. */
+export function breakingChanges(before: Json, after: Json): string[] {
+  const documents = { before, after };
+  return [...changedPaths(documents), ...changedWebhooks(documents), ...changedMessages(documents)];
+}
+
+function changedPaths(documents: Documents): string[] {
+  return Object.entries(at(documents.before, 'paths')).flatMap(([path, methods]) =>
+    METHODS.filter((method) => at(methods as Json, method) !== NOTHING).flatMap((method) => {
+      const name = `${method.toUpperCase()} ${path}`;
+      const [was, is] = [at(methods as Json, method), at(documents.after, 'paths', path, method)];
+      return is === NOTHING ? [`${name} is gone`] : changedOperation(name, was, is, documents);
+    }),
+  );
+}
+
+function changedOperation(name: string, was: Json, is: Json, documents: Documents): string[] {
+  return [
+    ...changedParameters(name, was, is, documents),
+    ...changedBody(`${name} body`, at(was, 'requestBody'), at(is, 'requestBody'), documents),
+    ...changedResponses(name, was, is, documents),
+  ];
+}
+
+function changedParameters(name: string, was: Json, is: Json, documents: Documents): string[] {
+  const [old, now] = [was, is].map((each) => (each['parameters'] ?? []) as Json[]) as [Json[], Json[]];
+  const same = (one: Json) => (other: Json) => one['name'] === other['name'] && one['in'] === other['in'];
+  const added = now.filter((each) => each['required'] === true && !old.some(same(each)));
+  const changed = old.flatMap((each) => {
+    const found = now.find(same(each));
+    const label = `${name} ${String(each['in'])} ${String(each['name'])}`;
+    if (!found) return [`${label} is gone`];
+    const demanded = found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
+    return [...demanded, ...changedSchema(label, at(each, 'schema'), at(found, 'schema'), 'request', documents)];
+  });
+  return [
+    ...added.map((each) => `${name} ${String(each['in'])} ${String(each['name'])} is new and required`),
+    ...changed,
+  ];
+}
+
+function changedBody(name: string, was: Json, is: Json, documents: Documents): string[] {
+  if (was === NOTHING) return is['required'] === true ? [`${name} is new and required`] : [];
+  if (is === NOTHING) return [];
+  return changedContent(name, at(was, 'content'), at(is, 'content'), 'request', documents);
+}
+
+/** A refusal that is no longer made breaks nobody, but a success that is gone, or another than before, does. */
+function changedResponses(name: string, was: Json, is: Json, documents: Documents): string[] {
+  const [old, now] = [at(was, 'responses'), at(is, 'responses')];
+  const gone = Object.keys(old).filter((status) => status.startsWith('2') && now[status] === undefined);
+  const added = Object.keys(now).filter((status) => /^[23]/.test(status) && old[status] === undefined);
+  const changed = Object.keys(old).flatMap((status) => {
+    const [former, present] = [resolved(old[status], documents.before), resolved(now[status], documents.after)];
+    if (present === NOTHING) return [];
+    const label = `${name} ${status}`;
+    return changedContent(label, at(former, 'content'), at(present, 'content'), 'answer', documents);
+  });
+  return [
+    ...gone.map((status) => `${name} ${status} is gone`),
+    ...added.map((status) => `${name} ${status} is new`),
+    ...changed,
+  ];
+}
+
+function changedContent(name: string, was: Json, is: Json, side: Side, documents: Documents): string[] {
+  return Object.entries(was).flatMap(([type, content]) =>
+    is[type] === undefined
+      ? [`${name} ${type} is gone`]
+      : changedSchema(name, at(content as Json, 'schema'), at(is, type, 'schema'), side, documents),
+  );
+}
+
+/** What the platform sends to a webhook is read, as an answer is. */
+function changedWebhooks(documents: Documents): string[] {
+  return Object.keys(at(documents.before, 'webhooks')).flatMap((name) => {
+    const [was, is] = [documents.before, documents.after].map((each) =>
+      at(each, 'webhooks', name, 'post', 'requestBody'),
+    );
+    if (is === NOTHING) return [`webhook ${name} is gone`];
+    return changedContent(`webhook ${name}`, at(was!, 'content'), at(is!, 'content'), 'answer', documents);
+  });
+}
+
+/** Events are in the log for ever, and releases run beside each other: their readers are of the released document. */
+function changedMessages(documents: Documents): string[] {
+  return Object.keys(at(documents.before, 'components', 'messages')).flatMap((name) => {
+    const [was, is] = [documents.before, documents.after].map((each) => at(each, 'components', 'messages', name));
+    if (is === NOTHING) return [`event ${name} is gone`];
+    return changedSchema(`event ${name}`, at(was!, 'payload'), at(is!, 'payload'), 'answer', documents);
+  });
+}
+
+function changedSchema(
+  name: string,
+  formerSchema: Json,
+  presentSchema: Json,
+  side: Side,
+  documents: Documents,
+  seen: readonly unknown[] = [],
+): string[] {
+  const [was, is] = [resolved(formerSchema, documents.before), resolved(presentSchema, documents.after)];
+  // A schema that contains itself.
+  if (was === NOTHING || is === NOTHING || seen.includes(was)) return [];
+  const deeper = (label: string, former: Json, present: Json): string[] =>
+    changedSchema(label, former, present, side, documents, [...seen, was]);
+  return [
+    ...changedType(name, was, is, side),
+    ...changedValues(name, was, is, side),
+    ...(side === 'request' ? narrowedLimits(name, was, is) : []),
+    ...changedMembers(name, was, is, side, deeper),
+    ...(was['items'] && is['items'] ? deeper(`${name}[]`, at(was, 'items'), at(is, 'items')) : []),
+    ...changedAlternatives(name, was, is, side, deeper),
+  ];
+}
+
+type Deeper = (label: string, former: Json, present: Json) => string[];
+
+function changedType(name: string, was: Json, is: Json, side: Side): string[] {
+  const types = ({ type }: Json): string[] => (type === undefined ? [] : ([type].flat() as string[]));
+  const [old, now] = side === 'request' ? [types(was), types(is)] : [types(is), types(was)];
+  // Every integer is a number.
+  const isTaken = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
+  if (old.length === 0 || now.length === 0 || old.every(isTaken)) return [];
+  return [`${name} was ${types(was).join(' or ')} and is ${types(is).join(' or ')}`];
+}
+
+function changedValues(name: string, was: Json, is: Json, side: Side): string[] {
+  const values = ({ enum: list, const: only }: Json): unknown[] | undefined =>
+    (list as unknown[] | undefined) ?? (only === undefined ? undefined : [only]);
+  const [old, now] = [values(was), values(is)];
+  if (side === 'request') {
+    if (!now) return [];
+    if (!old) return [`${name} takes only ${JSON.stringify(now)} now`];
+    const refused = old.filter((value) => !now.includes(value));
+    return refused.length > 0 ? [`${name} does not take ${JSON.stringify(refused)} any more`] : [];
+  }
+  if (!old) return [];
+  if (!now) return [`${name} may be anything now`];
+  const added = now.filter((value) => !old.includes(value));
+  return added.length > 0 ? [`${name} may be ${JSON.stringify(added)} now`] : [];
+}
+
+const LEAST = ['minimum', 'minLength', 'minItems'];
+const MOST = ['maximum', 'maxLength', 'maxItems'];
+
+function narrowedLimits(name: string, was: Json, is: Json): string[] {
+  const isNarrower = (key: string, by: (old: number, now: number) => boolean): boolean =>
+    is[key] !== undefined && (was[key] === undefined || by(was[key] as number, is[key] as number));
+  const narrower = [
+    ...LEAST.filter((key) => isNarrower(key, (old, now) => now > old)),
+    ...MOST.filter((key) => isNarrower(key, (old, now) => now < old)),
+    ...['pattern', 'format'].filter((key) => is[key] !== undefined && is[key] !== was[key]),
+  ];
+  return narrower.map((key) => `${name} ${key} was ${wordOf(was[key])} and is ${wordOf(is[key])}`);
+}
+
+function wordOf(limit: unknown): string {
+  return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : 'none';
+}
+
+function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
+  const [old, now] = [at(was, 'properties'), at(is, 'properties')];
+  if (old === NOTHING || now === NOTHING) return [];
+  const required = (schema: Json): string[] => (schema['required'] ?? []) as string[];
+  const demanded = side === 'request' ? required(is).filter((each) => !required(was).includes(each)) : [];
+  const withdrawn =
+    side === 'answer' ? required(was).filter((each) => now[each] !== undefined && !required(is).includes(each)) : [];
+  return [
+    ...Object.keys(old).flatMap((each) => {
+      if (now[each] !== undefined) return deeper(`${name}.${each}`, at(old, each), at(now, each));
+      return [`${name}.${each} is gone`];
+    }),
+    ...demanded.map(
+      (each) => `${name}.${each} ${old[each] === undefined ? 'is new and required' : 'has become required'}`,
+    ),
+    ...withdrawn.map((each) => `${name}.${each} may be absent now`),
+  ];
+}
+
+/** Alternatives are compared one by one, in their order; parts that all count, likewise. */
+function changedAlternatives(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
+  return ['anyOf', 'allOf'].flatMap((key) => {
+    const [old, now] = [was, is].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
+    const pairs = old
+      .slice(0, now.length)
+      .flatMap((each, index) => deeper(`${name} (${index + 1})`, each, now[index]!));
+    if (key === 'allOf' || old.length === now.length) return pairs;
+    const isFewer = now.length < old.length;
+    return isFewer === (side === 'request') ? [...pairs, `${name} has ${isFewer ? 'fewer' : 'more'} forms now`] : pairs;
+  });
+}
+
+const NOTHING: Json = {};
+
+function at(value: Json, ...keys: string[]): Json {
+  let found: unknown = value;
+  for (const key of keys) found = (found as Json | undefined)?.[key];
+  return (found ?? NOTHING) as Json;
+}
+
+function resolved(value: unknown, document: Json): Json {
+  const $ref = (value as Json | undefined)?.['$ref'];
+  if (typeof $ref !== 'string') return (value ?? NOTHING) as Json;
+  const keys = $ref
+    .slice(2)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return resolved(at(document, ...keys), document);
+}

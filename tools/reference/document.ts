@@ -1,0 +1,330 @@
+/** An OpenAPI 3.1 document of one audience. */
+import ts from 'typescript';
+import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
+import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
+import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
+import type { Audience } from './audiences.ts';
+import { limitsOf } from './limits.ts';
+import type { Operation } from './operations.ts';
+import { parameterOf } from './parameters.ts';
+import { typeNamed } from './program.ts';
+import type { Source } from './program.ts';
+import { Schemas } from './schema.ts';
+import type { Schema } from './schema.ts';
+
+/** Answers that tests recorded: audience and operationId, status, and what was sent and answered. */
+export type Examples = Readonly<
+  Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
+>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Schema;
+  readonly servers: readonly Schema[];
+  readonly tags: readonly Schema[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+  readonly webhooks?: Readonly<Record<string, Schema>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly [part: string]: unknown };
+}
+
+interface Context {
+  readonly audience: Audience;
+  readonly source: Source;
+  readonly schemas: Schemas;
+  readonly examples: Examples;
+  /** Answers that several operations have word for word, by their code. */
+  readonly responses: Record<string, Schema>;
+  readonly usedHeaders: Set<string>;
+}
+
+/** Every service may answer with these, whatever was asked. */
+const ALWAYS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
+/** What stands between a caller and a service of the platform. */
+const OF_THE_PROXY: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
+/** A segment of a path is at most 200 characters. */
+const OF_A_PATH: readonly ErrorCode[] = ['request.invalid'];
+const OF_A_BODY: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
+
+export function documentOf(
+  audience: Audience,
+  {
+    operations,
+    source,
+    examples,
+    version,
+  }: { operations: readonly Operation[]; source: Source; examples: Examples; version: string },
+): OpenApiDocument {
+  const context: Context = {
+    audience,
+    source,
+    schemas: new Schemas(source.checker),
+    examples,
+    responses: {},
+    usedHeaders: new Set(),
+  };
+  const own = operations.filter((operation) => audience.has(operation));
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const operation of own) {
+    const path = (paths[operation.path] ??= {});
+    if (path[operation.method]) throw new Error(`Two operations are ${operation.method} ${operation.path}.`);
+    path[operation.method] = describe(operation, context);
+  }
+  const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, webhookOf(webhook, context)]));
+  // Of several controllers of one group, the one that has its name speaks of it.
+  const speakers = own.toSorted((a, b) => Number(b.isGuest) - Number(a.isGuest));
+  const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
+  if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'What the platform sends.' });
+  const { url, variable, example, description } = audience.server;
+  return {
+    openapi: '3.1.0',
+    info: { title: audience.title, version, description: `${audience.description}${limitsOf(audience.name, source)}` },
+    servers: [{ url, variables: { [variable]: { default: example, description } } }],
+    tags: tags.map(({ name, description: said }) => ({ name, description: said })),
+    paths: sorted,
+    ...(audience.webhooks.length > 0 ? { webhooks } : {}),
+    components: {
+      schemas: Object.fromEntries(Object.entries(context.schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: audience.securitySchemes,
+      headers: Object.fromEntries(Object.entries(HEADERS).filter(([name]) => context.usedHeaders.has(name))),
+      responses: Object.fromEntries(Object.entries(context.responses).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+const HEADERS: Readonly<Record<string, Schema>> = {
+  'x-request-id': {
+    description: 'Id of the request: finds its log line and trace (C8).',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'retry-after': {
+    description: 'Seconds after which the same request may succeed. Only where waiting helps.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'idempotency-replayed': {
+    description: '`true`: it had been done before, and this is its present state (C7).',
+    schema: { const: 'true' },
+  },
+};
+
+function headerRefs({ usedHeaders }: Context, ...names: string[]): Schema {
+  return Object.fromEntries(
+    names.map((name) => {
+      usedHeaders.add(name);
+      return [name, { $ref: `#/components/headers/${name}` }];
+    }),
+  );
+}
+
+function describe(operation: Operation, context: Context): Schema {
+  const { audience } = context;
+  const guard = operation.guards.find((name) => audience.securityOf[name]);
+  const strongest = Object.keys(audience.securityOf).find((name) => operation.guards.includes(name)) ?? guard;
+  const [summary, description] = summaryOf(operation);
+  const parameters = parametersOf(operation, context);
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag.name],
+    summary,
+    ...(description === '' ? {} : { description }),
+    security: strongest === undefined ? [] : audience.securityOf[strongest],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(operation.body ? { requestBody: requestBodyOf(operation, operation.body, context) } : {}),
+    responses: responsesOf(operation, context),
+  };
+}
+
+/** The first sentence, without its full stop, and the rest. */
+function summaryOf({ doc, operationId }: Operation): [string, string] {
+  const [, first, rest = ''] = /^(.+?[^.])(?:\.(?=\s|$)|[:;](?=\s))\s*([^]*)$/.exec(doc) ?? [];
+  if (first === undefined) throw new Error(`${operationId} needs a docstring that begins with a sentence: "${doc}"`);
+  return [first.replaceAll('`', '').replace(/ \((?:[A-Z]\d+(?:, )?)+\)$/, ''), rest === '' ? '' : doc];
+}
+
+function parametersOf(operation: Operation, { source }: Context): Schema[] {
+  const of = (name: string, where: string, required: boolean): Schema => {
+    const { description, schema } = parameterOf(operation.controller, name);
+    return { name, in: where, required, description, schema };
+  };
+  const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => of(name!, 'path', true));
+  const said = operation.tags.filter(({ name }) => name === 'query');
+  const ofType = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
+  const names = new Set([...operation.query, ...said.map(({ key }) => key), ...ofType.map(({ name }) => name)]);
+  const isRequired = (name: string): boolean =>
+    said.some(({ key, text }) => key === name && text.startsWith('required'));
+  const query = [...names].map((name) => of(name, 'query', isRequired(name)));
+  const headers = operation.headers
+    .filter((name) => name !== 'x-admin-key')
+    .map((name) => of(name, 'header', name === 'idempotency-key'));
+  const site = operation.guards.includes('SiteGuard') ? ['merchantId', 'merchantSiteId'] : [];
+  const till =
+    operation.guards.includes('AccessGuard') && operation.method === 'post' && !operation.path.includes('Refund');
+  const tills = till ? [of('x-till', 'header', false)] : [];
+  return [...path, ...query, ...site.map((name) => of(name, 'header', true)), ...headers, ...tills];
+}
+
+function requestBodyOf(operation: Operation, body: ts.Type, { audience, schemas, examples }: Context): Schema {
+  const recorded = Object.entries(examples[`${audience.name}.${operation.operationId}`] ?? {}).find(
+    ([status, { request }]) => status.startsWith('2') && request !== undefined,
+  );
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: schemas.of(body, operation.node),
+        ...(recorded ? { example: recorded[1].request } : {}),
+      },
+    },
+  };
+}
+
+function responsesOf(operation: Operation, context: Context): Schema {
+  const responses: Record<string, Schema> = {};
+  const said = new Map(
+    operation.tags.filter(({ name }) => name === 'returns').map(({ key, text }) => [key, text] as const),
+  );
+  for (const status of new Set([String(operation.status), ...said.keys()]))
+    responses[status] = successOf(operation, status, said.get(status), context);
+  for (const [status, errors] of errorsOf(operation, context.audience)) {
+    if (responses[status]) continue;
+    responses[status] = errorOf(operation, status, errors, context);
+  }
+  return responses;
+}
+
+function successOf(operation: Operation, status: string, text: string | undefined, context: Context): Schema {
+  const { schemas } = context;
+  const produced = operation.tags.filter(({ name }) => name === 'produces');
+  const isPage = operation.answer === undefined && produced.length > 0;
+  const hasBody = (status.startsWith('2') && status !== '204') || isPage;
+  const json =
+    hasBody && operation.answer
+      ? {
+          'application/json': {
+            schema: schemas.of(operation.answer, operation.node),
+            ...exampleOf(context, operation, status),
+          },
+        }
+      : {};
+  const others = hasBody
+    ? Object.fromEntries(
+        produced.map(({ key, text: what }) => [
+          key,
+          { schema: { type: 'string', ...(what ? { description: what } : {}) } },
+        ]),
+      )
+    : {};
+  const content = { ...json, ...others };
+  const isReplay = text?.includes('Idempotency-Replayed') ?? false;
+  return {
+    description: text || STATUS_WORDS[status] || 'Done.',
+    headers: headerRefs(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
+    ...(Object.keys(content).length > 0 ? { content } : {}),
+  };
+}
+
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Accepted.',
+  204: 'Done; no body.',
+};
+
+/** Codes by status; of each what the docstring says of it. */
+function errorsOf(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
+  const thrown = operation.tags.filter(({ name }) => name === 'throws');
+  const always = [
+    ...(operation.path.includes('{') ? OF_A_PATH : []),
+    ...(operation.body ? OF_A_BODY : []),
+    ...ALWAYS,
+    ...(audience.errors === 'transformer' ? [] : OF_THE_PROXY),
+  ];
+  const all = new Map<string, string>([...always.map((code) => [code, ''] as const)]);
+  for (const { key, text } of [...thrown].reverse()) all.set(key, text || (all.get(key) ?? ''));
+  const byStatus = new Map<string, [ErrorCode, string][]>();
+  for (const [code, text] of [...all].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!(code in ERROR_CATALOGUE))
+      throw new Error(`${operation.operationId} throws ${code}, which is not in the catalogue.`);
+    const status = String(ERROR_CATALOGUE[code as ErrorCode].httpStatus);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), [code as ErrorCode, text]]);
+  }
+  return [...byStatus].sort(([a], [b]) => Number(a) - Number(b));
+}
+
+function errorOf(
+  operation: Operation,
+  status: string,
+  errors: readonly [ErrorCode, string][],
+  context: Context,
+): Schema {
+  const { audience } = context;
+  const description = errors
+    .map(([code, text]) => `\`${code}\`: ${text || ERROR_CATALOGUE[code].message}`)
+    .join('\n\n');
+  const mayWait = errors.some(([code]) => ERROR_CATALOGUE[code].retryable) && status !== '500';
+  const headers = headerRefs(context, 'x-request-id', ...(mayWait ? ['retry-after'] : []));
+  const isFacade =
+    audience.errors === 'transformer' && !operation.path.startsWith('/v1/') && !operation.path.startsWith('/codes');
+  const name = audience.errors === 'envelope' ? 'HostedErrorResponse' : isFacade ? 'Answer' : 'Problem';
+  const isEmpty = status === '401' && name === 'Problem';
+  const type = name === 'Problem' ? 'application/problem+json' : 'application/json';
+  const schema = (): Schema => context.schemas.of(typeNamed(name, context.source), operation.node);
+  const recorded = exampleOf(context, operation, status);
+  const example =
+    name === 'HostedErrorResponse' && recorded['example'] === undefined ? envelopeOf(status, errors) : recorded;
+  const response = {
+    description: isEmpty ? `${description}\n\nThe body is empty (C5).` : description,
+    headers,
+    ...(isEmpty ? {} : { content: { [type]: { schema: schema(), ...example } } }),
+  };
+  const [[code, text]] = errors as [[ErrorCode, string]];
+  if (errors.length > 1 || text !== '' || recorded['example'] !== undefined) return response;
+  const component = isFacade ? `facade.${code}` : code;
+  context.responses[component] = response;
+  return { $ref: `#/components/responses/${component}` };
+}
+
+/** Where no test recorded an answer: a tool would make up one whose status is a success. */
+function envelopeOf(status: string, [first]: readonly [ErrorCode, string][]): Schema {
+  const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
+  const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');
+  return { example: { status: text, errors: [{ message: ERROR_CATALOGUE[first![0]].message }] } };
+}
+
+function exampleOf({ audience, examples }: Context, { operationId }: Operation, status: string): Schema {
+  const response = examples[`${audience.name}.${operationId}`]?.[status]?.response;
+  return response === undefined ? {} : { example: response };
+}
+
+function webhookOf(webhook: Audience['webhooks'][number], { source, schemas, examples }: Context): Schema {
+  const type = typeNamed(webhook.type, source);
+  const example = examples[webhook.name]?.['200']?.request;
+  return {
+    post: {
+      operationId: webhook.name,
+      tags: ['Webhooks'],
+      summary: webhook.name === 'siteNotification' ? 'A payment or refund of a site' : 'A final payment of a session',
+      description: webhook.description,
+      security: [],
+      parameters: STANDARD_WEBHOOKS,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: schemas.of(type, source.files[0]!),
+            ...(example === undefined ? {} : { example }),
+          },
+        },
+      },
+      responses: { '2XX': { description: 'Acknowledged.' }, 410: { description: 'Stops the deliveries (E5).' } },
+    },
+  };
+}
+
+const STANDARD_WEBHOOKS: readonly Schema[] = [
+  ['webhook-id', 'The same for all tries of one notification: apply it once (E8).'],
+  ['webhook-timestamp', 'Seconds since 1970, when this try was signed.'],
+  ['webhook-signature', '`v1,<base64 HMAC-SHA256>`; several, separated by blanks, during a rotation (E4).'],
+].map(([name, description]) => ({ name, in: 'header', required: true, description, schema: { type: 'string' } }));

@@ -1,0 +1,74 @@
+/**
+ * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference; with `--release` also
+ * docs/reference/released, what was last released. `npm run check` refuses files
+ * that are stale, that a linter objects to, or that break what was released.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AUDIENCES } from './audiences.ts';
+import { breakingChanges } from './compare.ts';
+import { documentOf } from './document.ts';
+import type { Examples } from './document.ts';
+import { eventsDocument } from './events.ts';
+import { lint } from './lint.ts';
+import { operationsOf } from './operations.ts';
+import { readSource, root } from './program.ts';
+
+export const FOLDER = join(root, 'docs/reference');
+const EXAMPLES = join(FOLDER, 'examples.json');
+
+/** Contents by the name of the file. */
+export function generate(): Map<string, string> {
+  const source = readSource();
+  const operations = operationsOf(source);
+  const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const documents: [string, object][] = AUDIENCES.map((audience) => [
+    `${audience.name}.openapi.json`,
+    documentOf(audience, { operations, source, examples, version }),
+  ]);
+  documents.push(['events.asyncapi.json', eventsDocument(source, version)]);
+  return new Map(documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`]));
+}
+
+/** What is wrong with the committed files: `npm run check`. */
+export async function referenceProblems(): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [file, text] of generate()) {
+    const path = join(FOLDER, file);
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text)
+      problems.push(`docs/reference/${file} is stale: node tools/reference/generate.ts`);
+    problems.push(...(await lint(`docs/reference/${file}`, text)));
+    problems.push(...brokenPromises(file, text));
+  }
+  return problems;
+}
+
+const RELEASED = join(FOLDER, 'released');
+
+function brokenPromises(file: string, text: string): string[] {
+  const released = join(RELEASED, file);
+  if (!existsSync(released)) return [];
+  const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
+  return breakingChanges(parse(readFileSync(released, 'utf8')), parse(text)).map(
+    (change) => `docs/reference/${file} breaks what was released: ${change}`,
+  );
+}
+
+/** What a comparison needs. */
+function withoutWords(text: string): string {
+  const isWords = (key: string, value: unknown): boolean =>
+    ['description', 'summary', 'title'].includes(key) && typeof value === 'string';
+  const reviver = (key: string, value: unknown): unknown =>
+    isWords(key, value) || key === 'example' ? undefined : value;
+  return `${JSON.stringify(JSON.parse(text, reviver))}\n`;
+}
+
+if (import.meta.main) {
+  mkdirSync(FOLDER, { recursive: true });
+  mkdirSync(RELEASED, { recursive: true });
+  for (const [file, text] of generate()) {
+    writeFileSync(join(FOLDER, file), text);
+    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutWords(text));
+  }
+}

@@ -1,0 +1,89 @@
+/** Limits and lifetimes that no single field has, as a table of a document's description: their numbers are those of the code. */
+import ts from 'typescript';
+import type { Source } from './program.ts';
+import { valueOf } from './validators.ts';
+
+type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
+
+/** Words, a constant or a setting's default, the end of its file's name, and its unit. */
+export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
+
+const EVERY_API: readonly Limit[] = [
+  ['Largest body of a request', 'BODY_BYTES_MAX', 'libs/service/src/http.ts', 'bytes'],
+  ['Largest amount', 'MAX_AMOUNT_CENTS', 'libs/contracts/src/validation.ts', 'cents'],
+  ['Longest identifier, in characters', 'MAX_IDENTIFIER_LENGTH', 'libs/contracts/src/validation.ts', ''],
+  ['Longest URL, in characters', 'MAX_URL_LENGTH', 'libs/contracts/src/validation.ts', ''],
+];
+
+const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
+  partner: [
+    ...EVERY_API,
+    ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
+    ['Log-ins of one email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
+    ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments.ts', ''],
+    ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
+    [
+      'A card encrypted to the key before the present one is taken for',
+      'CARD_KEY_OVERLAP_MS',
+      'card-data/card-key.ts',
+      'ms',
+    ],
+  ],
+  merchant: [
+    ...EVERY_API,
+    ['An invoice can be paid for', 'SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder/src/config.ts', 'seconds'],
+    ['Failed payments of one invoice', 'INVOICE_TRIES_MAX', 'invoices/invoice.ts', ''],
+    ['Look-ups of one key at once', 'SVC_RETRIEVAL_BURST', 'merchant-retrieval/src/config.ts', ''],
+    ['Events of the stream are kept for', 'NOTICE_AGE_MS_MAX', 'stream/notice.repository.ts', 'ms'],
+  ],
+  gateway: [
+    ...EVERY_API,
+    ['A session can be paid for', 'SESSION_LIFETIME_MS', 'sessions/session.ts', 'ms'],
+    ['A payer can ask once for', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
+    ['Failed payments of one session', 'SESSION_TRIES_MAX', 'sessions/tries.ts', ''],
+    ['Custom fields of one session', 'MAX_CUSTOM_FIELDS', 'libs/contracts/src/validation.ts', ''],
+  ],
+};
+
+/** Markdown; empty for an audience without limits of its own. */
+export function limitsOf(audience: string, source: Source): string {
+  const limits = LIMITS[audience];
+  if (!limits) return '';
+  const rows = limits.map(
+    ([words, name, file, unit]) => `| ${words} | ${written(numberOf(name, file, source), unit)} |`,
+  );
+  return ['\n\n| Limit or lifetime | |', '| --- | --- |', ...rows].join('\n');
+}
+
+function numberOf(name: string, file: string, { files, checker }: Source): number {
+  const found = files.find(({ fileName }) => fileName.endsWith(`/${file}`));
+  let value: ts.Expression | undefined;
+  const visit = (node: ts.Node): void => {
+    if ((ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node)) && node.name.getText() === name)
+      value ??= node.initializer;
+    ts.forEachChild(node, visit);
+  };
+  if (found) visit(found);
+  if (!value) throw new Error(`There is no ${name} in ${file}.`);
+  return valueOf(value, checker) as number;
+}
+
+function written(number: number, unit: Unit): string {
+  if (unit === 'bytes') return `${number / 1024} KiB`;
+  if (unit === 'ms' || unit === 'seconds') return duration(unit === 'ms' ? number / 1_000 : number);
+  const grouped = String(number).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
+  return unit === 'cents' ? `${grouped} cents` : grouped;
+}
+
+/** In the largest unit that divides it. */
+function duration(seconds: number): string {
+  const [size, name] = (
+    [
+      [86_400, 'days'],
+      [3_600, 'hours'],
+      [60, 'minutes'],
+      [1, 's'],
+    ] as const
+  ).find(([each]) => seconds % each === 0 && seconds / each > 1) ?? [1, 's'];
+  return `${seconds / size} ${name}`;
+}
