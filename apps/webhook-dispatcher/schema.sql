@@ -423,7 +423,7 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 
 CREATE INDEX notifications_due_of_merchant ON notifications USING btree (merchant_id, endpoint, next_attempt_at) WHERE (state = 'pending'::text);
 
-CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state);
+CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state, site_id, mode);
 
 CREATE INDEX notifications_of_session ON notifications USING btree (session_id);
 

@@ -1,4 +1,5 @@
 /** Parameters of paths, queries and headers: text until a handler reads it, so their schemas are here and nowhere else. */
+import { DELIVERY_STATES } from '../../libs/contracts/src/http/deliveries.ts';
 import { SERVICE_MESSAGES } from '../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
 
@@ -65,6 +66,11 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     description: 'Only notifications in this state.',
     schema: { type: 'string', enum: ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] },
   },
+  'deliveries.state': {
+    description: 'Only deliveries in this state.',
+    schema: { type: 'string', enum: [...DELIVERY_STATES] },
+  },
+  'deliveries.id': uuid('The delivery.'),
   'notifications.unsigned': { description: '`true`: only those that no key signs.', schema: { const: 'true' } },
   'deadLetters.after': text('`after` of the page before.', 200),
   type: text('Only messages of this type, such as `payment.succeeded.v1`.', 200),

@@ -43,7 +43,7 @@ async function partnerCaller(api: MainApi, two: TwoPartners): Promise<Documented
   const email = two.customers.get('A’s 1')!.email;
   return {
     name: 'partner',
-    endpoints: api.endpoints.filter((endpoint) => !/ \/(business|health|reference)/.test(endpoint)),
+    endpoints: api.endpoints.filter((endpoint) => !/ \/(business|health|reference|errors)/.test(endpoint)),
     call: (call) => api.call(call),
     credentials: { 'x-api-key': two.keys.get('A')!, authorization: `Bearer ${two.tokens.get('A')!}` },
     wrong: [
@@ -126,7 +126,9 @@ async function merchantCaller(api: MainApi, two: TwoPartners): Promise<Documente
 
 async function gatewayCaller(api: MainApi, two: TwoMerchants): Promise<DocumentedCaller> {
   const { sessionId, paymentReference } = await two.newPaidSession('site 1');
+  await two.newPaidSession('site 1');
   const { merchantId, siteId } = two.numbers.get('site 1')!;
+  const [delivery, other] = await deliveriesOf(api, two);
   const shop = (path: string): string => `https://shop.example/${path}`;
   return {
     name: 'gateway',
@@ -139,6 +141,8 @@ async function gatewayCaller(api: MainApi, two: TwoMerchants): Promise<Documente
       merchantSiteId: Number(siteId),
       sessionId,
       paymentReference,
+      id: delivery!.id,
+      'deliveriesResendV3.id': other!.id,
       'sessionsCancel.sessionId': await two.newSession('site 1'),
       'sessionsCancelV3.sessionId': await two.newSession('site 1'),
       requestId: 'order-17-1',
@@ -153,6 +157,17 @@ async function gatewayCaller(api: MainApi, two: TwoMerchants): Promise<Documente
     },
     neverDone: {},
   };
+}
+
+async function deliveriesOf(api: MainApi, two: TwoMerchants): Promise<{ id: string }[]> {
+  let deliveries: { id: string }[] = [];
+  await waitUntil('the deliveries of two sessions', 20_000, async () => {
+    await api.tellEverybody();
+    const { text } = await two.as('site 1', { method: 'GET', path: '/api/v3.1/deliveries' });
+    deliveries = (JSON.parse(text) as { deliveries: { id: string }[] }).deliveries;
+    return deliveries.length === 2;
+  });
+  return deliveries;
 }
 
 /** What administrators change is of a merchant and a partner that nothing else here needs. */
@@ -177,7 +192,7 @@ async function administrator(api: MainApi): Promise<DocumentedCaller> {
   const keys = (await api.administer('GET', '/token-keys'))['tokenKeys'] as unknown as { kid: string }[];
   return {
     name: 'administration',
-    endpoints: api.adminEndpoints.filter((endpoint) => !/ \/(reference|health)/.test(endpoint)),
+    endpoints: api.adminEndpoints.filter((endpoint) => !/ \/(reference|health|errors)/.test(endpoint)),
     call: (call) => api.callAdmin(call),
     credentials: { 'x-admin-key': ADMIN_KEY },
     wrong: [{}, { 'x-admin-key': 'nonsense' }, { 'x-api-key': ofMerchant['apiKey']! }],

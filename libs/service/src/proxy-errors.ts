@@ -1,6 +1,14 @@
 /** What both fronts decide themselves: which app has an address, and what is answered where none does. */
 import { randomUUID } from 'node:crypto';
-import { appFor, ERROR_CATALOGUE, ERROR_PAGES_PATH, type ErrorCode, errorPageOf, type Host, type Problem } from '@svc/contracts';
+import {
+  appFor,
+  ERROR_CATALOGUE,
+  ERROR_PAGES_PATH,
+  type ErrorCode,
+  errorPageOf,
+  type Host,
+  type Problem,
+} from '@svc/contracts';
 import { helpLinkTo } from './error-filter.js';
 
 /** An answer of the proxy itself: no app has this address, or the app does not answer. */

@@ -131,7 +131,7 @@ export class PrivateRabbitMq {
       RABBITMQ_ADVANCED_CONFIG_FILE: join(folder, 'advanced.config'),
       RABBITMQ_GENERATED_CONFIG_DIR: join(folder, 'generated'),
       RABBITMQ_FEATURE_FLAGS_FILE: join(folder, 'feature_flags'),
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: 
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
         '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
     };
   }

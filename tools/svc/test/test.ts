@@ -184,7 +184,14 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
 }
 
 /** What somebody who runs some tests by hand wants of them beside what they are for. */
-const WISHES = ['SVC_DOCS_PICTURES', 'SVC_TILL_BASKETS', 'SVC_SLOW_PHONE_AGAINST', 'SVC_WRITE_SCHEMAS', 'SVC_DOCS_EXAMPLES', 'SVC_GENERATED_REQUESTS'];
+const WISHES = [
+  'SVC_DOCS_PICTURES',
+  'SVC_TILL_BASKETS',
+  'SVC_SLOW_PHONE_AGAINST',
+  'SVC_WRITE_SCHEMAS',
+  'SVC_DOCS_EXAMPLES',
+  'SVC_GENERATED_REQUESTS',
+];
 
 async function runJest(settings: Settings, { name, args, env }: JestRun): Promise<Summary> {
   const report = join(settings.dataDir, 'test', `report-${name}.json`);

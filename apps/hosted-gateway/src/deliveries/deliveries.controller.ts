@@ -16,14 +16,22 @@ import { Commands } from '@svc/messaging';
 import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
 import { SiteLimit } from './site-limit.guard.js';
 
-/** What a merchant's endpoints were sent, what they answered, and "send again" (an extension beside E5). With a key alone. */
+/**
+ * What a merchant's endpoints were sent, what they answered, and "send again" (an extension beside E5). With a key alone.
+ *
+ * @group Deliveries
+ */
 @Controller(['api/v3.1/deliveries', 'api/v3/deliveries'])
 @UseGuards(SiteGuard, WithKey, SiteLimit)
 @SkipThrottle({ keyless: true, payments: true })
 export class DeliveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands) {}
 
-  /** Newest first, at most 50. 400 for a state or an `after` that is none. */
+  /**
+   * Lists what was sent to the site's endpoints, newest first, at most 50.
+   *
+   * @throws request.invalid For a state or an `after` that is none.
+   */
   @Get()
   @Header('cache-control', 'no-store')
   async list(
@@ -39,13 +47,25 @@ export class DeliveriesController {
     return { ...(await this.commands.request(ListDeliveriesV1, request)), ...SUCCESS };
   }
 
+  /**
+   * Reads one delivery with its tries.
+   *
+   * @throws resource.not-found The site has no such delivery.
+   */
   @Get(':id')
   @Header('cache-control', 'no-store')
   async get(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<DeliveryDetails> {
     return { ...(await this.commands.request(GetDeliveryV1, one(site, id))), ...SUCCESS };
   }
 
-  /** 202: due now. 404. 409: it is being sent, or its session was paid since. 429: it was sent again a moment ago. */
+  /**
+   * Sends a notification again, at once.
+   *
+   * @returns 202 It is due now.
+   * @throws resource.not-found The site has no such delivery.
+   * @throws resource.conflict It is being sent, or its session was paid since.
+   * @throws request.rate-limited It was sent again a moment ago.
+   */
   @Post(':id/resend')
   @HttpCode(202)
   async resend(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<typeof SUCCESS> {

@@ -2,7 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AddressLimit } from '../address-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 
-/** Bounds how often a site in one mode may ask for its deliveries, from whatever addresses. Runs after SiteGuard. */
+/**
+ * Bounds how often a site in one mode may ask for its deliveries, from whatever addresses. Runs after SiteGuard.
+ *
+ * @throws request.rate-limited
+ */
 @Injectable()
 export class SiteLimit extends AddressLimit {
   protected override getTracker(request: Record<string, unknown>): Promise<string> {

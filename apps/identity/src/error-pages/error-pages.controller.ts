@@ -7,7 +7,11 @@ const HTML = 'text/html; charset=utf-8';
 /** A new release may say more; an hour later everybody reads it. */
 const CACHED = 'public, max-age=3600';
 
-/** Open to everybody: the pages hold what the documentation holds. */
+/**
+ * Open to everybody: the pages hold what the documentation holds.
+ *
+ * @internal
+ */
 @Controller(ERROR_PAGES_PATH)
 export class ErrorPagesController {
   @Get()
