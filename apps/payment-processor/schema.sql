@@ -1,3 +1,5 @@
+-- Made by apps/all-in-one/src/schemas.int-spec.ts from all migrations, to be read. Do not run or edit it. In production the schema is named for the service.
+
 CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'

@@ -1,3 +1,5 @@
+-- Made by apps/all-in-one/src/schemas.int-spec.ts from all migrations, to be read. Do not run or edit it. In production the schema is named for the service.
+
 CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -423,15 +425,21 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 
 CREATE INDEX notifications_due_of_merchant ON notifications USING btree (merchant_id, endpoint, next_attempt_at) WHERE (state = 'pending'::text);
 
-CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state, site_id, mode);
+CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state);
 
 CREATE INDEX notifications_of_session ON notifications USING btree (session_id);
+
+CREATE INDEX notifications_of_site ON notifications USING btree (merchant_id, site_id, mode, id);
 
 CREATE UNIQUE INDEX notifications_one_each ON notifications USING btree (payment_reference, recipient, webhook_id) NULLS NOT DISTINCT;
 
 CREATE INDEX notifications_pending ON notifications USING btree (id, merchant_id) WHERE (state = 'pending'::text);
 
+CREATE INDEX notifications_pending_of_site ON notifications USING btree (merchant_id, site_id, mode, id) WHERE (state = 'pending'::text);
+
 CREATE INDEX notifications_undelivered ON notifications USING btree (state, id, merchant_id) WHERE (state = ANY (ARRAY['superseded'::text, 'exhausted'::text, 'gone'::text]));
+
+CREATE INDEX notifications_undelivered_of_site ON notifications USING btree (merchant_id, site_id, mode, state, id) WHERE (state = ANY (ARRAY['superseded'::text, 'exhausted'::text, 'gone'::text]));
 
 CREATE INDEX notifications_unsigned ON notifications USING btree (id, merchant_id, state) WHERE (unsigned_since IS NOT NULL);
 

@@ -128,7 +128,7 @@ export const AUDIENCES: readonly Audience[] = [
       ...SERVER,
       url: '{admin_url}',
       variable: 'admin_url',
-      example: 'http://127.0.0.1:7302',
+      example: 'http://127.0.0.1:7303',
       description: 'Address of administration, on a private network.',
     },
     securitySchemes: { adminKey: header('x-admin-key', 'Administration key of the platform (A10).') },

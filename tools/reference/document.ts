@@ -298,9 +298,8 @@ function exampleOf({ audience, examples }: Context, { operationId }: Operation, 
   return response === undefined ? {} : { example: response };
 }
 
-function webhookOf(webhook: Audience['webhooks'][number], { source, schemas, examples }: Context): Schema {
+function webhookOf(webhook: Audience['webhooks'][number], { source, schemas }: Context): Schema {
   const type = typeNamed(webhook.type, source);
-  const example = examples[webhook.name]?.['200']?.request;
   return {
     post: {
       operationId: webhook.name,
@@ -314,7 +313,6 @@ function webhookOf(webhook: Audience['webhooks'][number], { source, schemas, exa
         content: {
           'application/json': {
             schema: schemas.of(type, source.files[0]!),
-            ...(example === undefined ? {} : { example }),
           },
         },
       },

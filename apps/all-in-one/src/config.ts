@@ -38,6 +38,7 @@ export class AllInOneConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
+  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 

@@ -13,7 +13,9 @@ import { SERVICES } from './services.js';
 /** Where Debian has the programs of the PostgreSQL that these tests run on. */
 const PG_DUMP = '/usr/lib/postgresql/15/bin/pg_dump';
 const APPS = join(import.meta.dirname, '../..');
-/** What the program says of itself and sets for whoever loads its text. */
+const HEADER =
+  '-- Made by apps/all-in-one/src/schemas.int-spec.ts from all migrations, to be read. Do not run or edit it. In production the schema is named for the service.';
+/** Comments and session settings of pg_dump. */
 const NOT_OF_THE_SCHEMA = /^(--|\\(un)?restrict |SET |SELECT pg_catalog\.set_config)/;
 
 test.each(SERVICES.map((service) => [service.name, service] as const))(
@@ -32,9 +34,8 @@ async function schemaOf(service: (typeof SERVICES)[number]): Promise<string> {
     const args = ['--schema-only', '--no-owner', '--no-comments', database.superuserUrl];
     const { stdout } = await promisify(execFile)(PG_DUMP, args, { maxBuffer: 16 * 1024 * 1024 });
     const lines = stdout.split('\n').filter((line) => !NOT_OF_THE_SCHEMA.test(line));
-    // In production the schema has the service's own name.
     const text = lines.join('\n').replaceAll('tested_', 'svc_').replaceAll('public.', '');
-    return `${text.replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
+    return `${HEADER}\n\n${text.replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
   } finally {
     await database.drop();
   }

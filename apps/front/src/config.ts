@@ -59,6 +59,7 @@ export class FrontConfig extends TlsListenerConfig {
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
 
+  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 

@@ -9,10 +9,10 @@ import {
 import { AdminKeyGuard } from './admin-key.guard.js';
 
 /**
- * For administrators: the messages that `service` gave up on, and another try once the cause is mended. A service
- * offers it by listing the result among its module's controllers and providing ADMIN_KEY.
+ * For administrators: the messages that a service gave up on, and another try once the cause is mended.
  */
 export function deadLettersOf(service: string): Type {
+  // A service lists the result among its module's controllers, and provides ADMIN_KEY.
   @Controller(`admin/v1/dead-letters/${service}`)
   @UseGuards(AdminKeyGuard)
   class DeadLettersController {

@@ -3,11 +3,10 @@ import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 import { AdminKeyGuard } from './admin-key.guard.js';
 
 /**
- * For administrators: builds the read model of a service from the log while it is read. A service offers it at
- * `/admin/v1/<name>/rebuild` by listing the result among its module's controllers, with `rebuildableReadModel` and ADMIN_KEY
- * among its providers.
+ * For administrators: builds the read model of a service from the log while it is read.
  */
 export function rebuildOf(name: string): Type {
+  // A service lists the result among its module's controllers, with `rebuildableReadModel` and ADMIN_KEY among its providers.
   @Controller(`admin/v1/${name}/rebuild`)
   @UseGuards(AdminKeyGuard)
   class RebuildController {

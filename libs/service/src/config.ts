@@ -70,6 +70,7 @@ export class ServiceConfig extends DatabaseConfig {
   })
   SVC_TRUSTED_PROXIES?: string;
 
+  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 

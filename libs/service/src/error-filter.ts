@@ -83,6 +83,8 @@ export function answerError(
   const { contentType, body, headers } = errorBody(error, request, errorPage);
   // Also where the agreed body has no place for it: the envelope of the hosted gateway, an empty 401.
   reply.header('link', helpLinkTo(errorPage));
+  // A handler that may be cached has said so before it failed.
+  reply.header('cache-control', 'no-store');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   reply.status(error.entry.httpStatus).headers(headers ?? {});
   if (body === undefined) return reply.send();

@@ -183,8 +183,8 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
   return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
-/** What somebody who runs some tests by hand wants of them beside what they are for. */
-const WISHES = [
+/** Settings for tests that are run by hand; passed on to Jest. */
+const PASSED_ON = [
   'SVC_DOCS_PICTURES',
   'SVC_TILL_BASKETS',
   'SVC_SLOW_PHONE_AGAINST',
@@ -202,11 +202,13 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const wishes = Object.fromEntries(WISHES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const passedOn = Object.fromEntries(
+    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...wishes, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...passedOn, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

@@ -4,7 +4,7 @@ import type { DecodeResponse } from '@svc/contracts';
 import { codeOfParameter } from '@svc/kernel';
 import { DecodeCode } from './decode-code.js';
 
-/** The Decode part of the specification, for partners and their customers. */
+/** Decodes QR codes, for partners and their customers. */
 @Controller('v1/codes')
 @ForPartners('codes:read')
 export class CodesController {
@@ -17,7 +17,7 @@ export class CodesController {
    * @throws request.invalid The code is no base64 of text, or is over 2 KiB.
    * @throws payable.not-found A code of a known form that no invoice has (D3).
    * @throws payable.expired The invoice has expired.
-   * @throws code.unsupported A code of no known form that nobody knows either.
+   * @throws code.unsupported The code has no known form, and no provider recognises it.
    * @throws code-provider.unavailable
    */
   @Get('*')

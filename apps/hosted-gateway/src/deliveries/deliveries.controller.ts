@@ -17,7 +17,8 @@ import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
 import { SiteLimit } from './site-limit.guard.js';
 
 /**
- * What a merchant's endpoints were sent, what they answered, and "send again" (an extension beside E5). With a key alone.
+ * Deliveries to a merchant's endpoints: what was sent, what the endpoint answered, and sending again (E5). Needs a key, also at a
+ * site that is set up without one.
  *
  * @group Deliveries
  */
@@ -48,7 +49,7 @@ export class DeliveriesController {
   }
 
   /**
-   * Reads one delivery with its tries.
+   * Reads one delivery with its attempts.
    *
    * @throws resource.not-found The site has no such delivery.
    */

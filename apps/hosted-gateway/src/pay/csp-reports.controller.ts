@@ -5,6 +5,7 @@ import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
 import { AddressLimit } from '../address-limit.guard.js';
+import { SameOrigin } from './same-origin.guard.js';
 
 /** A browser's report is below 2 KB; several of one page come together. */
 const REPORT_BYTES_MAX = 16 * 1024;
@@ -15,7 +16,7 @@ export const REPORTS_PER_MINUTE = 100;
 
 /**
  * Counts what browsers refused by the content security policy of the payment page: a number that grows says that something is
- * in payers' pages that does not belong there. Anybody can send a report, and it names addresses that a payer has seen, so
+ * in payers' pages that does not belong there. Another site's visitors cannot be made to send some (SameOrigin); anybody else can, and a report names addresses that a payer has seen, so
  * its content is neither read nor kept.
  */
 @Controller('pay/csp-reports')
@@ -30,7 +31,7 @@ export class CspReportsController {
 
   @Post()
   @HttpCode(HttpStatus.NO_CONTENT)
-  @UseGuards(AddressLimit)
+  @UseGuards(SameOrigin, AddressLimit)
   @SkipThrottle({ keyless: true, payments: true })
   report(@Headers('content-type') contentType = ''): void {
     const type = contentType.split(';', 1)[0]!.trim().toLowerCase();

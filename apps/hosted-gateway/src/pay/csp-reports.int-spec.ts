@@ -37,6 +37,20 @@ test.each(['application/json', 'text/plain', 'application/csp-report-not', ''])(
   },
 );
 
+test.each([
+  ['cross-site', 403],
+  ['same-site', 403],
+  ['same-origin', 204],
+])('one that a %s page caused is answered %i', async (from, status) => {
+  const headers = {
+    'content-type': 'application/csp-report',
+    'x-forwarded-for': '203.0.113.6',
+    'sec-fetch-site': from,
+  };
+  expect((await gateway.call('POST', '/pay/csp-reports', { headers, payload: '{}' })).status).toBe(status);
+  expect(ours()).toHaveLength(status === 204 ? 1 : 0);
+});
+
 test('one with parameters of its type is one', async () => {
   expect(await report('203.0.113.5', 'Application/CSP-Report; charset=utf-8')).toBe(204);
   expect(ours()).toHaveLength(1);

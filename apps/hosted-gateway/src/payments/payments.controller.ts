@@ -8,7 +8,7 @@ import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 
-/** What merchants read about the payments of their sessions (specification, "Hosted payment page"; H3). */
+/** Payments of a merchant's sessions (H3). */
 @Controller(['api/v3.1/payments', 'api/v3/payments'])
 @UseGuards(SiteGuard, KeylessLimit)
 @SkipThrottle({ payments: true })

@@ -11,7 +11,7 @@ import { KeylessLimit } from './keyless-limit.guard.js';
 import { redirectUrlOf, sessionState } from './session.js';
 import { CallingSite, SiteGuard, WithKey } from './site.guard.js';
 
-/** Sessions, as merchants' servers make and cancel them (specification, "Hosted payment page"; H1, H2, H5). */
+/** Sessions: create, read and cancel (H1, H2, H5). */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
 @UseGuards(SiteGuard, KeylessLimit)
 @SkipThrottle({ payments: true })
@@ -52,7 +52,7 @@ export class SessionsController {
   }
 
   /**
-   * Cancels a session that nobody is paying: it can never be paid again (H2).
+   * Cancels a session that has no payment in progress: it can never be paid again (H2).
    *
    * @throws resource.not-found The site has no such session.
    * @throws payment.in-progress

@@ -16,8 +16,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The reference of the APIs, made from the code (docs/reference): a page for each audience, and the documents. Open to everybody:
- * it holds nothing of anybody.
+ * The reference of the APIs, made from the code (docs/reference): a page for each audience, and the documents. Public: it
+ * holds no data of merchants or partners.
  *
  * @internal
  */

@@ -6,8 +6,8 @@ import { KeyLimitGuard } from '../limits/key-limit.guard.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * The specification's "Merchant payment retrieval": three look-ups, each for all sites of the merchant or for one. The guard
- * gives the owner; nothing found, or nothing of the caller's, is an empty list (M1).
+ * Merchant payment retrieval: three look-ups, each for all sites of the merchant or for one. A payment that does not exist, or that
+ * belongs to another merchant, gives an empty list (M1).
  */
 @Controller('business/api/v1/merchants/:merchantId')
 @UseGuards(MerchantKeyGuard, KeyLimitGuard)

@@ -8,7 +8,7 @@ import { narrowed, visibleTo } from './payment-owner.js';
 import { PaymentPages } from './payment-pages.js';
 import { PaymentRepository } from './payment.repository.js';
 
-/** The status and history part of the specification, for partners and their customers (P2, P5). */
+/** Status and history of payments, for partners and their customers (P2, P5). */
 @Controller('v1/payments')
 @ForPartners('payments:read')
 export class PaymentsController {

@@ -197,13 +197,23 @@ describe('sending again', () => {
   });
 });
 
-test.each([{}, { after: randomUUID() }, { state: 'delivered' as const }])(
-  'a page %j is a walk of the index of the merchant',
-  async (query) => {
-    const { dataSource, clock } = dispatcher.test;
-    const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
-    expect(plan).toMatch(/Index Scan Backward using notifications_of_merchant_by_id on notifications n/);
-    expect(plan).toMatch(/Index Cond: \(+merchant_id = .*site_id = .*mode = /);
-    expect(plan).not.toMatch(/Sort|Seq Scan|Hash/);
-  },
-);
+test('one that names no owner is nobody’s', async () => {
+  const id = await refused();
+  await expect(resend(id, {} as DeliveryOwner)).rejects.toMatchObject({ code: 'resource.not-found' });
+});
+
+test.each([
+  [{}, 'notifications_of_site'],
+  [{ after: randomUUID() }, 'notifications_of_site'],
+  [{ state: 'delivered' as const }, 'notifications_of_site'],
+  [{ state: 'pending' as const }, 'notifications_pending_of_site'],
+  [{ state: 'exhausted' as const }, 'notifications_undelivered_of_site'],
+  [{ state: 'gone' as const, after: randomUUID() }, 'notifications_undelivered_of_site'],
+  [{ state: 'superseded' as const }, 'notifications_undelivered_of_site'],
+])('a page %j reads what it shows, in %s, however much the merchant’s other sites have', async (query, index) => {
+  const { dataSource, clock } = dispatcher.test;
+  const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
+  expect(plan).toContain(`Index Scan Backward using ${index} on notifications n`);
+  expect(plan).toMatch(/Index Cond: \(+merchant_id = .*site_id = .*mode = /);
+  expect(plan).not.toMatch(/Sort|Seq Scan|Hash/);
+});

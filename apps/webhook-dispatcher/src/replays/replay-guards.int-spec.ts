@@ -71,11 +71,24 @@ describe('one notification', () => {
     expect([await one(ids[0]!), await one(ids[1]!)]).toEqual([202, 202]);
   });
 
-  test('closes the circuit of its own endpoint and merchant', async () => {
+  test('is the probe of the circuit of its own endpoint and merchant', async () => {
     const id = await givenUp();
     await openCircuits();
     expect(await one(id)).toBe(202);
-    expect(await circuits()).toEqual(othersOpen);
+    expect(await circuits()).toHaveLength(3);
+    expect(
+      await query(`SELECT merchant_id, endpoint FROM circuits WHERE open_until > $1 ORDER BY 1, 2`, [
+        dispatcher.clock.now(),
+      ]),
+    ).toEqual(othersOpen);
+  });
+
+  test('leaves a circuit to the probe that is on the wire', async () => {
+    const id = await givenUp();
+    await openCircuits();
+    await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
+    expect(await one(id)).toBe(202);
+    expect(await query(`SELECT FROM circuits WHERE open_until <= $1`, [dispatcher.clock.now()])).toEqual([]);
   });
 });
 

@@ -38,9 +38,8 @@ export async function replayNotification(
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   await inTransaction(dataSource, async (tx) => {
     const [found] = await tx.query<{ session_id: string | null }[]>(
-      `SELECT session_id FROM notifications
-        WHERE id = $1 AND ($2::bigint IS NULL OR (merchant_id = $2 AND site_id = $3 AND mode = $4))`,
-      [id, bounds?.owner.merchantId ?? null, bounds?.owner.siteId ?? null, bounds?.owner.mode ?? null],
+      `SELECT session_id FROM notifications WHERE id = $1${bounds ? ' AND merchant_id = $2 AND site_id = $3 AND mode = $4' : ''}`,
+      bounds ? [id, bounds.owner.merchantId, bounds.owner.siteId, bounds.owner.mode] : [id],
     );
     if (!found) throw new DomainError('resource.not-found');
     // One of a site has none: nothing supersedes it (M6).
@@ -66,10 +65,13 @@ export async function replayNotification(
         WHERE id = $1`,
       [id, now],
     );
-    // Whoever replays expects the endpoint to live: it need not wait for a probe.
+    // Whoever replays expects the endpoint to live: this is the probe. The circuit stays until the answer, which brings forward
+    // what waits where the outage was long; other sites and the other mode have the same circuit.
     await tx.query(
-      `DELETE FROM circuits WHERE (merchant_id, endpoint) = (SELECT merchant_id, endpoint FROM notifications WHERE id = $1)`,
-      [id],
+      `UPDATE circuits SET open_until = $2
+        WHERE (merchant_id, endpoint) = (SELECT merchant_id, endpoint FROM notifications WHERE id = $1)
+          AND open_until > $2 AND probe_lease_id IS NULL`,
+      [id, now],
     );
     due.afterCommit(tx);
   });

@@ -41,6 +41,12 @@ const setState = (state: 'exhausted' | 'gone', payments: PaymentSnapshot[]): Pro
     [state, payments.map(({ paymentReference }) => paymentReference)],
   );
 
+const openFor = (ms: number): Promise<unknown> =>
+  dispatcher.test.dataSource.query(
+    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, 20, 2, $2)`,
+    [endpoint(), dispatcher.clock.later(ms)],
+  );
+
 describe('a replay', () => {
   it('sends again under the same id, with the whole schedule before it', async () => {
     receiver.behaves(answers(500));
@@ -57,7 +63,8 @@ describe('a replay', () => {
     await dispatcher.runOnce();
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
     receiver.behaves(answers(200));
-    dispatcher.clock.advance(6_000);
+    // The refused probe keeps the circuit open, for as long as it ever is.
+    dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
@@ -66,6 +73,29 @@ describe('a replay', () => {
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(15);
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
+  });
+
+  it('brings what waits for hours, once its endpoint answers after an outage', async () => {
+    const [given, waiting] = await told(2);
+    await setState('exhausted', [given!]);
+    await dispatcher.test.superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE state = 'pending'`, [
+      dispatcher.clock.later(6 * HOUR),
+    ]);
+    await openFor(MINUTE);
+    const { id } = await dispatcher.rowOf(given!);
+    await dispatcher.admin('POST', `/${id}/replay`);
+    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 1]);
+    expect((await dispatcher.rowOf(waiting!)).state).toBe('delivered');
+  });
+
+  it('that is refused again is counted as a failed probe: the circuit stays', async () => {
+    receiver.behaves(answers(500));
+    const [given] = await told(1);
+    await openFor(MINUTE);
+    const { id } = await dispatcher.rowOf(given!);
+    await dispatcher.admin('POST', `/${id}/replay`);
+    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
   it('is refused for a Failed of a session that was paid, delivered or not', async () => {

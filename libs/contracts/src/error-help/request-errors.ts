@@ -129,7 +129,9 @@ export const REQUEST_ERROR_HELP = {
   },
   'service.not-ready': {
     meaning: 'A part of the platform starts or restarts. The request was not executed.',
-    steps: [['A restart, an update or a database that is away.', 'Send the same request again after `Retry-After`.']],
+    steps: [
+      ['A restart, an update or a database that is unavailable.', 'Send the same request again after `Retry-After`.'],
+    ],
     repeat: 'Yes, after the seconds in `Retry-After`, with the same key.',
     where: EVERYWHERE,
   },
