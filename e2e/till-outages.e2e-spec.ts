@@ -35,7 +35,6 @@ it(
     const polled = await day.polled();
     const books = await booksOf(day);
     const { sums, payments, refunds } = books;
-    const asked = [...polled.GetPayment, ...polled['invoice payment']];
     const inLog = ['/GetPayment', '/v1/invoice/:invoiceId/payment'].flatMap((route) => day.computer.answerTimes(route));
     expect(await day.computer.stop()).toBe(0);
     const { memoryMb } = day.computer;
@@ -59,8 +58,6 @@ it(
     const reconciled = isWhole ? await platform.svc('admin', 'reconcile') : undefined;
     expect([reconciled?.code ?? 0, reconciled?.code ? reconciled.output : '']).toEqual([0, '']);
     expect(percentile(inLog, isWhole ? 0.99 : 0.5)).toBeLessThan(ANSWER_MS_MAX * PATIENCE);
-    // Half of the answers: on a busy machine a till's question waits for a processor, which says nothing about the answer.
-    expect(percentile(asked, 0.5)).toBeLessThan(ANSWER_MS_MAX * PATIENCE);
   },
   WITHIN_MS,
 );

@@ -259,6 +259,15 @@ describe('the error of an answer', () => {
   });
 
   it.each([
+    ['https://api.example/api/v3.1/sessions', 'https://api.example has no such address'],
+    ['https://api.example/business/api/v1/merchants/7', 'Nothing was found here.'],
+  ])('that is a problem, where %s was asked, says %j', (url, said) => {
+    const message = 'Nothing was found here.';
+    const answer = answerOf(404, {}, { title: message, errors: [{ message }] });
+    expect(describeFailure({ ...answer, text: '{}', url }).errors[0]!.message).toContain(said);
+  });
+
+  it.each([
     [399, 'InternalServer'],
     [400, 'BadRequest'],
     [401, 'Unauthorized'],

@@ -196,9 +196,11 @@ export function describeFailure(answer: ApiAnswer): SvcApiError {
  * find is in its own form, with `errors` or without a body.
  */
 function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string }[] | undefined {
-  if (httpStatus !== 404 || text === '' || (body as { errors?: unknown } | undefined)?.errors !== undefined)
-    return undefined;
-  const { origin } = new URL(url);
+  const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
+  const { origin, pathname } = new URL(url);
+  // The gateway answers with its envelope; a problem is of the main API.
+  const isInItsForm = !pathname.includes('/api/v3') || title === undefined;
+  if (httpStatus !== 404 || text === '' || (errors !== undefined && isInItsForm)) return undefined;
   return [
     {
       message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,
