@@ -14,7 +14,7 @@ import { lint } from './lint.ts';
 import { operationsOf } from './operations.ts';
 import { readSource, root } from './program.ts';
 
-export const FOLDER = join(root, 'docs/reference');
+const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
 
 /** Contents by the name of the file. */

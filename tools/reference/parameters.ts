@@ -1,6 +1,6 @@
 /** Parameters of paths, queries and headers: text until a handler reads it, so their schemas are here and nowhere else. */
 import { DELIVERY_STATES } from '../../libs/contracts/src/http/deliveries.ts';
-import { SERVICE_MESSAGES } from '../../libs/contracts/src/service-messages.ts';
+import { MESSAGING_SERVICES } from '../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
 
 export interface Parameter {
@@ -28,10 +28,10 @@ const count = (description: string, schema: Schema): Parameter => ({
 });
 const reference = (description: string): Parameter => ({ description, schema: { type: 'string' } });
 
-const SERVICES = Object.keys(SERVICE_MESSAGES).sort();
+const SERVICES = MESSAGING_SERVICES.toSorted();
 
 /** By name; `controller.name` where two of one name differ. One that is not here fails the generation. */
-export const PARAMETERS: Readonly<Record<string, Parameter>> = {
+const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
   merchantSiteId: id('Number of the site.'),
   siteId: id('Number of the site, the `merchantSiteId` of the hosted gateway.'),
@@ -64,7 +64,7 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   'adminRefunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
   'notifications.state': {
     description: 'Only notifications in this state.',
-    schema: { type: 'string', enum: ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] },
+    schema: { type: 'string', enum: [...DELIVERY_STATES] },
   },
   'deliveries.state': {
     description: 'Only deliveries in this state.',

@@ -6,7 +6,7 @@ import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-const FOLDER = join(root, 'apps/identity/dist/reference-pages');
+const PAGES_FOLDER = join(root, 'apps/identity/dist/reference-pages');
 
 /** File, title, and for whom: in the order of the navigation. */
 const PAGES: readonly (readonly [file: string, title: string, what: string])[] = [
@@ -25,7 +25,7 @@ const PAGES: readonly (readonly [file: string, title: string, what: string])[] =
   ['administration', 'Administration', 'on-boarding and operation; reached on a private network alone'],
 ];
 
-export function writeSite(folder = FOLDER): void {
+export function writeSite(folder = PAGES_FOLDER): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const files = [

@@ -1,4 +1,4 @@
-/** What somebody is told who comes too late, or with a key of the other mode. */
+/** Messages for a caller whose session or invoice has expired, or whose key is of the other mode. */
 import { randomUUID } from 'node:crypto';
 import { encrypt } from '../test/bank-and-platform.js';
 import { aSession, TwoMerchants } from '../test/hosted-callers.js';

@@ -5,7 +5,7 @@ import { TwoMerchants } from './hosted-callers.js';
 import { ADMIN_KEY, type Answer, type Call, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';
 
-/** Who calls an API as its document describes it. */
+/** A caller of one API, with what its document needs: credentials and existing ids. Used by documented-requests.int-spec.ts. */
 export interface DocumentedCaller {
   /** `docs/reference/<name>.openapi.json` */
   readonly name: 'partner' | 'merchant' | 'gateway' | 'administration';
@@ -170,7 +170,7 @@ async function deliveriesOf(api: MainApi, two: TwoMerchants): Promise<{ id: stri
   return deliveries;
 }
 
-/** What administrators change is of a merchant and a partner that nothing else here needs. */
+/** Has a merchant and a partner of its own: its requests change them, and no other caller may notice. */
 async function administrator(api: MainApi): Promise<DocumentedCaller> {
   const make = (path: string, body: object) => api.administer('POST', path, body);
   const { merchantId } = await make('/merchants', { name: 'Karoo Roastery' });

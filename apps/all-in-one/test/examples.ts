@@ -23,7 +23,7 @@ export class Examples {
       (text !== '' && !text.startsWith('{') && !text.startsWith('['))
     )
       return;
-    // What was refused is generated, and tells nobody anything.
+    // A refused request is generated data: no useful example.
     const request = isSuccess && body !== undefined ? { request: JSON.parse(body) as unknown } : {};
     const isTelling = isSuccess || status === 409 || status === 404 || status === 422;
     const response = text === '' || !isTelling ? {} : { response: JSON.parse(text) as unknown };

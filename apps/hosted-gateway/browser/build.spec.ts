@@ -39,7 +39,7 @@ describe("the page's build", () => {
       expect(bytesOf(script)).toBeLessThan(19 * 1024);
       expect(bytesOf(style.content)).toBeLessThan(3.5 * 1024);
       expect(script).not.toMatch(/node:|\brequire\(|\beval\(|new Function|https?:\/\//);
-      // What would end its element, or begin a comment in it.
+      // Text that would close the script or style element, or open a comment inside it.
       expect(script).not.toMatch(/<\/script|<!--/i);
       expect(style.content).not.toMatch(/@import|url\(|<\//);
     },

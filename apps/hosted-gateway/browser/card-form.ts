@@ -55,7 +55,7 @@ export class CardForm {
       const texts = this.texts();
       if (this.fields.disabled) return;
       const isCardRight = this.showProblems(texts);
-      // What is said above the form stays in its place until something else is, so that nothing moves.
+      // The notice above the form stays until the next one replaces it, so that nothing moves.
       if (checkOthers() && isCardRight) pay(texts);
       else this.showNews('');
     });

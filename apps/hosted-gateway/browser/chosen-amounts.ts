@@ -1,4 +1,4 @@
-/** What the payer of a till's invoice may choose: rules of the two fields, without a browser. */
+/** Rules of the amount and the tip that a payer of a till's invoice may enter. Pure: amount-fields.ts applies them to the page. */
 
 /** As typed; undefined for a field that the page does not have. */
 export interface AmountTexts {
@@ -34,7 +34,7 @@ export function parseAmount(text: string): number | undefined {
   return parts ? Number(parts[1]) * 100 + Number((parts[2] ?? '').padEnd(2, '0')) : undefined;
 }
 
-/** What is wrong with each field. */
+/** The error of each field; none for a field that is valid. */
 export function checkAmounts(
   { amount, tip }: AmountTexts,
   { owed, amountMin }: AmountTerms,

@@ -15,7 +15,7 @@ export class ExpiryWarning {
   private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onLater the session ends later than this document was told */
+  /** @param onLater called when the session's expiry was moved to a later time than the page says */
   constructor(private readonly onLater: () => void) {
     this.moreTime?.addEventListener('click', () => void this.ask());
     this.plan();
@@ -47,7 +47,7 @@ export class ExpiryWarning {
     if (!moreTime) return;
     moreTime.disabled = true;
     this.takeUp((await askForMoreTime(calls))?.expiresAt);
-    // Nobody answered, or nobody gave more: it can be asked for again while it is there.
+    // No answer, or no more time was given: the payer can ask again while the warning is shown.
     moreTime.disabled = false;
   }
 }

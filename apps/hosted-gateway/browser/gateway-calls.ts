@@ -23,7 +23,7 @@ const STATE_TIMEOUT_MS = 8_000;
 export interface CallsAddress {
   /** Where they begin, on this origin. */
   readonly path: string;
-  /** What each adds to its address: the language, where the page's address names one; otherwise empty. */
+  /** Query added to the address of each call: the language, if the page's address names one; otherwise empty. */
   readonly query: string;
 }
 
@@ -89,7 +89,7 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
   }
 }
 
-/** Asks for more time; what the server then shows, or undefined when nobody could say. */
+/** Asks for more time. Returns the session's state from the server's answer; undefined when there was no answer. */
 export async function askForMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
   try {
     const response = await fetch(`${path}/more-time${query}`, {

@@ -1,4 +1,5 @@
 export * from './accepted-form.js';
+export * from './accepts-gzip.js';
 export * from './config.js';
 export * from './config-error.js';
 export * from './error-filter.js';

@@ -39,8 +39,3 @@ function deflate(text: string, level = 4): Deflated {
   const plain = Buffer.from(text);
   return { plain, blocks: deflateRawSync(plain, { level, finishFlush: constants.Z_SYNC_FLUSH }) };
 }
-
-/** Whether an `Accept-Encoding` names gzip, and does not refuse it. */
-export function acceptsGzip(accepted = ''): boolean {
-  return accepted.split(',').some((each) => /^\s*(x-)?gzip\s*(;\s*q=(1|0\.\d*[1-9])\S*\s*)?$/i.test(each));
-}

@@ -1,13 +1,14 @@
 /** How the page is answered: its headers, and what is read of the request. */
 import { HttpStatus } from '@nestjs/common';
 import { isUuid } from '@svc/kernel';
+import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseLanguage, chosenTag, type LanguageWish, namedLanguage } from '../languages/languages.js';
 import { ownReferencesIn } from '../own-payments.js';
 import type { PageFrame } from '../page-views/page-frame.js';
 import type { PageParts, PagePiece, PayPageModel } from '../page-views/pay-page-model.js';
 import { contentSecurityPolicyOf, CSP_REPORTS_PATH, partsOf, renderPayPage } from '../page-views/render-pay-page.js';
-import { acceptsGzip, gzipPage } from './gzip-page.js';
+import { gzipPage } from './gzip-page.js';
 import type { Payer } from './show-page.js';
 
 /** The page needs none of a device's abilities, so nothing that got into it has them either. */

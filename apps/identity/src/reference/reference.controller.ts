@@ -1,5 +1,6 @@
 import { Controller, Get, Headers, Inject, Param, Res } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
+import { acceptsGzip } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { ReferenceFiles } from './reference-files.js';
 
@@ -45,7 +46,7 @@ export class ReferenceController {
   private async send(reply: FastifyReply, name: string, acceptEncoding = ''): Promise<void> {
     const file = this.files.find(name);
     if (!file) throw new DomainError('resource.not-found');
-    const isCompressed = /\bgzip\b(?!;q=0(\.0+)?\b)/.test(acceptEncoding);
+    const isCompressed = acceptsGzip(acceptEncoding);
     if (isCompressed) reply.header('content-encoding', 'gzip');
     await reply
       .headers({ 'content-security-policy': POLICY, 'cache-control': 'public, max-age=300', vary: 'accept-encoding' })

@@ -1,0 +1,20 @@
+import { acceptsGzip } from './accepts-gzip.js';
+
+it.each([
+  ['gzip', true],
+  ['gzip, deflate, br, zstd', true],
+  ['br;q=1.0, gzip;q=0.8, *;q=0.1', true],
+  ['x-gzip', true],
+  ['GZIP ; q=1', true],
+  ['deflate,gzip;q=0.001', true],
+  ['gzip;q=0', false],
+  ['gzip; q=0', false],
+  ['gzip;q=0.5', true],
+  ['gzip;q=0.0', false],
+  ['br', false],
+  ['*', false],
+  ['identity', false],
+  ['notgzip', false],
+  ['', false],
+  [undefined, false],
+])('of %s gzip is accepted: %p', (accepted, isAccepted) => expect(acceptsGzip(accepted)).toBe(isAccepted));
