@@ -13,8 +13,8 @@ export function eventsDocument(source: Source, version: string): object {
   const schemas = new Schemas(source.checker);
   const envelope = schemas.of(typeNamed('EventEnvelope', source), source.files[0]!);
   const [events, commands] = [eventDeclarations(source), commandDeclarations(source)];
-  const messages = Object.fromEntries([
-    ...events.map((event) => [event.type, eventMessage(event, envelope, schemas)] as const),
+  const messages = Object.fromEntries<Schema>([
+    ...events.map((event): [string, Schema] => [event.type, eventMessage(event, envelope, schemas)]),
     ...commands.flatMap((command) => commandMessages(command, schemas)),
   ]);
   const document = {
@@ -25,9 +25,12 @@ export function eventsDocument(source: Source, version: string): object {
       description: DESCRIPTION,
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries([
-      ...events.map(({ type }) => [type, channel(type, { event: type })]),
-      ...commands.map(({ type }) => [type, channel(type, { request: `${type}.request`, reply: `${type}.reply` })]),
+    channels: Object.fromEntries<Schema>([
+      ...events.map(({ type }): [string, Schema] => [type, channel(type, { event: type })]),
+      ...commands.map(({ type }): [string, Schema] => [
+        type,
+        channel(type, { request: `${type}.request`, reply: `${type}.reply` }),
+      ]),
     ]),
     operations: Object.fromEntries(
       SERVICES.flatMap(([service, { publishes, consumes, requests, answers }]) => [
