@@ -35,7 +35,7 @@ export class Commands {
 
 /** Nothing has been done: a handler refuses what it cannot read in the same way. */
 export function invalidRequest(invalid: InvalidMessageError): DomainError {
-  const fields = [{ field: invalid.path, message: invalid.problem }];
+  const fields = [{ field: invalid.path.slice(1).replaceAll('/', '.'), message: invalid.problem }];
   return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
 }
 

@@ -42,7 +42,7 @@ export function validationContract(harness: () => MessagingHarness): void {
     await expect(commands.request(FindPayableV1, { payableId: 'a' })).resolves.toEqual({ payable: closed });
     await expect(commands.request(FindPayableV1, { payableId: 1 as unknown as string })).rejects.toMatchObject({
       code: 'request.invalid',
-      fields: [{ field: '/payableId', message: 'must be string' }],
+      fields: [{ field: 'payableId', message: 'must be string' }],
     });
     expect(calls).toBe(1);
     expect(harness().logged).toContainEqual({ level: 'error', message: 'command refused: its request is invalid' });
