@@ -11,7 +11,7 @@ import {
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
-import { FIRST_ID } from '../notifications/list-notifications.js';
+import { FIRST_ID } from '../notifications/list-notifications.query.js';
 
 const PAGE = 50;
 const ATTEMPTS_MAX = 100;
