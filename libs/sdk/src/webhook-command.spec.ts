@@ -30,7 +30,7 @@ describe('the request of the documentation', () => {
 
   it('has the signed text that the documentation shows', () => {
     const body = JSON.parse(request.toString('utf8').split('\n\n')[1]!) as LegacySignedFields;
-    const shown = found(/what the older signature is made over\s*\|\s*`(.*)`/).replaceAll('\\|', '|');
+    const shown = found(/input of the older signature\s*\|\s*`(.*)`/).replaceAll('\\|', '|');
     expect(legacySignatureText(body, apiKey)).toBe(shown);
   });
 
