@@ -141,7 +141,7 @@ export const ERROR_CATALOGUE = {
     errorReference: '31',
     httpStatus: 503,
     retryable: false,
-    message: 'The bank did not report the result in time. Any charge is reversed.',
+    message: 'The outcome at the bank was not known in time. Any charge is reversed.',
   },
   'live-mode.unavailable': {
     errorReference: '40',

@@ -81,7 +81,7 @@ describe('svc-webhook verify', () => {
       Buffer.concat([request, Buffer.from('\n')]),
       'without the end of line after the body',
     ],
-    ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and written again'],
+    ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and serialised again'],
     ['a byte order mark came before it', changed('\n\n{', '\n\n\uFEFF{'), 'without the byte order mark'],
     ['something else was changed', changed('12345', '12346'), 'Either the secret'],
   ])('says why the signature does not match: %s', (_, input, says) => {
@@ -92,7 +92,7 @@ describe('svc-webhook verify', () => {
     const { lines } = webhookCommand(['verify', '--secret', WRONG, '--api-key', apiKey], request);
     expect(lines).toEqual([
       expect.stringContaining(
-        "The older signature in the body is right, so the body is ours: the secret is not this site's",
+        "The older signature in the body is right, so the body is authentic: the secret is not this site's",
       ),
       'signature in the body: right',
     ]);
