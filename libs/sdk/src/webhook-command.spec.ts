@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { legacySignatureText, type LegacySignedFields } from './legacy-signature.js';
 import { webhookCommand } from './webhook-command.js';
 
-// The test vector is the one of the documentation: whoever changes one sees the other fail.
+// The test vector is the one of the documentation: a change of one fails here.
 const page = readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
 const found = (pattern: RegExp): string => {
   const text = pattern.exec(page)?.[1];
