@@ -114,7 +114,7 @@ export class SigningSecrets {
       this.opened.set(sealed, secret);
       return secret;
     } catch (error) {
-      this.log.error({ err: error, secretId: secret_id }, 'signing secret cannot be opened');
+      this.log.error({ err: error, secretId: secret_id }, 'signing secret cannot be decrypted');
       return undefined;
     }
   }
