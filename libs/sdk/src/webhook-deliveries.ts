@@ -11,14 +11,14 @@ export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted'
 /** One attempt with your endpoint's response. */
 export interface WebhookAttempt {
   /** From 1. */
-  try: number;
+  attemptNumber: number;
   /** ISO 8601 UTC. */
   startedUTCDate: string;
   durationMs: number;
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
+  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
@@ -37,7 +37,7 @@ export interface WebhookDelivery {
   url: string;
   state: DeliveryState;
   /** Number of attempts so far. */
-  tries: number;
+  attemptCount: number;
   /** ISO 8601 UTC, like the next two. */
   createdUTCDate: string;
   deliveredUTCDate: string | null;

@@ -14,7 +14,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** One delivery attempt with the endpoint's response. */
 export interface DeliveryAttempt {
   /** From 1. */
-  try: number;
+  attemptNumber: number;
   /** ISO 8601 UTC with milliseconds (C2). */
   startedUTCDate: string;
   /** Milliseconds until the response was read, or the attempt was aborted. */
@@ -22,7 +22,7 @@ export interface DeliveryAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
+  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
@@ -45,7 +45,7 @@ export interface Delivery {
   url: string;
   state: DeliveryState;
   /** Number of attempts so far. */
-  tries: number;
+  attemptCount: number;
   createdUTCDate: string;
   /** When the endpoint last acknowledged it. */
   deliveredUTCDate: string | null;
