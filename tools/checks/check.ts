@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { knownBadThatPasses } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
 import { referenceProblems } from '../reference/generate.ts';
+import { unplainProse } from './prose.ts';
 import { unknownRequirements } from './requirement-codes.ts';
 
 // What must hold beside the tests: `npm run check`. One line for each step; what a step said only where it failed.
@@ -56,6 +57,7 @@ const lanes: Step[][] = fixing
         { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
         { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
         { name: 'reference', run: async () => (await referenceProblems()).join('\n') },
+        { name: 'plain words', run: () => Promise.resolve(unplainProse(root).join('\n')) },
         { name: 'requirements have rows', run: () => Promise.resolve(unknownRequirements(root).join('\n')) },
       ],
     ];

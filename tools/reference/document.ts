@@ -219,17 +219,17 @@ function successOf(operation: Operation, status: string, text: string | undefine
   const content = { ...json, ...others };
   const isReplay = text?.includes('Idempotency-Replayed') ?? false;
   return {
-    description: text || STATUS_WORDS[status] || 'Done.',
+    description: text || STATUS_WORDS[status] || 'Success.',
     headers: headerRefs(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }
 
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  200: 'Done.',
-  201: 'Made.',
+  200: 'Success.',
+  201: 'Created.',
   202: 'Accepted.',
-  204: 'Done; no body.',
+  204: 'Success, without a body.',
 };
 
 /** Codes by status; of each what the docstring says of it. */

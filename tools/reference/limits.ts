@@ -19,15 +19,10 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   partner: [
     ...EVERY_API,
     ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
-    ['Log-ins of one email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
+    ['Logins of an email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
     ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments.ts', ''],
     ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
-    [
-      'A card encrypted to the key before the present one is taken for',
-      'CARD_KEY_OVERLAP_MS',
-      'card-data/card-key.ts',
-      'ms',
-    ],
+    ['A card encrypted with the previous key is accepted for', 'CARD_KEY_OVERLAP_MS', 'card-data/card-key.ts', 'ms'],
   ],
   merchant: [
     ...EVERY_API,
@@ -39,7 +34,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   gateway: [
     ...EVERY_API,
     ['A session can be paid for', 'SESSION_LIFETIME_MS', 'sessions/session.ts', 'ms'],
-    ['A payer can ask once for', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
+    ['A payer can extend a session once by', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
     ['Failed payments of one session', 'SESSION_TRIES_MAX', 'sessions/tries.ts', ''],
     ['Custom fields of one session', 'MAX_CUSTOM_FIELDS', 'libs/contracts/src/validation.ts', ''],
   ],

@@ -90,7 +90,7 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
     one('site 1', '200 404 404 404 404 404 404 404 404'),
     one('site 1 live', '404 200 404 404 404 404 404 404 404'),
     one('open site', '404 404 404 404 200 200 404 404 404'),
-    row('GET /payments/:paymentReference', 'nobody’s', none, ({ two }) =>
+    row('GET /payments/:paymentReference', 'an unknown one', none, ({ two }) =>
       get(`${api}/payments/${newPaymentReference(two.api.clock.now())}`),
     ),
     row('GET /deliveries', 'all', '200:1 200:1 200:0 200:0 401 200:1 200:0 200:0 200:0', () =>
@@ -118,12 +118,12 @@ const invoice = ({ invoiceCode }: HostedObjects): string => `/c/${invoiceCode}`;
 /** For payers: whoever knows the id of a session or its code. */
 const PAYERS: readonly HostedRow[] = [
   open('GET /pay', 'a session of site 1', '200', ({ paid }) => get(`/pay?sessionId=${paid.get('site 1')!.sessionId}`)),
-  open('GET /pay', 'nobody’s session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
+  open('GET /pay', 'an unknown session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
   open('GET /c/:code', 'a session of site 1', '200', ({ paid }) => get(`/c/${paid.get('site 1')!.code}`)),
   open('GET /c/:code', 'an invoice of site 1', '200', ({ invoiceCode }) => get(`/c/${invoiceCode}`)),
   open('GET /c/:code', 'a till of site 1', '200', ({ tillCode }) => get(`/c/${tillCode}`)),
   open('GET /c/:code', 'a till of site 1 with an invoice', '303', ({ busyTillCode }) => get(`/c/${busyTillCode}`)),
-  open('GET /c/:code', 'nobody’s code', '404', () => get(`/c/${'0'.repeat(20)}`)),
+  open('GET /c/:code', 'an unknown code', '404', () => get(`/c/${'0'.repeat(20)}`)),
   ...(['pay/:sessionId', 'c/:code'] as const).flatMap((address) => {
     const session = ({ paid }: HostedObjects): string => {
       const { sessionId, code } = paid.get('site 1')!;

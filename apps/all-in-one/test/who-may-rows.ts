@@ -93,7 +93,7 @@ const READING: readonly Row[] = [
   partner(ONE, 'a payment of A’s 2', '200 404 200 404 404 404 404', ofPayment('A’s 2')),
   partner(ONE, 'a payment of B’s 1', '404 404 404 200 200 404 404', ofPayment('B’s 1')),
   partner(ONE, 'a live payment of A', '404 404 404 404 404 404 200', ofPayment('A live')),
-  partner(ONE, 'nobody’s payment', '404 404 404 404 404 404 404', ({ two }) =>
+  partner(ONE, 'an unknown payment', '404 404 404 404 404 404 404', ({ two }) =>
     get(`/v1/payments/${newPaymentReference(two.api.clock.now())}`),
   ),
   partner(ONE, 'what is no reference', '404 404 404 404 404 404 404', () => get('/v1/payments/%00')),

@@ -68,7 +68,7 @@ test('silence is an error in the log, once, until heartbeats arrive again, and k
   mainApi.clock.advance(1_000);
   await monitor.runOnce();
   await monitor.runOnce();
-  expect(errors).toEqual(['no heartbeat: revocations may not arrive, what is known stays valid']);
+  expect(errors).toEqual(['no heartbeat: revocations may not arrive, cached keys and tokens stay valid']);
   expect(await ageSeconds()).toEqual([31]);
   expect(await status()).toBe(200);
 

@@ -60,7 +60,10 @@ export class DirectPublisher {
       }
     }
     const types = [...new Set(events.map(({ type }) => type))];
-    this.log.warn({ err: failure, target: target.name, types }, 'events not published directly, the relay will do it');
+    this.log.warn(
+      { err: failure, target: target.name, types },
+      'direct publication failed, the relay will publish the events',
+    );
   }
 }
 

@@ -230,7 +230,7 @@ export class RabbitMqBroker implements Broker {
     // Once for a whole start, not for each thing that is attached.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
-      this.settings.log.warn({ err: error }, 'broker: goes on without it until it is back');
+      this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
     });
   }
 

@@ -71,7 +71,10 @@ export class RabbitMqConnection {
   /** Gives the present connection up; another is made. */
   drop(because: unknown): void {
     if (!this.model || this.closing) return;
-    this.settings.log.warn({ err: because, connection: this.settings.name }, 'broker: connection given up');
+    this.settings.log.warn(
+      { err: because, connection: this.settings.name },
+      'broker: connection closed after an error',
+    );
     void closeQuietly(this.model);
   }
 
@@ -128,7 +131,7 @@ export class RabbitMqConnection {
     const lost = new Promise<void>((resolve) => model.once('close', () => resolve()));
     model.on('blocked', (reason) => {
       this.blockedBecause = reason;
-      this.settings.log.warn({ reason, connection: this.settings.name }, 'broker: takes no messages now');
+      this.settings.log.warn({ reason, connection: this.settings.name }, 'broker: blocked, accepts no messages');
     });
     model.on('unblocked', () => (this.blockedBecause = undefined));
     this.model = model;

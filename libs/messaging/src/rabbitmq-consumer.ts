@@ -186,12 +186,12 @@ class Session<T> {
     for (let failures = 0; !this.lost;) {
       try {
         await this.reader.handle(items);
-        if (failures > 0) this.log.info({ failures }, 'broker: messages are handled again');
+        if (failures > 0) this.log.info({ failures }, 'broker: message handling has resumed');
         return true;
       } catch (error) {
         if (this.ending) return false;
         if (isPowerOfTwo(++failures))
-          this.log.warn({ err: error, failures }, 'broker: messages cannot be handled now, will be tried again');
+          this.log.warn({ err: error, failures }, 'broker: message handling failed, will be retried');
         await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
         if (this.ending) return false;
       }

@@ -91,7 +91,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
         while (!this.stopping && (await this.runOnce()));
         if ((await this.generations.findBuilding()) !== undefined) pollMs = POLL_MS.building;
       } catch (error) {
-        this.log.warn({ err: error }, 'read model: a step of its rebuild failed, will be repeated');
+        this.log.warn({ err: error }, 'read model: a step of its rebuild failed, will be retried');
       }
       if (!this.stopping) await this.signal.wait(pollMs);
     }

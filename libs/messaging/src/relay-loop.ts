@@ -105,7 +105,7 @@ export class RelayLoop {
   /** The step of a loop that is recovering was confirmed: to begin a batch is no success. */
   private recover(): void {
     if (this.failures === 0) return;
-    this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hands over again');
+    this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
   }
 
@@ -122,7 +122,7 @@ export class RelayLoop {
     const { name } = this.does;
     // While the database is away for an hour, this is said a dozen times, not a thousand.
     if (isPowerOfTwo(++this.failures))
-      log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be repeated');
+      log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
     await this.ended.wait(Math.min(25 * 2 ** this.failures, FAILURE_PAUSE_MAX_MS));
   }
 }

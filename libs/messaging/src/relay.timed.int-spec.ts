@@ -86,8 +86,8 @@ test('a target that always fails is tried ever less often, said ever less often,
   const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
   expect(pauses.length).toBeGreaterThanOrEqual(6);
   for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
-  const failed = 'relay: hand-over failed, will be repeated';
-  expect(lines).toEqual([failed, failed, failed, 'relay: hands over again']);
+  const failed = 'relay: hand-over failed, will be retried';
+  expect(lines).toEqual([failed, failed, failed, 'relay: hand-over works again']);
 });
 
 test('while an older transaction is open, the relay looks again ever less often', async () => {
@@ -210,7 +210,7 @@ test('a relay that a backup keeps from making partitions hands over all the same
   await relay.start();
   await append('while it is under way');
   await waitUntil('the hand-over', DEADLINE_MS, () => Promise.resolve(given.length === 1));
-  expect(lines).toContain('relay: partitions not made, a long transaction is in the way');
+  expect(lines).toContain('relay: partitions not created, blocked by a long transaction');
 
   await backup.commitTransaction();
   await backup.release();

@@ -98,7 +98,7 @@ export class Relay {
     for (const loop of this.loops.keys()) loop.end();
     await Promise.all(this.loops.values());
     // Without a database the lease cannot be given back and runs out by itself.
-    await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not given back'));
+    await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
 
   /** When the oldest event was written that has not been handed over to every target; undefined where there is none. */
@@ -273,6 +273,6 @@ export class Relay {
     }
     // What is logged meanwhile goes to the default partition, and is read from there.
     this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
-    this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not made, a long transaction is in the way');
+    this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
   }
 }

@@ -69,7 +69,7 @@ export class Replays {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, PAUSE_MS_MAX);
     this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
     if (isPowerOfTwo(failures))
-      this.log.warn({ err: error, service, type, failures }, 'relay: replay not taken, will be repeated');
+      this.log.warn({ err: error, service, type, failures }, 'relay: replay request not accepted, will be retried');
   }
 
   private async serve(replay: OpenReplay): Promise<number> {

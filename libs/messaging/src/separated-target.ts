@@ -66,7 +66,7 @@ export class SeparatedTarget {
     const consumers = await this.consumers();
     if (consumers.some(({ name }) => !names.includes(name))) return this.follow(consumers);
     await joinCursors(dataSource, this.target.name, names);
-    log.info({ target: this.target.name }, 'relay: all consumers have caught up and are handed events together again');
+    log.info({ target: this.target.name }, 'relay: all consumers have caught up and share a cursor again');
     join(this.target);
   }
 

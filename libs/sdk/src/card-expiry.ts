@@ -2,18 +2,18 @@
 
 export type ParsedExpiry =
   | { readonly ok: true; readonly expiryMonth: number; readonly expiryYear: number }
-  /** `incomplete`: not month and year yet; `month`: no such month; `past`: already expired; `far`: no card lives so long. */
+  /** `incomplete`: month or year is missing; `month`: not a month; `past`: expired; `far`: too far in the future. */
   | { readonly ok: false; readonly problem: 'incomplete' | 'month' | 'past' | 'far' };
 
 /** No issuer makes cards valid for longer; a year beyond it is a typing error. */
 const MAX_YEARS_AHEAD = 20;
 
 /**
- * Reads "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", and year first: "YYYY-MM", "YYYY/MM", "YYYYMM"). Two digits of a year
- * mean 20YY. A card is good to the last day of its month; which day that is depends on where the payer stands, so the
- * month is taken as over only when it is over everywhere on Earth (UTC-12): refusing a good card is the worse error.
+ * Reads "MM / YY" (also "MM/YY", "MMYY", "MM / YYYY", and year first: "YYYY-MM", "YYYY/MM", "YYYYMM"). Two digits of a year mean
+ * 20YY. A card is valid until the last day of its month in the payer's time zone, so the month counts as over only when it is
+ * over everywhere on Earth (UTC-12): refusing a valid card is the worse error.
  *
- * @param now the present time, from a clock the caller controls
+ * @param now the current time, from the caller's clock
  */
 export function parseExpiry(text: string, now: Date): ParsedExpiry {
   const parts = expiryParts(text);
@@ -30,7 +30,7 @@ export function parseExpiry(text: string, now: Date): ParsedExpiry {
 }
 
 /**
- * "MM / YY" while somebody types at the end of the text. A first digit above 2 can only be a whole month ("5" becomes "05"), and
+ * "MM / YY" while a person types at the end of the text. A first digit above 2 can only be a whole month ("5" becomes "05"), and
  * so can a 1 before 3 to 9; after a 2 the next digit tells February from a year. There is no separator at the end, or the
  * backspace key would never get past it. {@link parseExpiry} reads the same from the text before and after.
  */
@@ -56,7 +56,7 @@ function expiryParts(text: string): { month: string; year: string } | undefined 
   return { month: padded.slice(0, 2), year: padded.slice(2, 6) };
 }
 
-/** @param month what stands behind a separator: one digit is a whole month there */
+/** @param month the text after a separator, where one digit is a whole month */
 function yearFirst(digits: string, month: string): { month: string; year: string } {
   if (month.length === 1 && digits.length === 5 && month !== '0' && month !== '1')
     return { month: `0${month}`, year: digits.slice(0, 4) };

@@ -1,7 +1,7 @@
 /**
- * What can be known about a card from its number alone: brand, length, grouping, check digit. Pure, and free of
- * Node.js, because the payment page runs it in the payer's browser. It is *not* for deciding whether a card is good:
- * only the issuer knows that. A brand missing here still pays, as `unknown`.
+ * Properties of a card number: brand, length, grouping, check digit. Pure, and free of Node.js, because the payment page runs it
+ * in the payer's browser. It does *not* decide whether a card is valid: only the issuer knows that. A card of a brand that is
+ * missing here can still pay, as `unknown`.
  */
 
 export type CardBrandName =
@@ -9,7 +9,7 @@ export type CardBrandName =
 
 export interface CardBrand {
   readonly name: CardBrandName;
-  /** As people write it, in at most ten letters: it stands beside the number on a narrow phone. Empty for `unknown`. */
+  /** Display name, at most ten letters, because it is shown beside the number on a narrow phone. Empty for `unknown`. */
   readonly label: string;
   /** How the digits are grouped on the card; digits beyond the last group join it. */
   readonly groups: readonly number[];
@@ -79,7 +79,7 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
     ranges: [['3528', '3589']],
   },
   {
-    // Some of them are Discover's, too; they say UnionPay.
+    // Some of them are also Discover's; they are shown as UnionPay.
     brand: { name: 'unionpay', label: 'UnionPay', groups: [4, 4, 4, 4, 3], lengths: [16, 17, 18, 19], cvvLengths: [3] },
     ranges: [
       ['62', '62'],
@@ -104,8 +104,8 @@ const RANGES: readonly { brand: CardBrand; ranges: readonly (readonly [string, s
 ];
 
 /**
- * The number as bare digits: white space and the dashes people paste are taken out, full-width digits made plain.
- * Anything else stays, so that `4242x…` is refused instead of read as another number.
+ * The number as bare digits: removes white space and dashes and converts full-width digits. Other characters stay, so that
+ * `4242x…` is refused instead of read as another number.
  */
 export function normaliseCardNumber(text: string): string {
   return text.normalize('NFKC').replace(/[\s\p{Dash_Punctuation}]/gu, '');
@@ -124,8 +124,8 @@ export function isLuhnValid(digits: string): boolean {
 }
 
 /**
- * The brand of a whole or half-typed number. Half-typed digits that still fit two brands are `unknown`, so the page
- * never shows a brand it has to take back.
+ * The brand of a whole or half-typed number. Half-typed digits that still fit two brands are `unknown`, so the page never shows a
+ * wrong brand.
  */
 export function cardBrand(cardNumber: string): CardBrand {
   const digits = normaliseCardNumber(cardNumber);
@@ -145,8 +145,8 @@ export function isCardNumberValid(cardNumber: string): boolean {
 }
 
 /**
- * The digits grouped as on the card ("4242 4242 4242 4242"), for showing while somebody types: everything but digits
- * is left out, and so is what exceeds the brand's longest number.
+ * The digits grouped as on the card ("4242 4242 4242 4242"), for display while a person types. Omits other characters and digits
+ * beyond the brand's longest number.
  */
 export function formatCardNumber(text: string): string {
   const typed = text.normalize('NFKC').replace(/\D/g, '');

@@ -1,8 +1,7 @@
 /**
- * Card data from the moment it is typed to the moment it is encrypted (P8). It runs where the card is typed: on the
- * payment page, in a merchant's own browser code, or on a partner's server. Only payment-processor can open what
- * comes out. The binding travels inside the ciphertext, so that an intercepted text is of no use for another session,
- * another try or a later time.
+ * Card data from the moment it is typed to the moment it is encrypted (P8). It runs where the card is typed: on the payment page,
+ * in a merchant's own browser code, or on a partner's server. Only payment-processor can decrypt the result. The binding is
+ * inside the ciphertext, so that an intercepted ciphertext is useless for another session, another attempt or a later time.
  *
  * Browser-safe: nothing here, nor what it imports, may need Node.js.
  */
@@ -21,7 +20,7 @@ export {
 } from './card-number.js';
 export { formatExpiry, parseExpiry, type ParsedExpiry } from './card-expiry.js';
 
-/** Card data in clear. Never log it, never store it, not even encrypted (P8). */
+/** Plain card data. Never log it, never store it, not even encrypted (P8). */
 export interface CardData {
   /** 12 to 19 digits, nothing else. */
   cardNumber: string;
@@ -35,14 +34,14 @@ export interface CardData {
   expiryYear: number;
 }
 
-/** A card that is only stored: its CVV is asked for by nobody, and kept nowhere. */
+/** A card to be stored: it has no CVV. */
 export type CardToStore = Omit<CardData, 'cvv'>;
 
-/** What the encrypted card is good for, and nothing else. */
+/** The only use for which the encrypted card is valid. */
 export interface CardBinding {
   /** The session it pays, 1 to 100 characters. */
   sessionId: string;
-  /** Which try of that session, from 1. */
+  /** Number of the attempt in that session, from 1. */
   try: number;
   /** ISO 8601 UTC; after it the card data is refused. */
   expiresAt: string;
@@ -62,7 +61,7 @@ export interface CardEncryptionKey {
   /** base64url, as y. */
   x?: string;
   y?: string;
-  /** What else a key may say, such as `use` and `alg`. */
+  /** Other members, such as `use` and `alg`. */
   [other: string]: unknown;
 }
 
@@ -84,9 +83,11 @@ export class CardDataError extends Error {
 /**
  * Encrypts card data for payment-processor.
  *
- * @returns a compact JWE: ECDH-ES on P-256, A256GCM, the key's `kid` and `cty: "json"` in its protected header. Each
- *   call gives another text (ephemeral key), so it cannot serve as an idempotency key: send `reference` for that (C7)
- * @throws CardDataError when a field is malformed. Whether the card is real is for the bank to say
+ * @returns a compact JWE: ECDH-ES on P-256, A256GCM, the key's `kid` and `cty: "json"` in its protected header. Each call returns
+ * another text (ephemeral key), so it cannot serve as an idempotency key: send `reference` for that (C7)
+ *
+ * @throws CardDataError
+ * when a field is malformed
  */
 export async function encryptCard(input: {
   card: CardData | CardToStore;
@@ -95,7 +96,7 @@ export async function encryptCard(input: {
 }): Promise<string> {
   const { publicJwk } = input;
   checkKey(publicJwk);
-  // Built field by field: an extra property of the caller's object must not travel along.
+  // Built field by field: extra properties of the caller's object must not be sent.
   const plaintext: CardPlaintext = { card: checkedCard(input.card), binding: checkedBinding(input.binding) };
   const { kty, crv, x, y, kid } = publicJwk;
   return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(plaintext)))
@@ -108,7 +109,7 @@ function checkedCard(card: CardData | CardToStore): CardData | CardToStore {
   const cvv: unknown = 'cvv' in card ? card.cvv : undefined;
   const isNumber = typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber);
   must(isNumber, 'card.cardNumber', 'must be 12 to 19 digits');
-  // A card that is stored is encrypted without one; a payment without it is refused where the card is opened.
+  // A card to be stored is encrypted without a CVV; a payment without it is refused after decryption.
   must(!('cvv' in card) || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'card.cvv', 'must be 3 or 4 digits');
   must(
     typeof holderName === 'string' && holderName.trim() !== '' && holderName.length <= HOLDER_NAME_MAX_LENGTH,
@@ -140,7 +141,7 @@ function checkedBinding(binding: CardBinding): CardBinding {
 function checkKey(key: CardEncryptionKey): void {
   must(key.kty === 'EC' && key.crv === 'P-256', 'publicJwk', 'must be an EC key on P-256');
   must(typeof key.kid === 'string' && key.kid !== '' && key.kid.length <= 100, 'publicJwk.kid', 'must be present');
-  // A private key on this side means somebody published it: stop before it is used as if nothing had happened.
+  // A private key here means that it was published by mistake: refuse to use it.
   must(!('d' in key), 'publicJwk', 'must be a public key');
 }
 

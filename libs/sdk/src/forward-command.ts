@@ -1,4 +1,7 @@
-/** `svc-webhook listen` and `svc-webhook trigger`: a receiver on a developer's machine gets webhooks without being reachable. */
+/**
+ * `svc-webhook listen` and `svc-webhook trigger`: send webhooks to a receiver on a developer's machine that is not reachable from
+ * outside.
+ */
 import { parseArgs } from 'node:util';
 import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 import { HostedGatewayClient } from './hosted-gateway-client.js';
@@ -23,7 +26,7 @@ export function isForwardCommand(args: readonly string[]): boolean {
   return args[0] === 'listen' || args[0] === 'trigger';
 }
 
-/** @returns the exit code: 0 done or ended, 1 refused by the receiver or the platform, 2 for a call that cannot be read */
+/** @returns the exit code: 0 success, 1 refused by the receiver or the platform, 2 wrong usage */
 export async function forwardCommand(
   args: readonly string[],
   write: (line: string) => void,

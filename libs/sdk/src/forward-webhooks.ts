@@ -1,19 +1,19 @@
 /**
- * For a merchant's developer: what the platform tells a site in test mode, posted to an address that only this machine reaches,
- * signed as the platform signs it. It reads the feed of notifications, so nothing has to reach this machine from outside.
+ * For a merchant's developer: posts the notifications of a test site to a local address, signed as the platform signs them. It
+ * reads the feed of notifications, so this machine need not be reachable from outside.
  */
 import type { HostedGatewayClient } from './hosted-gateway-client.js';
 import type { HostedPayment } from './hosted-payment.js';
 import { signTestWebhook } from './signed-webhook.js';
 
 export interface Forwarding {
-  /** Where your receiver listens, as in http://localhost:3000/webhooks. */
+  /** The address of your receiver, as in http://localhost:3000/webhooks. */
   forwardTo: string;
-  /** What your receiver verifies with: the site's own secret, or any `whsec_…` of yours. */
+  /** The secret that your receiver verifies with: the site's own, or any `whsec_…` of yours. */
   secret: string;
-  /** What the older `signature` in the body is made with. */
+  /** The API key for the older `signature` in the body. */
   apiKey: string;
-  /** Says what was posted and what the receiver answered. */
+  /** Reports what was posted, and the receiver's response. */
   write: (line: string) => void;
   fetch?: typeof globalThis.fetch;
   wait?: (milliseconds: number) => Promise<void>;
@@ -22,7 +22,7 @@ export interface Forwarding {
 const POLL_MS = 1_000;
 const ANSWER_MAX_MS = 10_000;
 
-/** Posts one notification, and says what came of it. Never throws: a receiver that is away is the usual case. */
+/** Posts one notification and reports the result. Never throws: an unreachable receiver is a usual case. */
 export async function postWebhook(
   { id, payment }: { id?: string; payment: Partial<HostedPayment> },
   { forwardTo, secret, apiKey, write, fetch = globalThis.fetch }: Forwarding,
@@ -48,7 +48,7 @@ export async function postWebhook(
   }
 }
 
-/** Forwards what happens from now on, until `signal`. @throws SvcApiError where the feed cannot be read at the beginning */
+/** Forwards new notifications until `signal`. @throws SvcApiError if the feed cannot be read at the beginning */
 export async function forwardWebhooks(
   client: Pick<HostedGatewayClient, 'listNotifications'>,
   forwarding: Forwarding,

@@ -1,7 +1,6 @@
 /**
- * The hosted gateway's API as a merchant's server calls it. What may be repeated without harm is repeated here,
- * within bounds: creating a session (idempotent by `requestId`, C7) and reading. Money is never moved by this client;
- * the payer does that on the page.
+ * Client of the hosted gateway's API for a merchant's server. It retries safe calls within bounds: creating a session (idempotent
+ * by `requestId`, C7) and reads. It never moves money; the payer does that on the page.
  */
 import { baseAddress, requiredDigits, requiredText } from './client-options.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
@@ -21,67 +20,67 @@ export interface HostedGatewayClientOptions extends HttpExchangeOptions {
   gatewayUrl: string;
   merchantId: string | number;
   siteId: string | number;
-  /** The site's or the merchant's key. Needed unless the site was set up without it (A8). */
+  /** The site's or the merchant's key. Required unless the site is configured without one (A8). */
   apiKey?: string;
-  /** The interface version; the webhook is signed accordingly (H5). `v3.1` when left out. */
+  /** The API version; it decides how the webhook is signed (H5). Default `v3.1`. */
   version?: 'v3.1' | 'v3';
 }
 
 /** "Hosted session request fields" of the interface specification. Text ≤ 100 characters, addresses ≤ 2048 (C6). */
 export interface CreateSessionRequest {
-  /** Your unique id of this request. Keep it for a repeat: the same one gives the same session (C7). */
+  /** Your unique id of this request. Store it for repeats: the same id returns the same session (C7). */
   requestId: string;
-  /** Your order reference; comes back in the webhook. */
+  /** Your order reference; the webhook contains it. */
   merchantOrderId: string;
   /** Integer cents, 1 to 100 000 000 000. */
   amount: number;
   currencyISOCode: 'ZAR';
   /** Receives the webhook. https. */
   notificationUrl: string;
-  /** The payer comes here after a successful payment, with `sessionId`, `merchantOrderId`, … in the query (H6). */
+  /** The payer returns here after a successful payment, with `sessionId`, `merchantOrderId`, … in the query (H6). */
   returnUrl: string;
-  /** The payer comes here with "Back to store". */
+  /** Target of "Back to store". */
   cancelUrl: string;
-  /** Site or domain the request came from. */
+  /** Site or domain of the request. */
   origin: string;
   /** Name of the site, shown to the payer. */
   siteName?: string;
-  /** Shown to the payer as what is bought: at most 20, key ≤ 64, value ≤ 512 characters. */
+  /** Shown to the payer: at most 20, key ≤ 64, value ≤ 512 characters. */
   customFields?: readonly { key: string; value: string }[];
   /**
-   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). With another one, or without,
-   * the payer's browser decides; the payer can change it on the page. Not part of what a repeat of `requestId` is compared by.
+   * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for other
+   * languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have another locale.
    */
   locale?: string;
 }
 
 /** A page of the feed of notifications, oldest first. */
 export interface NotificationPage {
-  /** `id` is the `webhook-id` of every delivery of this notification: apply each id once, however it came. */
+  /** `id` is the `webhook-id` of every delivery of this notification: apply each id once. */
   notifications: { id: string; payment: HostedPayment }[];
-  /** Keep it, and go on from it next time; undefined where there was never anything to tell. */
+  /** Store it and pass it next time; undefined if there are no notifications at all. */
   after: string | undefined;
-  /** More can be read at once. */
+  /** More can be read immediately. */
   hasMore: boolean;
 }
 
 export interface CreatedSession {
   sessionId: string;
-  /** Send the payer's browser here. */
+  /** Redirect the payer's browser here. */
   redirectUrl: string;
-  /** True when this `requestId` had already made the session. */
+  /** True if an earlier request with this `requestId` created the session. */
   replayed: boolean;
   /**
-   * Look at it where a customer comes back to pay: the same `requestId` gives the same session, also one that has ended.
-   * `refused`, `expired` and `cancelled` take no payment any more: ask for another session under a new `requestId`.
+   * Check it when a customer returns to pay: the same `requestId` returns the same session, also a final one. `refused`,
+   * `expired` and `cancelled` accept no payment: create another session with a new `requestId`.
    */
   state: SessionState;
 }
 
-/** `open`: can be paid. `processing`: the bank has not answered yet. The others are final. */
+/** `open`: can be paid. `processing`: the bank has not responded yet. The others are final. */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
-/** A session as it is now. */
+/** The current state of a session. */
 export interface HostedSession {
   sessionId: string;
   redirectUrl: string;
@@ -91,7 +90,7 @@ export interface HostedSession {
   /** Integer cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC, as the next: 30 minutes later. */
+  /** ISO 8601 UTC, like the next: 30 minutes later. */
   createdUTCDate: string;
   expiresUTCDate: string;
 }
@@ -99,13 +98,13 @@ export interface HostedSession {
 const SESSION_STATES: readonly SessionState[] = ['open', 'processing', 'completed', 'refused', 'expired', 'cancelled'];
 
 export class HostedGatewayClient {
-  /** What your endpoints were sent, what they answered, and sending it again. */
+  /** Deliveries to your endpoints, their responses, and resending. */
   readonly webhooks: { readonly deliveries: WebhookDeliveries };
   private readonly http: HttpExchange;
   private readonly base: string;
   private readonly headers: Readonly<Record<string, string>>;
 
-  /** @throws TypeError that names the option which is missing or malformed */
+  /** @throws TypeError that names a missing or malformed option */
   constructor(options: HostedGatewayClientOptions) {
     const version: string = options.version ?? 'v3.1';
     if (version !== 'v3.1' && version !== 'v3') throw new TypeError('version must be v3.1 or v3');
@@ -121,10 +120,11 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Creates the session a payer is sent to. Safe to repeat, and repeated here after a lost connection, 429, 502, 503,
-   * 504, or 409 while an equal request is still running: at most four tries.
+   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429, 502, 503,
+   * 504, or 409 while an equal request is running.
    *
-   * @throws SvcApiError 400 names every bad field; 401 a wrong key; 409 the same requestId with another content
+   * @throws SvcApiError 400 names every invalid field; 401 wrong key; 409 the same
+   * requestId with different content
    */
   async createSession(request: CreateSessionRequest): Promise<CreatedSession> {
     const answer = await this.http.repeatably({
@@ -137,12 +137,12 @@ export class HostedGatewayClient {
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
       replayed: answer.headers.get('idempotency-replayed') === 'true',
-      // A session that was just made is open.
+      // A new session is open.
       state: body['sessionState'] === undefined ? 'open' : readState(body),
     }));
   }
 
-  /** A session as it is now. @throws SvcApiError 404 when there is none for this merchant and site */
+  /** The current state of a session. @throws SvcApiError 404 when this merchant and site do not have it */
   async getSession(sessionId: string): Promise<HostedSession> {
     const url = `${this.base}/sessions/${pathSegment(sessionId, 'sessionId')}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
@@ -160,8 +160,8 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Cancels an open session, so that its page takes no payment any more (H2). Tried once: after a lost answer, look
-   * at the session's payments before you decide.
+   * Cancels an open session, so that its page accepts no payment (H2). Not retried: after a lost response, check the session's
+   * payments before you decide.
    *
    * @throws SvcApiError 404 unknown session; 409 when a payment is in progress or the session is already closed
    */
@@ -171,7 +171,7 @@ export class HostedGatewayClient {
     if (!answer.ok) throw describeFailure(answer);
   }
 
-  /** The final payments of a session, failed ones included, readable before the payer comes back (H3). */
+  /** The final payments of a session, including failed ones, available before the payer returns (H3). */
   async listPayments(sessionId: string): Promise<HostedPayment[]> {
     const url = `${this.base}/payments?sessionId=${encodeURIComponent(sessionId)}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
@@ -181,7 +181,7 @@ export class HostedGatewayClient {
     });
   }
 
-  /** One final payment (H3). @throws SvcApiError 404 when there is none for this merchant and site */
+  /** One final payment (H3). @throws SvcApiError 404 when this merchant and site do not have it */
   async getPayment(paymentReference: string): Promise<HostedPayment> {
     const url = `${this.base}/payments/${pathSegment(paymentReference, 'paymentReference')}`;
     const answer = await this.http.repeatably({ method: 'GET', url, headers: this.headers });
@@ -189,10 +189,11 @@ export class HostedGatewayClient {
   }
 
   /**
-   * What your endpoint was or should have been told, oldest first, at most 100: after an outage of yours, go on from the
-   * last `after` you have kept. Without one, or with an empty one, from the beginning.
+   * Your notifications, delivered or not, oldest first, at most 100. After an outage of your server continue from the last
+   * `after` that you stored. Without one, or with an empty one, it starts at the beginning.
    *
-   * @throws SvcApiError 400 for an `after` that is none
+   * @throws SvcApiError 400 for an
+   * invalid `after`
    */
   async listNotifications(after?: string): Promise<NotificationPage> {
     const url = `${this.base}/notifications${after ? `?after=${encodeURIComponent(after)}` : ''}`;
@@ -219,7 +220,7 @@ function readState(body: Record<string, unknown>): SessionState {
   return state;
 }
 
-/** `..` or an empty text would silently be another resource. */
+/** `..` or an empty text would address another resource. */
 function pathSegment(value: string, name: string): string {
   if (typeof value !== 'string' || !/^[\w-]{1,100}$/.test(value)) throw new TypeError(`${name} is malformed`);
   return value;

@@ -1,6 +1,6 @@
 /**
- * What a merchant's server needs: a typed client of the hosted gateway and the verification of its webhooks; its payments,
- * invoices and tills' codes. What a partner's needs: payments, stored cards and the history, for itself and its customers.
+ * For a merchant's server: a typed client of the hosted gateway, verification of webhooks, payments, invoices and codes of tills.
+ * For a partner's server: payments, stored cards and the history, for itself and its customers.
  */
 export {
   HostedGatewayClient,

@@ -1,9 +1,8 @@
 /**
- * The `signature` inside the webhook body (row E3), which existing receivers check. It is a plain hash over nine
- * fields: it says nothing about age or about the other fields, and since `|` may occur in an order reference, two
- * different notifications can have one signature text. New receivers use `verifyWebhook`, which checks the Standard
- * Webhooks headers (E4); whoever stays with this one also compares order and amount with their own record
- * (`assertExpectedPayment`).
+ * The `signature` inside the webhook body (row E3), which existing receivers check. It is a plain hash over nine fields: it
+ * covers neither the time nor the other fields, and since `|` may occur in an order reference, two different notifications can
+ * have the same signed text. New receivers use `verifyWebhook`, which checks the Standard Webhooks headers (E4). Receivers that
+ * keep this scheme must also compare order and amount with their own record (`assertExpectedPayment`).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
@@ -21,7 +20,7 @@ export interface LegacySignedFields {
   userMessage?: string | null;
 }
 
-/** The nine parts joined by a vertical bar: apiKey first, userMessage last and empty when absent. */
+/** The nine parts joined by `|`: apiKey first, userMessage last (empty when absent). */
 export function legacySignatureText(fields: LegacySignedFields, apiKey: string): string {
   return [
     apiKey,

@@ -70,7 +70,7 @@ const stream =
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const part of parts) response.write(part);
     if (then === 'end') response.end();
-    // What was written first has to arrive.
+    // The first chunk has to arrive.
     if (then === 'break') setImmediate(() => response.write(': \n', () => response.destroy()));
   };
 const message = (id: string, body: object = { ...payment, type: 'payment' }): string =>

@@ -1,4 +1,4 @@
-/** The main API as a merchant's server, back office or till calls it: its payments, and the invoices of its sites. */
+/** Client of the main API for a merchant's server, back office or till: payments, and the invoices of its sites. */
 import { baseAddress, requiredDigits, requiredText } from './client-options.js';
 import { HttpExchange, type HttpExchangeOptions, readAnswer } from './http-exchange.js';
 import { MalformedPaymentError } from './hosted-payment.js';
@@ -11,15 +11,15 @@ export interface MerchantClientOptions extends HttpExchangeOptions {
   /** `{base_url}`, for example `https://api.example.com`; a path before `/business` is kept. */
   apiUrl: string;
   merchantId: string | number;
-  /** The merchant's key; a site's, for that site alone. */
+  /** The merchant's key, or a site's key for that site only. */
   apiKey: string;
 }
 
-/** What is to be given back of a payment. */
+/** A refund to create. */
 export interface RefundRequest {
-  /** 1 to 100 characters, of your own making. Keep it for a repeat: the same one is the same refund, made once (C7). */
+  /** Your own key, 1 to 100 characters. Store it for repeats: the same key returns the same refund (C7). */
   idempotencyKey: string;
-  /** Cents; all refunds of a payment together at most what was processed. */
+  /** Cents; all refunds of a payment together may not exceed its processed amount. */
   amount: number;
   /** At most 200 characters, for your own records. */
   reason?: string;
@@ -27,7 +27,7 @@ export interface RefundRequest {
 
 /** All sites of a merchant. */
 export class MerchantClient extends PaymentLookUps {
-  /** @throws TypeError that names the option which is missing or malformed */
+  /** @throws TypeError that names a missing or malformed option */
   constructor(options: MerchantClientOptions) {
     const api = baseAddress(options.apiUrl, 'apiUrl');
     const merchant = `${api}/business/api/v1/merchants/${requiredDigits(options.merchantId, 'merchantId')}`;
@@ -36,13 +36,13 @@ export class MerchantClient extends PaymentLookUps {
   }
 
   /**
-   * Gives money of a card payment back. Safe to repeat with the same `idempotencyKey`, and repeated here after a lost
-   * connection, 429, 502, 503, 504, or 409 with `Retry-After`: at most four tries. Look at `status`: a refund that the bank
-   * declines is no error, one that is still `pending` ends later; the stream and the site's webhook tell it. With a
-   * site's key only payments of that site are found.
+   * Refunds a card payment. Safe to repeat with the same `idempotencyKey`: the client makes up to four attempts after a lost
+   * connection, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`: a refund that the bank declines is not an error;
+   * the stream and the site's webhook report the result of a `pending` one. With a site's key only payments of that site are
+   * found.
    *
-   * @throws SvcApiError 404 for a payment that is not yours; 409 when the key was used for another refund; 422 for more than is
-   * left, or a payment of which nothing can be given back
+   * @throws SvcApiError 404 for a payment that is not yours; 409 when the key was used for another refund; 422 for more
+   * than the remaining amount, or a payment that cannot be refunded
    */
   async refund(paymentReference: string, { idempotencyKey, ...request }: RefundRequest): Promise<RefundOfPayment> {
     const answer = await this.http.repeatably({
@@ -65,10 +65,9 @@ export class MerchantClient extends PaymentLookUps {
   }
 
   /**
-   * What you are owed for a day, from the service's ledger; with a site's key, of that site. `day` is a date in UTC, as in
-   * 2026-11-20; while it is not `closed` more may come. Each movement by itself is there as CSV: see the README.
-   *
-   * @throws SvcApiError 400 for what is no date, or a day that has not begun
+   * The settlement statement of a day, from the platform's ledger; with a site's key, of that site. `day` is a date in UTC, as in
+   * 2026-11-20. It may change until it is `closed`. The list of movements is available as CSV: see the README. @throws
+   * SvcApiError 400 for an invalid date, or a day in the future
    */
   async settlement(day: string): Promise<Settlement> {
     const url = `${this.base}/settlements/${encodeURIComponent(day)}`;
@@ -79,7 +78,11 @@ export class MerchantClient extends PaymentLookUps {
     return `${this.base}/refunds?svcId=${encodeURIComponent(paymentReference)}`;
   }
 
-  /** One of its sites: its payments, their stream, its invoices and its tills' codes. @throws TypeError for what is not digits */
+  /**
+   * One of its sites: its payments, their stream, its invoices and its tills' codes.
+   *
+   * @throws TypeError if the id is not digits
+   */
   site(siteId: string | number): MerchantSite {
     return new MerchantSite(this.http, `${this.base}/sites/${requiredDigits(siteId, 'siteId')}`, this.headers);
   }

@@ -1,4 +1,4 @@
-/** What the main API tells a merchant of its payments and invoices, read with care: what is not as it should be is an error. */
+/** Parsers of the main API's responses about a merchant's payments and invoices; invalid content is an error. */
 import {
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
@@ -9,39 +9,39 @@ import {
   readWhole,
 } from './hosted-payment.js';
 
-/** A final payment of the merchant, whoever made it (specification, "Payment notification"). Amounts are cents. */
+/** A final payment of the merchant (specification, "Payment notification"). Amounts are cents. */
 export interface MerchantPayment {
-  /** The service's invoice; of a hosted payment its sessionId. */
+  /** The platform's invoice reference; for a hosted payment its sessionId. */
   invoiceReference: string;
-  /** The merchant's own reference; of a hosted payment its merchantOrderId, `""` where there is none. */
+  /** The merchant's own reference; for a hosted payment its merchantOrderId. `""` if there is none. */
   invoiceExternalReference: string;
   /** ISO 4217. */
   currencyISOCode: string;
-  /** What was owed. */
+  /** The amount due. */
   invoicedAmount: number;
   /** Service payment id, 18 characters. */
   paymentReference: string;
   /** ISO 8601 UTC with milliseconds. */
   paymentUTCDate: string;
   tipAmount: number;
-  /** All that the payer gave: tip and vouchers included. */
+  /** Total paid, including tip and vouchers. */
   tenderedAmount: number;
   /** The till. */
   siteReference: string;
   status: PaymentStatus;
   vouchers: { merchantLiable: boolean; amount: number }[];
-  /** `""` where the names are not known. */
+  /** `""` for unknown names. */
   customer: { firstName: string; lastName: string };
   siteId: number;
 }
 
-/** Money of a payment that is given back: a refund of yours, or an automatic reversal (M6). */
+/** A refund that you made, or an automatic reversal (M6). */
 export interface MerchantRefund {
-  /** Names the refund: apply each once. */
+  /** Id of the refund: apply each once. */
   refundReference: string;
   /** Cents. */
   amount: number;
-  /** `pending`: the bank has not said. The other two are final; a failed one has given nothing back. */
+  /** `pending`: the bank has not decided. The other two are final. */
   status: 'pending' | 'succeeded' | 'failed';
   /** ISO 8601 UTC with milliseconds (C2). */
   createdUTCDate: string;
@@ -54,16 +54,16 @@ export interface RefundOfPayment extends MerchantRefund {
 }
 
 /**
- * One final payment or refund. The stream sends each once, in one order for every reader; the webhook of a site may send one
- * again, and in another order.
+ * One final payment or refund. The stream sends each once, in the same order for every reader; the webhook of a site may repeat
+ * and reorder them.
  */
 export type PaymentNotice = {
-  /** Of the stream: keep it, and go on `after` it next time. Of a webhook: the same at every try. */
+  /** In the stream: store it, and continue `after` it next time. In a webhook: the same at every attempt. */
   id: string;
   payment: MerchantPayment;
 } & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
 
-/** An invoice as the merchant made it, and how it is shown to a payer. */
+/** An invoice of the merchant, with the code for the payer. */
 export interface MerchantInvoice {
   /** UUID. */
   reference: string;
@@ -79,7 +79,7 @@ export interface MerchantInvoice {
   code: string;
   /** ISO 8601 UTC (C2). */
   createdUTCDate: string;
-  /** From then on it cannot be paid any more. ISO 8601 UTC with milliseconds (C2). */
+  /** Time of expiry. ISO 8601 UTC with milliseconds (C2). */
   expiresUTCDate: string;
 }
 
@@ -112,7 +112,7 @@ function readVoucher(value: unknown): { merchantLiable: boolean; amount: number 
   return { merchantLiable, amount: readWhole(voucher, 'amount', MAX_AMOUNT_CENTS) };
 }
 
-/** Undefined for a type that a later release may tell. */
+/** Undefined for a type of a later release. */
 export function readPaymentNotice(id: string, value: unknown): PaymentNotice | undefined {
   const body = readObject(value, 'notice');
   const type = readText(body, 'type');

@@ -1,4 +1,4 @@
-/** One site of a merchant, as its shop, its back office and its tills use it. */
+/** One site of a merchant, for its shop, back office and tills. */
 import { type ApiAnswer, type ApiRequest, describeFailure, readAnswer } from './http-exchange.js';
 import { readText } from './hosted-payment.js';
 import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from './merchant-payment.js';
@@ -7,7 +7,10 @@ import { type StreamOptions, streamPayments } from './payment-stream.js';
 
 /** "Create invoice" of the interface specification. Text of at most 100 characters, unless it says otherwise. */
 export interface CreateInvoiceRequest {
-  /** Your own reference: while an invoice with it is open at the site, the same content is that invoice, another replaces it. */
+  /**
+   * Your own reference. If the site has an open invoice with it, the same content returns that invoice, other content replaces
+   * it.
+   */
   externalReference?: string;
   /** The till: its static code shows this invoice. */
   siteReference: string;
@@ -25,10 +28,10 @@ export interface CreateInvoiceRequest {
     unitPrice: string | number;
     /** At most 10. */
     categories?: readonly string[];
-    /** 1 when left out; -1 000 000 to 1 000 000, not 0; fractional for weighed goods, negative for returns. */
+    /** Default 1; -1 000 000 to 1 000 000, not 0; fractional for weighed goods, negative for returns. */
     quantity?: number;
   }[];
-  /** What makes the invoice, e.g. the till's software. */
+  /** Creator of the invoice, e.g. the till's software. */
   origin: string;
   /** ISO 8601 UTC; only shown. */
   createdUTCDate: string;
@@ -37,11 +40,12 @@ export interface CreateInvoiceRequest {
 
 export class MerchantSite extends PaymentLookUps {
   /**
-   * Makes an invoice, or replaces the open one with the same `externalReference`. Repeated after a lost connection, 429,
-   * 502, 503 and 504 only where it has one: without, each that arrives is another invoice. Not repeated while a customer pays
-   * the one to be replaced: that takes longer than a till should wait.
+   * Creates an invoice, or replaces the open one with the same `externalReference`. With an `externalReference` the client
+   * retries after a lost connection, 429, 502, 503 and 504; without one, each request would create another invoice. It does not
+   * retry while a customer pays the invoice to be replaced: that takes longer than a till should wait.
    *
-   * @throws SvcApiError 400 names every bad field; 409 `payment.in-progress` while the one to be replaced is being paid
+   * @throws SvcApiError 400
+   * names every invalid field; 409 `payment.in-progress` while the invoice to be replaced is being paid
    */
   async createInvoice(invoice: CreateInvoiceRequest): Promise<MerchantInvoice> {
     const request = this.request('POST', '/invoices', invoice);
@@ -63,19 +67,19 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * Closes the open invoice, so that it cannot be paid. Tried once: after a lost answer, look at the invoice before you decide.
+   * Closes the open invoice, so that it cannot be paid. Not retried: after a lost response, check the invoice before you decide.
    *
    * @throws SvcApiError 404 when no open invoice has this reference; 409 while it is being paid
    */
   async closeInvoice(externalReference: string): Promise<void> {
     const path = `/invoices?externalReference=${encodeURIComponent(externalReference)}`;
     const answer = await this.http.once(this.request('DELETE', path));
-    // The page of a proxy is no proof that the invoice is closed.
+    // An error page of a proxy does not prove that the invoice is closed.
     if (answer.httpStatus !== 204) throw describeFailure(answer);
   }
 
   /**
-   * The text of a till's static code, made where there was none. It means the till's newest open invoice.
+   * The text of a till's static code, created if necessary. It leads to the till's newest open invoice.
    *
    * @throws SvcApiError 401 for a wrong key
    */
@@ -90,10 +94,11 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * Every final payment of the site and every refund, once and in order, as they happen; over lost connections, for as long
-   * as you read. Keep the `id` of the last one that you have applied, and go on `after` it when you start again.
+   * Every final payment and refund of the site, once and in order, as they happen; reconnects for as long as you read. Store the
+   * `id` of the last one that you applied, and continue `after` it when you restart.
    *
-   * @throws SvcApiError 410 when `after` is older than what is kept: look the payments up instead
+   * @throws SvcApiError 410 when the events
+   * after `after` are no longer available: look up the payments instead
    */
   stream(options: StreamOptions = {}): AsyncGenerator<PaymentNotice, void, undefined> {
     return streamPayments(this.http, this.request('GET', '/payments/stream', undefined, 'text/event-stream'), options);

@@ -1,4 +1,4 @@
-/** The main API as a partner's server calls it: logins for itself and for its customers, and what they may do then. */
+/** Client of the main API for a partner's server: logins for itself and its customers, and their operations. */
 import { baseAddress, requiredText } from './client-options.js';
 import { describeFailure, HttpExchange, type HttpExchangeOptions } from './http-exchange.js';
 import { MalformedPaymentError, readObject, readText } from './hosted-payment.js';
@@ -15,17 +15,17 @@ export interface PartnerClientOptions extends HttpExchangeOptions {
   now?: () => number;
 }
 
-/** A payment whose bank is silent is answered after 20 s; a try that gave up before would only be repeated. */
+/** A payment whose bank does not respond gets a response after 20 s; a shorter timeout would only cause a retry. */
 const TIMEOUT_MS = 30_000;
 
 export class PartnerClient {
-  /** What the partner's server does by itself. Logged in when it is first used. */
+  /** Operations of the partner's server itself. Logs in at first use. */
   readonly service: PartnerSession<ServicePayRequest>;
   private readonly http: HttpExchange;
   private readonly base: string;
   private readonly now: () => number;
 
-  /** @throws TypeError that names the option which is missing or malformed */
+  /** @throws TypeError that names a missing or malformed option */
   constructor(private readonly options: PartnerClientOptions) {
     this.base = baseAddress(options.apiUrl, 'apiUrl');
     for (const name of ['apiKey', 'organisationId', 'apiToken'] as const) requiredText(options[name], name);
@@ -35,8 +35,8 @@ export class PartnerClient {
   }
 
   /**
-   * What one of its customers does, who sees and pays only their own. Logged in when it is first used, and again before the
-   * token ends: so it keeps the password for as long as it lives.
+   * Operations of one customer, limited to that customer's payments and cards. Logs in at first use, and again before the token
+   * expires, so it keeps the password in memory.
    *
    * @throws SvcApiError, at the first call, 401 for a wrong email or password, 429 after too many of them
    */
@@ -51,7 +51,7 @@ export class PartnerClient {
   private async logInService(): Promise<Login> {
     const { organisationId, apiToken } = this.options;
     const body = await this.post('/v1/auth/service/login', { organisationId, apiToken });
-    // As the service writes it: cards are bound to it.
+    // In the platform's form, because cards are bound to it.
     return { ...readLogin(body), owner: organisationId.toLowerCase() };
   }
 

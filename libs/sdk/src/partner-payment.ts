@@ -1,4 +1,4 @@
-/** What the main API answers of payments and cards, read with care: an answer that is not what it should be is an error. */
+/** Parsers of the main API's responses about payments and cards; invalid content is an error. */
 import {
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
@@ -14,18 +14,18 @@ export type PartnerPaymentStatus = 'processing' | 'success' | 'failed' | 'verifi
 const STATUSES: readonly string[] = ['processing', 'success', 'failed', 'verificationRequired'];
 
 export interface PartnerCustomer {
-  /** As it was sent when the payment was made: the partner's own id of the customer, or the customerReference. */
+  /** As sent with the payment: the partner's own id of the customer, or the customerReference. */
   id: string;
   /** `""` when unknown. */
   firstName: string;
   lastName: string;
 }
 
-/** A payment as the history shows it, and `pay` answers it. Amounts are cents, dates ISO 8601 UTC. */
+/** A payment as returned by the history and by `pay`. Amounts are cents, dates ISO 8601 UTC. */
 export interface PartnerPayment {
-  /** Your own, as you sent it. */
+  /** Your own reference, as sent. */
   reference: string;
-  /** The service's: 18 characters. */
+  /** The platform's reference: 18 characters. */
   paymentReference: string;
   invoiceReference?: string;
   invoiceExternalReference?: string;
@@ -41,17 +41,17 @@ export interface PartnerPayment {
   /** Masked, e.g. `**** 4242`. */
   paymentMethodDescription: string;
   status: PartnerPaymentStatus;
-  /** Send the payer's browser here; only with `verificationRequired`. */
+  /** Redirect the payer's browser here; only with `verificationRequired`. */
   verificationUrl?: string;
   customer: PartnerCustomer;
   siteReference: string;
-  /** Why it failed; empty otherwise. */
+  /** Reasons of a failure; otherwise empty. */
   errors: ApiErrorItem[];
 }
 
 /** A stored card. */
 export interface PartnerCard {
-  /** Pay with it, and delete it by it. */
+  /** Pass it to pay with the card or to delete it. */
   token: string;
   /** `**** 4242` */
   cardMask: string;

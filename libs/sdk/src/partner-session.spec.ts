@@ -215,7 +215,7 @@ describe('the token', () => {
     expect(logIn).toHaveBeenCalledTimes(3);
   });
 
-  /** A call waits for a login, when the answer 401 to an earlier call makes that one log in anew, and be quicker. */
+  /** A call waits for a login, when the 401 of an earlier call makes that one log in again, and faster. */
   async function whileASlowLoginRuns() {
     const [refused, slow] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
     answers['DELETE /v1/cards/early'] = () => refused.promise;

@@ -4,8 +4,8 @@ import { MalformedPaymentError } from './hosted-payment.js';
 import { type MerchantPayment, readMerchantPayment } from './merchant-payment.js';
 
 /**
- * Final payments, newest first, failed ones included (M1, M2). At most five calls a second and key, with bursts of 20 (M4); each
- * throws SvcApiError: 401 for a wrong key, 403 for another merchant's or site's, 429 after too many.
+ * Final payments, newest first, including failed ones (M1, M2). The limit is five calls a second for each key, with bursts of 20
+ * (M4). Each throws SvcApiError: 401 for a wrong key, 403 for the key of another merchant or site, 429 above the limit.
  */
 export class PaymentLookUps {
   constructor(
@@ -14,7 +14,7 @@ export class PaymentLookUps {
     protected readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** Of the last 24 hours, by the service's invoice reference; of a hosted payment by its sessionId. */
+  /** Of the last 24 hours, by the platform's invoice reference; for hosted payments the sessionId. */
   paymentsOfInvoice(invoiceReference: string): Promise<MerchantPayment[]> {
     return this.find(`/invoices/${encodeURIComponent(invoiceReference)}/payments`);
   }
@@ -24,7 +24,7 @@ export class PaymentLookUps {
     return this.find(`/payments?externalReference=${encodeURIComponent(externalReference)}`);
   }
 
-  /** Of the last three months; undefined when there is none of yours. */
+  /** Of the last three months; undefined if you have no such payment. */
   async payment(paymentReference: string): Promise<MerchantPayment | undefined> {
     const [payment] = await this.find(`/payments/${encodeURIComponent(paymentReference)}`);
     return payment;

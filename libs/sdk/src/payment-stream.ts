@@ -1,4 +1,4 @@
-/** The stream of a site's payments (M6), read for as long as somebody wants it: a connection that ends is opened again. */
+/** The stream of a site's payments (M6), with automatic reconnection. */
 import { createParser } from 'eventsource-parser';
 import { type ApiRequest, type HttpExchange, parseJson } from './http-exchange.js';
 import { MalformedPaymentError } from './hosted-payment.js';
@@ -6,27 +6,27 @@ import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 import { SvcApiError } from './svc-api-error.js';
 
 export interface StreamOptions {
-  /** `id` of the last notice that you have: what came after it comes first. Without one, from now on. */
+  /** `id` of the last notice that you have: the stream continues after it. Without one, it begins with the next notice. */
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds after which a silent connection is opened again; 45 000 when left out. The service speaks every 15 s. */
+  /** Milliseconds without data after which it reconnects; default 45 000. The server sends a comment every 15 s. */
   silenceMs?: number | undefined;
-  /** Called once, when the stream is open, with the id that it begins after: what happens from then on is on it. */
+  /** Called once, when the stream is open, with the id after which it begins. */
   onOpen?: ((id: string) => void) | undefined;
 }
 
-/** Tries before the first connection: an address or a key that is wrong is an error, and not waited for. */
+/** Attempts before the first connection: a wrong address or key is reported as an error. */
 const FIRST_TRIES_MAX = 4;
-/** Pauses grow up to this try, to about 16 s. */
+/** Pauses grow up to this attempt, to about 16 s. */
 const LONGEST_PAUSE_AT = 7;
 const MESSAGE_LENGTH_MAX = 1024 * 1024;
 
 /**
  * Every notice once, in order, over reconnections.
  *
- * @throws SvcApiError when there is no use in going on: 400 or 410 for an `after` that is none or too old, 401, 403, 404; with
- * `retryable` false for a message that cannot be read
+ * @throws SvcApiError for permanent errors: 400 or 410 for an `after` that is invalid or too old, 401, 403, 404; with `retryable`
+ * false for an unreadable message
  */
 export async function* streamPayments(
   http: HttpExchange,
@@ -62,7 +62,7 @@ export async function* streamPayments(
   }
 }
 
-/** Never, where there is no signal. */
+/** Never resolves without a signal. */
 function abortOf(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
@@ -72,7 +72,7 @@ function abortOf(signal: AbortSignal | undefined): Promise<void> {
 
 interface Watch {
   readonly startTimer: () => NodeJS.Timeout;
-  /** Also of the message that begins a stream, before there is a notice. */
+  /** Also for the first message of a stream, before any notice. */
   readonly onId: (id: string) => void;
 }
 
@@ -104,7 +104,7 @@ async function* noticesIn(
 
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
-/** The timer runs while the service has its turn: how long the reader of the notices takes is up to them. */
+/** The timer runs only while waiting for the server; the caller may take any time to process a notice. */
 async function readChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   startTimer: Watch['startTimer'],

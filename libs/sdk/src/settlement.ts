@@ -1,4 +1,4 @@
-/** What a merchant is owed for a day, read with care. Amounts are cents. */
+/** Parser of a day's settlement statement. Amounts are cents. */
 import { MalformedPaymentError, readObject, readText, readWhole } from './hosted-payment.js';
 
 /** Movements of one type. */
@@ -12,13 +12,13 @@ export interface SettlementTotals {
   /** ISO 4217. */
   currencyISOCode: string;
   payments: SettlementItem;
-  /** Those that the service is liable for. */
+  /** Vouchers that the platform is liable for. */
   vouchers: SettlementItem;
-  /** Paid elsewhere: the partner has the money. */
+  /** External payments: the partner has the money. */
   externalPayments: SettlementItem;
   refunds: SettlementItem;
   fees: SettlementItem;
-  /** Negative where more was given back than taken in. */
+  /** Negative if refunds and fees exceed the payments. */
   net: number;
 }
 
@@ -27,9 +27,9 @@ export interface Settlement {
   /** UTC, as in 2026-11-20. */
   day: string;
   mode: 'test' | 'live';
-  /** True: it does not change any more. */
+  /** True: it never changes. */
   closed: boolean;
-  /** Of a closed day: the seal of the service's ledger. Keep it, and a later change can be proven. */
+  /** Of a closed day: the seal of the platform's ledger. Store it to prove a later change. */
   ledgerRoot?: string;
   totals: SettlementTotals[];
 }

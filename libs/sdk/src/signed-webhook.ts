@@ -1,4 +1,4 @@
-/** What the platform would send, for the tests of a receiver: no test needs a payment, or the platform. */
+/** Signed sample webhooks for the tests of a receiver, without a payment or the platform. */
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { HostedPayment } from './hosted-payment.js';
@@ -6,18 +6,18 @@ import { legacySignature } from './legacy-signature.js';
 
 export interface SignedWebhook {
   headers: { 'content-type': string; 'webhook-id': string; 'webhook-timestamp': string; 'webhook-signature': string };
-  /** Post it as it is: the signature is made over these bytes. */
+  /** Post it unchanged: the signature covers these bytes. */
   rawBody: string;
 }
 
 /**
- * A payment webhook, signed as the platform signs it (E3, E4): for tests of your receiver alone.
+ * A payment webhook, signed as the platform signs it (E3, E4), only for tests of your receiver.
  *
- * @param payment what the notification should say; a successful payment of R 123.45 where it says nothing
+ * @param payment fields of the notification; default: a successful payment of R 123.45
  * @param secret the `whsec_…` your receiver verifies with
- * @param apiKey what the older `signature` in the body is made with; needed only by receivers that check it
- * @param id the `webhook-id`; the same one again is a repeated delivery
- * @param signedAt now when left out; an old one is refused by your receiver
+ * @param apiKey for the older `signature` in the body; needed only by receivers that check it
+ * @param id the `webhook-id`; use the same one to simulate a repeated delivery
+ * @param signedAt default: now; your receiver refuses an old one
  */
 export function signTestWebhook({
   payment = {},

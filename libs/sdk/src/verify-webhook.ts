@@ -1,9 +1,8 @@
 /**
- * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. Order of work: the signature over
- * the raw bytes first, then the body is read, then compared with what the merchant expects. Nothing of an unverified
- * body is ever acted on.
+ * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over the raw
+ * bytes, then parses the body, then compares it with the merchant's order. An unverified body is never used.
  *
- * Deliveries are at least once (E8): apply each `paymentReference` once, and answer any 2xx when you have it.
+ * Deliveries are at least once (E8): apply each `paymentReference` once, and respond with any 2xx once you have stored it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -18,9 +17,9 @@ import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 export type WebhookErrorCode =
   /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
   | 'bad-headers'
-  /** Signed longer ago than the tolerance: a replay, or a clock that is wrong. */
+  /** Signed longer ago than the tolerance: a replay, or a wrong clock. */
   | 'too-old'
-  /** Signed in the future: a clock that is wrong. */
+  /** Signed in the future: a wrong clock. */
   | 'too-new'
   /** None of the signatures was made with this secret over these bytes. */
   | 'bad-signature'
@@ -32,7 +31,7 @@ export type WebhookErrorCode =
   | 'unexpected-amount'
   | 'unexpected-currency';
 
-/** Why a webhook was refused. Answer 400 to all but `bad-secret`, which is an error of your own configuration. */
+/** Reason of the refusal. Respond with 400, except for `bad-secret`, which is an error of your own configuration. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   constructor(
@@ -44,7 +43,7 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** What your own record says of the order. */
+/** The order in your own database. */
 export interface ExpectedPayment {
   merchantOrderId?: string;
   /** Integer cents. */
@@ -52,37 +51,37 @@ export interface ExpectedPayment {
   currencyISOCode?: string;
 }
 
-/** A request that says it is a webhook, and what it is checked with. */
+/** A webhook request, with the data to verify it. */
 export interface SignedRequest {
   /** The request's headers, as Node.js, Fetch or a framework gives them. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body exactly as received. JSON that was parsed and written again has another signature. */
+  /** The body exactly as received. JSON that was parsed and serialised again has another signature. */
   rawBody: string | Uint8Array;
   /** The site's `whsec_…` secret. */
   secret?: string;
   /** Several, during a rotation. */
   secrets?: readonly string[];
-  /** The present time; the system clock when left out. */
+  /** The current time; default: the system clock. */
   now?: Date;
-  /** How far the signing time may be from now, either way; 300 when left out. */
+  /** Allowed difference between the signing time and now, in both directions; default 300. */
   toleranceSeconds?: number;
 }
 
 export interface VerifyWebhookInput extends SignedRequest {
-  /** Compared after the signature; leave out to look the order up first and use `assertExpectedPayment`. */
+  /** Compared after the signature. Omit it to look up the order first and use `assertExpectedPayment`. */
   expected?: ExpectedPayment;
 }
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 /** Row C6: no body of this interface is larger. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** More than any rotation needs; bounds the work a stranger can cause. */
+/** More than any rotation needs; limits the work that an attacker can cause. */
 const MAX_SIGNATURES = 16;
 
 /**
  * A notification to the notificationUrl of a session.
  *
- * @returns the notification, enumerations as text whatever form they had on the wire (H4)
+ * @returns the notification, with enumerations as text (H4)
  * @throws WebhookVerificationError with a precise `code`
  */
 export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotification {
@@ -95,7 +94,7 @@ export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotificat
 /**
  * A notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
  *
- * @returns undefined for a type of notice that a later release may send: answer 2xx to it
+ * @returns undefined for a type of a later release: respond to it with 2xx
  * @throws WebhookVerificationError with a precise `code`
  */
 export function verifySiteWebhook(input: SignedRequest): PaymentNotice | undefined {
@@ -124,8 +123,8 @@ function verifySigned(input: SignedRequest): { id: string; body: string } {
 }
 
 /**
- * Compares a verified payment with your own record of the order. A signature only proves who wrote the notification,
- * not that it is for the order you are about to mark as paid.
+ * Compares a verified payment with your own record of the order. A signature only proves the sender of the notification, not that
+ * it is for the order that you are about to mark as paid.
  *
  * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
  */
@@ -179,7 +178,7 @@ function readTimestamp(text: string, input: SignedRequest): Date {
   const signedAt = Number(text) * 1000;
   const now = (input.now ?? new Date()).getTime();
   const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  // Written so that a tolerance or a clock that is no number (a setting that is missing) refuses everything.
+  // Written so that a tolerance or clock of NaN (a missing setting) refuses everything.
   if (!(now - signedAt <= tolerance))
     throw new WebhookVerificationError(
       'too-old',
@@ -193,7 +192,7 @@ function readTimestamp(text: string, input: SignedRequest): Date {
   return new Date(signedAt);
 }
 
-/** A replay is old by minutes or days, a clock that is wrong always by the same. */
+/** The age distinguishes a replay from a wrong clock, which always differs by the same time. */
 function away(ms: number, toleranceMs: number): string {
   return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
 }
@@ -203,7 +202,7 @@ function signersOf(input: SignedRequest): Webhook[] {
   if (secrets.length === 0)
     throw new WebhookVerificationError(
       'bad-secret',
-      'No webhook secret was given: is the setting that it comes from set?',
+      'No webhook secret was given: check the setting that it comes from',
     );
   return secrets.map((secret) => {
     try {
@@ -211,7 +210,7 @@ function signersOf(input: SignedRequest): Webhook[] {
     } catch (cause) {
       throw new WebhookVerificationError(
         'bad-secret',
-        'A webhook secret is not whsec_ and base64: copy it whole, as it was shown when it was made',
+        'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
         { cause },
       );
     }

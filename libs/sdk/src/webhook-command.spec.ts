@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { legacySignatureText, type LegacySignedFields } from './legacy-signature.js';
 import { webhookCommand } from './webhook-command.js';
 
-// The test vector is the one of the documentation: whoever changes one sees the other fail.
+// The test vector is the one of the documentation: a change of one fails here.
 const page = readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
 const found = (pattern: RegExp): string => {
   const text = pattern.exec(page)?.[1];
@@ -30,7 +30,7 @@ describe('the request of the documentation', () => {
 
   it('has the signed text that the documentation shows', () => {
     const body = JSON.parse(request.toString('utf8').split('\n\n')[1]!) as LegacySignedFields;
-    const shown = found(/what the older signature is made over\s*\|\s*`(.*)`/).replaceAll('\\|', '|');
+    const shown = found(/input of the older signature\s*\|\s*`(.*)`/).replaceAll('\\|', '|');
     expect(legacySignatureText(body, apiKey)).toBe(shown);
   });
 
@@ -81,7 +81,7 @@ describe('svc-webhook verify', () => {
       Buffer.concat([request, Buffer.from('\n')]),
       'without the end of line after the body',
     ],
-    ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and written again'],
+    ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and serialised again'],
     ['a byte order mark came before it', changed('\n\n{', '\n\n\uFEFF{'), 'without the byte order mark'],
     ['something else was changed', changed('12345', '12346'), 'Either the secret'],
   ])('says why the signature does not match: %s', (_, input, says) => {
@@ -92,7 +92,7 @@ describe('svc-webhook verify', () => {
     const { lines } = webhookCommand(['verify', '--secret', WRONG, '--api-key', apiKey], request);
     expect(lines).toEqual([
       expect.stringContaining(
-        "The older signature in the body is right, so the body is ours: the secret is not this site's",
+        "The older signature in the body is right, so the body is authentic: the secret is not this site's",
       ),
       'signature in the body: right',
     ]);

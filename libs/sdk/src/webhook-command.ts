@@ -1,6 +1,6 @@
 /**
- * `svc-webhook verify`: looks at one webhook as it was received and says what is right and what is wrong with it, for whoever
- * builds a receiver that refuses them all. Reads a request as it is on the wire: headers, an empty line, the body.
+ * `svc-webhook verify`: checks one received webhook and reports each signature, to debug a receiver that refuses all webhooks.
+ * Reads a raw request: headers, an empty line, the body.
  */
 import { parseArgs } from 'node:util';
 import { verifyLegacySignature, type LegacySignedFields } from './legacy-signature.js';
@@ -13,7 +13,7 @@ import {
 } from './verify-webhook.js';
 
 export interface CommandResult {
-  /** 0: every scheme that was asked for is right. 1: one is not. 2: the call or the input cannot be read. */
+  /** 0: every requested signature is valid. 1: one is not. 2: wrong usage or unreadable input. */
   exitCode: 0 | 1 | 2;
   lines: string[];
 }
@@ -91,7 +91,7 @@ function parseRequest(request: Uint8Array): ReceivedRequest | undefined {
   const headers: Record<string, string> = {};
   for (const line of bytes.toString('latin1', 0, end.at).split(/\r?\n/)) {
     const colon = line.indexOf(':');
-    // The line of the method has none, or one inside its address.
+    // The request line has no colon, or one inside its URL.
     if (colon > 0 && !line.slice(0, colon).includes(' '))
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
@@ -114,17 +114,17 @@ function verifyHeaders(received: ReceivedRequest, asked: Asked): Verdict {
   }
 }
 
-/** What happens to a body between the wire and a receiver, or between a terminal and a file. */
+/** Typical changes to a body between the network and a receiver, or between a terminal and a file. */
 const CHANGES: readonly { name: string; undo: (body: string) => string | undefined }[] = [
   { name: 'without the end of line after the body', undo: (body) => body.replace(/\r?\n$/, '') },
   { name: 'without the byte order mark before the body', undo: (body) => body.replace(/^\uFEFF/, '') },
   {
-    name: 'without the spaces and line breaks between its fields (it was parsed and written again)',
+    name: 'without the spaces and line breaks between its fields (it was parsed and serialised again)',
     undo: (body) => (parseJson(body) === undefined ? undefined : JSON.stringify(parseJson(body))),
   },
 ];
 
-/** Why no signature matches: tries what usually went wrong. */
+/** The reason why no signature matches: tries the usual mistakes. */
 function whyNot(received: ReceivedRequest, { secrets, apiKeys }: Asked): string {
   const body = Buffer.from(received.body).toString('utf8');
   const signedAt = new Date(Number(received.headers['webhook-timestamp']) * 1000);
@@ -136,8 +136,8 @@ function whyNot(received: ReceivedRequest, { secrets, apiKeys }: Asked): string 
   });
   if (found) return `It matches ${found.name}: verify the bytes exactly as they were received`;
   if (apiKeys.length > 0 && verifyBody(received, apiKeys).isRight)
-    return "The older signature in the body is right, so the body is ours: the secret is not this site's, or is its older one";
-  return "Either the secret is not this site's, or the body is not the one that was sent";
+    return "The older signature in the body is right, so the body is authentic: the secret is not this site's, or is an older one";
+  return "Either the secret is not this site's, or the body was changed";
 }
 
 function isRefusedFor(code: WebhookErrorCode, input: SignedRequest): boolean {

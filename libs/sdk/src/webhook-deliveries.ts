@@ -1,23 +1,26 @@
-/** The deliveries of a site's notifications as its merchant reads them: what was sent, what the endpoint answered, what is next. */
+/** The deliveries of a site's notifications: attempts, the endpoint's responses, and the next attempt. */
 import { type ApiRequest, describeFailure, type HttpExchange, readAnswer } from './http-exchange.js';
 import { MalformedPaymentError, readObject, readText } from './hosted-payment.js';
 
-/** `pending`: due, or being sent. `superseded`: of a failed payment whose session was paid since. `exhausted` and `gone`: given up. */
+/**
+ * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted` and `gone`: given
+ * up.
+ */
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
-/** One attempt, and what your endpoint answered. */
+/** One attempt with your endpoint's response. */
 export interface WebhookAttempt {
   /** From 1. */
   attemptNumber: number;
   /** ISO 8601 UTC. */
   startedUTCDate: string;
   durationMs: number;
-  /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: none, see errorClass. */
+  /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: no response, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
   /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
   errorClass: string | null;
-  /** The beginning of the answer: 200 characters in a list, 2000 of one delivery. */
+  /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   answer: string | null;
 }
 
@@ -33,14 +36,14 @@ export interface WebhookDelivery {
   paymentStatus: 'Success' | 'Failed';
   url: string;
   state: DeliveryState;
-  /** Attempts ever made. */
+  /** Number of attempts so far. */
   attemptCount: number;
-  /** ISO 8601 UTC, as the next two. */
+  /** ISO 8601 UTC, like the next two. */
   createdUTCDate: string;
   deliveredUTCDate: string | null;
-  /** When the next attempt is due; null while it is being sent, and unless pending. */
+  /** Time of the next attempt; null while it is being sent and in all states but `pending`. */
   nextAttemptUTCDate: string | null;
-  /** Keys that are missing, so that it is not signed and not sent: an administrator makes them. */
+  /** Missing keys, without which it cannot be signed and sent: ask an administrator to create them. */
   missingKeys: readonly string[] | null;
   lastAttempt: WebhookAttempt | null;
 }
@@ -53,7 +56,7 @@ export interface WebhookDeliveryPage {
   hasMore: boolean;
 }
 
-/** `client.webhooks.deliveries`. Needs a key, also at a site that does without. */
+/** `client.webhooks.deliveries`. Requires a key, even for a site without a required key. */
 export class WebhookDeliveries {
   constructor(
     private readonly http: HttpExchange,
@@ -61,7 +64,7 @@ export class WebhookDeliveries {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** @throws SvcApiError 400 for a state or an `after` that is none */
+  /** @throws SvcApiError 400 for an invalid state or `after` */
   async list({ state, after }: { state?: DeliveryState; after?: string } = {}): Promise<WebhookDeliveryPage> {
     const query = new URLSearchParams({ ...(state && { state }), ...(after && { after }) });
     const answer = await this.http.repeatably(this.request('GET', query.size > 0 ? `?${query.toString()}` : ''));
@@ -77,7 +80,7 @@ export class WebhookDeliveries {
     });
   }
 
-  /** With its attempts, newest first, at most 100. @throws SvcApiError 404 when it is not of this merchant and site */
+  /** With its attempts, newest first, at most 100. @throws SvcApiError 404 when this merchant and site do not have it */
   async get(id: string): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
     const answer = await this.http.repeatably(this.request('GET', `/${segment(id)}`));
     return readAnswer(answer, (body) => {
@@ -87,9 +90,9 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Sends it again now, with the whole schedule of retries before it; your endpoint gets the same `webhook-id`. Tried once.
+   * Sends it again now with a new retry schedule; your endpoint gets the same `webhook-id`. Not retried.
    *
-   * @throws SvcApiError 404; 409 while it is being sent, or when its session was paid since; 429 within 10 s of the last time
+   * @throws SvcApiError 404; 409 while it is being sent, or when its session was paid later; 429 within 10 s of the last resend
    */
   async resend(id: string): Promise<void> {
     const answer = await this.http.once(this.request('POST', `/${segment(id)}/resend`));
@@ -101,14 +104,14 @@ export class WebhookDeliveries {
   }
 }
 
-/** What a program branches on is read; the rest is taken as the platform sends it. */
+/** Validates the fields that programs branch on; the rest is returned as received. */
 function readDelivery(body: Record<string, unknown>): WebhookDelivery {
   const { status: _, errors: __, attempts: ___, ...delivery } = body;
   for (const field of ['id', 'webhookId', 'paymentReference', 'state']) readText(body, field);
   return delivery as unknown as WebhookDelivery;
 }
 
-/** `..` or an empty text would silently be another resource. */
+/** `..` or an empty text would address another resource. */
 function segment(id: string): string {
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id)) throw new TypeError('id is malformed');
   return id;

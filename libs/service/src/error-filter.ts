@@ -59,7 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
     const isEvent = 'connection' in host.switchToRpc().getContext<object>();
     if (isEvent || !mayWorkLater(exception)) return exception;
-    this.log.error({ err: exception }, 'command failed, its caller may try again');
+    this.log.error({ err: exception }, 'command failed, the caller may retry');
     return asDomainError(exception);
   }
 }

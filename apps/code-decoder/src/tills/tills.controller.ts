@@ -18,10 +18,10 @@ export class TillsController {
   ) {}
 
   /**
-   * Makes the static code of a till (D5), to be printed: a till has one code for ever.
+   * Creates the static code of a till (D5), to be printed: a till has one permanent code.
    *
-   * @returns 200 It was there.
-   * @returns 201 It was made.
+   * @returns 200 The existing code.
+   * @returns 201 The new code.
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
    * @throws request.not-acceptable

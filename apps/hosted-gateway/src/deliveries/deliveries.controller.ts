@@ -30,7 +30,7 @@ export class DeliveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands) {}
 
   /**
-   * Lists what was sent to the site's endpoints, newest first, at most 50.
+   * Lists the deliveries to the site's endpoints, newest first, at most 50.
    *
    * @throws request.invalid For a state or an `after` that is none.
    */
@@ -64,11 +64,11 @@ export class DeliveriesController {
   }
 
   /**
-   * Sends a notification again, at once.
+   * Resends a notification immediately.
    *
-   * @returns 202 It is due now.
+   * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found The site has no such delivery.
-   * @throws resource.conflict It is being sent, or its session was paid since.
+   * @throws resource.conflict It is being sent, or its session was paid later.
    * @throws request.rate-limited It was sent again a moment ago.
    */
   @Post(':id/resend')

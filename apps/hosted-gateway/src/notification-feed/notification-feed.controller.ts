@@ -12,7 +12,7 @@ export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Reads the notifications that the site's endpoint was or should have been sent, at most 100, the oldest first (E8).
+   * Lists the site's notifications, delivered or not, at most 100, the oldest first (E8).
    *
    * @throws request.invalid The cursor is none.
    */

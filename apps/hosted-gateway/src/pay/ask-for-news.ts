@@ -52,7 +52,9 @@ export class AskForNews {
       this.commands
         .request(CheckPaymentsV1, { payableId })
         .then((payments) => this.shownPayables.keepPayments(payments))
-        .catch((error: unknown) => this.log.info({ err: error }, 'no news of a payment, the page shows what is known'))
+        .catch((error: unknown) =>
+          this.log.info({ err: error }, 'payment update unavailable, the page shows the last known state'),
+        )
         .finally(() => this.asking.delete(payableId));
     this.asking.set(payableId, asking);
     return asking;

@@ -108,7 +108,7 @@ export class PayOnPage {
       const { payable } = await this.commands.request(FindPayableV1, { payableId }, NEWS_MS_MAX);
       if (payable) await this.shownPayables.keepPayable(payable);
     } catch (error) {
-      this.log.info({ err: error }, 'no news of an invoice, the page shows what is known');
+      this.log.info({ err: error }, 'invoice update unavailable, the page shows the last known state');
     }
   }
 }

@@ -103,7 +103,7 @@ export class WatchStates implements OnModuleDestroy {
         else if (now >= stream.nextLookAt) this.giveSignOfLife(stream);
       }
     } catch (error) {
-      this.log.warn({ err: error }, 'pages could not be told of changes, will be repeated');
+      this.log.warn({ err: error }, 'pages could not be notified of changes, will be retried');
     } finally {
       this.ticking = false;
     }

@@ -19,7 +19,7 @@ export class PaymentsController {
   ) {}
 
   /**
-   * Lists the final payments of a session, failed ones included (H3).
+   * Lists the final payments of a session, including failed ones (H3).
    *
    * @query sessionId required
    * @throws request.invalid

@@ -27,7 +27,7 @@ export class ReadSessionController {
   ) {}
 
   /**
-   * Reads a session: whether it can still be paid, and what it was made for.
+   * Reads a session: its state, amount and order.
    *
    * @throws resource.not-found The site has no such session.
    */

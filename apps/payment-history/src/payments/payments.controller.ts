@@ -38,7 +38,7 @@ export class PaymentsController {
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token sees all of the partner's, a customer's token only its own.
+   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's.
    *
    * @query customerReference
    * @query page

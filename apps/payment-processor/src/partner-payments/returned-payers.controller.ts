@@ -19,10 +19,10 @@ export class ReturnedPayersController {
   ) {}
 
   /**
-   * Shows the page where a bank leads a payer back to after a verification.
+   * Shows the page to which a bank redirects the payer after a verification.
    *
    * @produces text/html The page.
-   * @returns 200 How the payment stands.
+   * @returns 200 The state of the payment.
    * @returns 404 The page says that there is no such payment.
    */
   @Get(':paymentReference')

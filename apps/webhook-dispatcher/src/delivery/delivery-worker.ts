@@ -80,7 +80,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
-        this.log.error({ err: error, failures }, 'delivery: leasing failed, will be repeated');
+        this.log.error({ err: error, failures }, 'delivery: leasing failed, will be retried');
       }
       if (this.stopping) break;
       const isNudged = await this.due.wait(pauseMs);
@@ -167,7 +167,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       })
       // The lease runs out and it is sent again: the database may have been away.
       .catch((error: unknown) =>
-        this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'),
+        this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be retried'),
       )
       .finally(() => {
         this.inFlight.delete(sending);

@@ -98,7 +98,7 @@ export class SendNotification {
     };
     if (!recorded) this.log.warn(told, 'notification: the lease ended before the result was recorded');
     else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(told, 'notification given up');
-    else this.log.info(told, 'notification tried');
+    else this.log.info(told, 'notification attempted');
     if (isFailure(answer)) await this.recordFailure(notification);
   }
 
@@ -106,7 +106,7 @@ export class SendNotification {
     const now = this.clock.now();
     const { wasOpen, openUntil, exhausted } = await this.countFailure.execute({ merchantId, endpoint, leaseId }, now);
     const told = { merchantId, endpoint, openUntil };
-    if (openUntil && !wasOpen) this.log.warn(told, 'endpoint fails: its circuit is open');
+    if (openUntil && !wasOpen) this.log.warn(told, 'endpoint is failing: circuit breaker opened');
     if (exhausted > 0) this.log.warn({ ...told, exhausted }, 'notifications given up behind an open circuit');
   }
 

@@ -103,9 +103,9 @@ describe('results that come together are written', () => {
 });
 
 describe('is logged', () => {
-  const TRIED = 'notification tried';
+  const TRIED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
-  const OPEN = 'endpoint fails: its circuit is open';
+  const OPEN = 'endpoint is failing: circuit breaker opened';
   const BEHIND = 'notifications given up behind an open circuit';
   async function logged(): Promise<unknown[]> {
     const { log } = dispatcher.test.service;

@@ -22,9 +22,9 @@ export class ReplaysController {
   /**
    * Sends one notification again (E5).
    *
-   * @returns 202 It is due now.
+   * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found
-   * @throws resource.conflict It is being sent, or its session was paid since.
+   * @throws resource.conflict It is being sent, or its session was paid later.
    */
   @Post(':id/replay')
   @HttpCode(202)

@@ -94,7 +94,7 @@ export class SigningSecrets {
       this.opened.set(sealed, secret);
       return secret;
     } catch (error) {
-      this.log.error({ err: error, secretId }, 'signing secret cannot be opened');
+      this.log.error({ err: error, secretId }, 'signing secret cannot be decrypted');
       return undefined;
     }
   }

@@ -4,8 +4,8 @@ import type { PaymentStatusText, ResponseStatusText } from '../payment-status.js
 import type { HostedError } from './hosted-session.js';
 
 /**
- * One final payment of a hosted session: the webhook model without its signature, and the masked payment method
- * (H3). Answer of `GET /payments/{paymentReference}` and element of `GET /payments`.
+ * One final payment of a hosted session: the webhook model without its signature, with the masked payment method (H3). Response
+ * of `GET /payments/{paymentReference}` and element of `GET /payments`.
  */
 export interface HostedPayment {
   sessionId: string;
@@ -17,7 +17,7 @@ export interface HostedPayment {
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   paymentStatus: PaymentStatusText;
-  /** What to tell the payer, at most 500 characters; only when paymentStatus is not Success (E2). */
+  /** Message for the payer, at most 500 characters; only when paymentStatus is not Success (E2). */
   userMessage?: string;
   /** ISO 8601 UTC with milliseconds (C2). */
   paymentUTCDate: string;
@@ -28,7 +28,7 @@ export interface HostedPayment {
   paymentMethod: string;
 }
 
-/** Answer of `GET /payments?sessionId=` (H3): the final payments of a session, failed ones included. */
+/** Response of `GET /payments?sessionId=` (H3): the final payments of a session, including failed ones. */
 export interface HostedPaymentList {
   payments: HostedPayment[];
   status: ResponseStatusText;
@@ -41,7 +41,7 @@ export interface HostedPaymentNotification extends Omit<HostedPayment, 'paymentM
   signature: string;
 }
 
-/** The body of the webhook without its signature, which needs a key: what the feed of notifications shows. */
+/** The body of the webhook without its signature, which needs a key. Used in the feed of notifications. */
 export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
 
 /** One notification in the feed (E8). */
@@ -51,25 +51,25 @@ export interface FeedNotification {
   notification: NotificationFields;
 }
 
-/** Answer of `GET /notifications`: what a site's endpoint was or should have been told, oldest first. */
+/** Response of `GET /notifications`: the site's notifications, delivered or not, oldest first. */
 export interface NotificationFeed {
   notifications: FeedNotification[];
-  /** Opaque. Pass it as `after` to go on from here, now or at any later time; absent where nothing was ever to tell. */
+  /** Opaque cursor. Pass it as `after` to continue from here at any later time; absent if there are no notifications at all. */
   after?: string;
-  /** More can be read at once. */
+  /** More can be read immediately. */
   hasMore: boolean;
   status: ResponseStatusText;
   errors: HostedError[];
 }
 
-/** Whether a payment is over (P1): only then is it shown to merchants (H3) and are they notified of it (E2). */
+/** Whether a payment is final (P1): only then merchants see it (H3) and are notified (E2). */
 export function isFinal(payment: Pick<PaymentSnapshot, 'state'>): boolean {
   return payment.state === 'success' || payment.state === 'failed';
 }
 
 /**
- * A final payment in the words of merchants (H3, H4). Here because two services say it, one when asked and one in the
- * webhook, and a merchant compares the two. Throws for a payment that is not final.
+ * Maps a final payment to the merchant's model (H3, H4). Shared, because two services return it (one in its API, one in the
+ * webhook), and a merchant compares the two. Throws for a payment that is not final.
  */
 export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final: nobody is told of it.`);
@@ -89,17 +89,17 @@ export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
   };
 }
 
-/** What the merchant is told about a final payment, in the webhook and in the feed. */
+/** The fields of a notification about a final payment, in the webhook and in the feed. */
 export function notificationFields(payment: PaymentSnapshot): NotificationFields {
   const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
   return fields;
 }
 
 const USER_MESSAGE_MAX = 500;
-/** Said when a payment failed and nobody told why. */
+/** Used when a payment failed without an error. */
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
-/** Words for the payer: those of the first error, or the catalogue's for its reference. */
+/** Message for the payer: that of the first error, or the catalogue's message for its reference. */
 function userMessage(errors: readonly PaymentError[]): string {
   const first = errors[0];
   const told = first?.message.trim();

@@ -13,7 +13,7 @@ import {
   MAX_URL_LENGTH,
 } from '../validation.js';
 
-/** Extra information the merchant wants shown with the payment (specification, "Custom field"). */
+/** Extra information that the page shows with the payment (specification, "Custom field"). */
 export class CustomField {
   /** Label, at most 64 characters (C6). */
   @IsText(MAX_CUSTOM_FIELD_KEY_LENGTH)
@@ -25,8 +25,8 @@ export class CustomField {
 }
 
 /**
- * Body of `POST /sessions` (specification, "Hosted session request fields"). Unknown fields are ignored (C5).
- * Whether the three addresses are acceptable (https, allowed hosts) depends on the site and is checked after this.
+ * Body of `POST /sessions` (specification, "Hosted session request fields"). Unknown fields are ignored (C5). The three URLs
+ * (https, allowed hosts) are checked later, because the rules depend on the site.
  */
 export class CreateSessionRequest {
   /** Unique identifier of the request and its idempotency key, per site and API version (C7). */
@@ -49,15 +49,15 @@ export class CreateSessionRequest {
   @IsText(MAX_URL_LENGTH)
   notificationUrl: string;
 
-  /** The payer is sent here after a successful payment (H6). */
+  /** The browser is redirected here after a successful payment (H6). */
   @IsText(MAX_URL_LENGTH)
   returnUrl: string;
 
-  /** The payer is sent here by "back to store" (H6). */
+  /** Target of "back to store" (H6). */
   @IsText(MAX_URL_LENGTH)
   cancelUrl: string;
 
-  /** Site or domain the request came from; a bare domain is fine (H1). */
+  /** Site or domain of the request; a bare domain is allowed (H1). */
   @IsText(MAX_URL_LENGTH)
   origin: string;
 
@@ -76,29 +76,29 @@ export class CreateSessionRequest {
   customFields?: CustomField[];
 
   /**
-   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. With another one, or
-   * without, the payer's browser decides (H7).
+   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. By default, and for other
+   * languages, the payer's browser decides (H7).
    */
   @IsOptional()
   @IsLocale()
   locale?: string;
 }
 
-/** States of a session (H2). It can be paid while it is `open`; from the other four on it never can again. */
+/** States of a session (H2). It can be paid only while it is `open`; the other four are final. */
 export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
 
-/** Answer to `POST /sessions` (H1). */
+/** Response of `POST /sessions` (H1). */
 export interface CreateSessionResponse {
   sessionId: string;
-  /** The merchant redirects the payer here. */
+  /** Redirect the payer's browser here. */
   redirectUrl: string;
-  /** Only where the requestId had made the session before (C7): what became of it since. */
+  /** The session's current state; only if the requestId was used before (C7). */
   sessionState?: SessionState;
   status: ResponseStatusText;
   errors: HostedError[];
 }
 
-/** Answer to `GET /sessions/{sessionId}`. */
+/** Response of `GET /sessions/{sessionId}`. */
 export interface SessionResponse {
   sessionId: string;
   redirectUrl: string;
@@ -108,19 +108,19 @@ export interface SessionResponse {
   /** Cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC, as the next. */
+  /** ISO 8601 UTC, like the next field. */
   createdUTCDate: string;
   expiresUTCDate: string;
   status: ResponseStatusText;
   errors: HostedError[];
 }
 
-/** Error of the hosted gateway: a text for a person (specification, "Errors"). */
+/** Error of the hosted gateway: a human-readable text (specification, "Errors"). */
 export interface HostedError {
   message: string;
 }
 
-/** Body of every hosted answer that is an error (H1, C5). */
+/** Body of every error response of the hosted gateway (H1, C5). */
 export interface HostedErrorResponse {
   status: ResponseStatusText;
   errors: HostedError[];

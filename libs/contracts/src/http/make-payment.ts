@@ -17,20 +17,20 @@ import {
 } from 'class-validator';
 import { IsAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH, MAX_URL_LENGTH } from '../validation.js';
 
-/** Most vouchers of one payment. */
+/** Maximum number of vouchers of a payment. */
 export const MAX_VOUCHERS = 20;
-/** Longest code as base64 (D1). */
+/** Maximum length of a code as base64 (D1). */
 const CODE_LENGTH_MAX = 2_048;
-/** Longest encrypted card that is looked at; a real one has about 700 characters. */
+/** Maximum length of an encrypted card; a real one has about 700 characters. */
 const ENCRYPTED_CARD_LENGTH_MAX = 4_096;
-/** A number with blanks is still refused by its field, not by its length. */
+/** Long enough that a number with spaces is refused with the field's message, not for its length. */
 const CARD_FIELD_LENGTH_MAX = 40;
 
-/** Who pays (specification, "Customer"). */
+/** The payer (specification, "Customer"). */
 export class PaymentCustomerRequest {
   /**
-   * The partner's own id of the customer, or the customerReference: kept as sent, and UUIDs compare in either case. With a
-   * customer's token only that customer's customerReference; any other is a 403.
+   * The partner's own id of the customer, or the customerReference. Stored as sent; UUIDs are compared case-insensitively. With a
+   * customer token it must be that customer's customerReference; otherwise 403.
    */
   @IsText(MAX_IDENTIFIER_LENGTH)
   id: string;
@@ -46,7 +46,7 @@ export class PaymentCustomerRequest {
 
 /** Part of a payment that a voucher covers. */
 export class VoucherRequest {
-  /** True: the merchant bears it; false: the service does. */
+  /** True: the merchant bears the cost; false: the platform does. */
   @IsBoolean()
   merchantLiable: boolean;
 
@@ -56,18 +56,18 @@ export class VoucherRequest {
 }
 
 /**
- * A card in one of three forms: `token` of a stored one, `encryptedCard`, or the number in clear inside TLS. What a number
- * must be is checked where cards are opened, so that no message repeats one (P8).
+ * A card in one of three forms: the `token` of a stored card, `encryptedCard`, or the plain card number over TLS. The number is
+ * validated where cards are decrypted, so that no message repeats it (P8).
  */
 export class CardRequest {
-  /** Of `POST /v1/cards`. */
+  /** Token from `POST /v1/cards`. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   token?: string | null;
 
   /**
-   * Compact JWE to the processor's public key, bound to `<who pays>.<reference>` as its session, and try 1. Who pays is the
-   * customerReference with a customer's token, and the organisationId with a service token.
+   * Compact JWE for the processor's public key, bound to session = `<payer>.<reference>` and try 1. The payer is the
+   * customerReference with a customer token, and the organisationId with a service token.
    */
   @IsOptional()
   @IsString()
@@ -101,16 +101,16 @@ export class CardRequest {
   expiryYear?: number | null;
 }
 
-/** A payment that was made elsewhere, as the partner says. Service token and a grant of the merchant only. */
+/** A payment that was made elsewhere and that the partner reports. Requires a service token and a grant of the merchant. */
 export class ExternalPaymentRequest {
-  /** What kind of payment it was, e.g. `EFT`; becomes the description of the method. */
+  /** Kind of the payment, e.g. `EFT`; becomes the description of the method. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   type: string;
 
   @IsIn(['success', 'failed'])
   status: 'success' | 'failed';
 
-  /** The partner's own reference of it. */
+  /** The partner's own reference of this payment. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   reference: string;
 }
@@ -132,38 +132,38 @@ export class PaymentMethodRequest {
 
 /** Body of `POST /v1/payments` (P6). Unknown fields are ignored (C5). */
 export class MakePaymentRequest {
-  /** UUID of this payment, chosen by the client: a repeat is the same payment (C7). */
+  /** UUID of this payment, chosen by the client: a repeat returns the same payment (C7). */
   @IsUUID()
   reference: string;
 
-  /** What was scanned, base64 or base64url as for decoding (D1). Either this or `invoiceReference`. */
+  /** The scanned code, base64 or base64url as for decoding (D1). Either this or `invoiceReference`. */
   @IsOptional()
   @IsString()
   @MaxLength(CODE_LENGTH_MAX)
   code?: string | null;
 
-  /** The invoice's reference (UUID), as decoding gave it. */
+  /** The invoice's reference (UUID) from decoding. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   invoiceReference?: string | null;
 
-  /** Cents, tip not included. The invoice's, unless the merchant lets it be edited. */
+  /** Cents, without the tip. The invoice's amount, unless the merchant allows another. */
   @IsAmountInCents()
   amount: number;
 
-  /** Cents, 0 to 100 000 000 000; only where the merchant takes tips. */
+  /** Cents, 0 to 100 000 000 000; only if the merchant accepts tips. */
   @IsOptional()
   @IsInt({ message: `$property must be a whole number of cents from 0 to ${MAX_AMOUNT_CENTS}` })
   @Min(0)
   @Max(MAX_AMOUNT_CENTS)
   tipAmount?: number | null;
 
-  /** Required where the merchant says so. */
+  /** Required if the merchant requires it. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   orderReference?: string | null;
 
-  /** Service token and a grant of the merchant only; in sum no more than `amount`. */
+  /** Requires a service token and a grant of the merchant; the sum may not exceed `amount`. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(MAX_VOUCHERS)
@@ -172,21 +172,21 @@ export class MakePaymentRequest {
   @Type(() => VoucherRequest)
   vouchers?: VoucherRequest[] | null;
 
-  /** Required with a service token; a customer's token says it by itself. */
+  /** Required with a service token; a customer token identifies its customer. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => PaymentCustomerRequest)
   customer?: PaymentCustomerRequest | null;
 
-  /** Not needed where vouchers cover everything. */
+  /** Not needed if vouchers cover the whole amount. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => PaymentMethodRequest)
   paymentMethod?: PaymentMethodRequest | null;
 
-  /** Where the bank leads the payer back to after a verification; a page of the service where it is left out. */
+  /** The bank redirects the payer here after a verification; default: a page of the platform. */
   @IsOptional()
   @IsString()
   @MaxLength(MAX_URL_LENGTH)

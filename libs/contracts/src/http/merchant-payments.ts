@@ -2,12 +2,12 @@ import type { AnyPaymentSnapshot } from '../events/payments.js';
 import { PaymentStatus } from '../payment-status.js';
 import type { PaymentNotification } from './payment-notification.js';
 
-/** A payment notification as a payment's own event has it: one of an earlier release may not have the till. */
+/** A payment notification from the payment's event; an event of an earlier release may not have the till. */
 export type PaymentNotificationFromEvent = Omit<PaymentNotification, 'siteReference'> & {
   readonly siteReference: string | undefined;
 };
 
-/** Throws for a payment that is not final: merchants receive no other. */
+/** Throws for a payment that is not final: merchants receive only final ones. */
 export function paymentNotificationOf(payment: AnyPaymentSnapshot): PaymentNotificationFromEvent {
   return {
     ...invoiceOf(payment),

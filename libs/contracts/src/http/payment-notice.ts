@@ -2,15 +2,15 @@ import type { PaymentNotification } from './payment-notification.js';
 import type { RefundStatus } from './refunds.js';
 
 /**
- * What a site's webhook and the stream say of a payment (M6): that it became final, or that money of it was given back.
- * The payment's own fields are those of the retrieval model.
+ * A notice of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. The payment's own
+ * fields are those of the retrieval model.
  */
 export type PaymentNotice = PaymentNotification &
   ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: RefundNotice });
 
-/** Money given back, wholly or in part; an automatic reversal too (H2, M5). */
+/** A full or partial refund, or an automatic reversal (H2, M5). */
 export interface RefundNotice {
-  /** UUID; names it for ever. */
+  /** UUID; never changes. */
   refundReference: string;
   /** Cents. */
   amount: number;

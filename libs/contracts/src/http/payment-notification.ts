@@ -1,6 +1,6 @@
 /**
- * The merchant payment retrieval model (specification, "Payment notification (merchant payment retrieval model)"),
- * with what M1 attaches to it.
+ * The merchant payment retrieval model (specification, "Payment notification (merchant payment retrieval model)"), with the
+ * fields that M1 adds.
  */
 export interface PaymentNotification {
   /** Invoice reference of the service. */

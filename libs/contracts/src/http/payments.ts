@@ -1,12 +1,12 @@
 import type { PaymentError } from '../errors.js';
 import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState } from '../events/payments.js';
 
-/** Most payments on one page of the history, and how many where nothing else is asked for (specification, "Limits"). */
+/** Maximum and default page size of the history (specification, "Limits"). */
 export const HISTORY_PAGE_SIZE_MAX = 50;
 
 /**
  * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing, the same states
- * that the history names in words.
+ * that the history has as text.
  */
 export enum SinglePaymentStatus {
   Success = 1,
@@ -15,16 +15,16 @@ export enum SinglePaymentStatus {
   Processing = 4,
 }
 
-/** Answer of `GET /v1/payments/{paymentReference}` (specification, "Single payment status"). */
+/** Response of `GET /v1/payments/{paymentReference}` (specification, "Single payment status"). */
 export interface SinglePayment {
-  /** The client's own (C4), as it was sent. */
+  /** The client's own reference (C4), as sent. */
   reference: string;
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   merchantName: string;
   /**
-   * A number here, and text in the history ({@link PaymentHistoryItem}): this is the agreed interface. Clients read each of the two
-   * as it was agreed, so neither changes within `/v1`.
+   * A number here, but text in the history ({@link PaymentHistoryItem}), as specified. Clients depend on both forms, so neither
+   * changes within `/v1`.
    */
   status: SinglePaymentStatus;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -33,21 +33,21 @@ export interface SinglePayment {
   currencyISOCode: string;
   /** Cents. */
   invoicedAmount: number;
-  /** Cents, tip not included. */
+  /** Cents, without the tip. */
   amount: number;
   /** Cents. */
   tipAmount: number;
   /** Cents, tip included; 0 unless it succeeded (P6). */
   processedAmount: number;
-  /** When it last changed. ISO 8601 UTC with milliseconds (C2). */
+  /** Time of the last change. ISO 8601 UTC with milliseconds (C2). */
   modifiedUTCDate: string;
-  /** Why it failed; empty otherwise. */
+  /** Reasons of a failure; otherwise empty. */
   errors: PaymentError[];
 }
 
 /**
- * Element of `GET /v1/payments` and answer of `POST /v1/payments` (specification, "Payment history item"). Optional
- * members are absent, never null.
+ * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional members are
+ * absent, never null.
  */
 export interface PaymentHistoryItem {
   reference: string;
@@ -58,7 +58,7 @@ export interface PaymentHistoryItem {
   /** Cents. */
   invoicedAmount: number;
   paymentReference: string;
-  /** When it was accepted. ISO 8601 UTC with milliseconds (C2). */
+  /** Time of acceptance. ISO 8601 UTC with milliseconds (C2). */
   paymentUTCDate: string;
   paymentMethodType: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -74,11 +74,11 @@ export interface PaymentHistoryItem {
   customer: PaymentCustomer;
   /** Point-of-sale till identifier. */
   siteReference: string;
-  /** Why it failed; null otherwise. */
+  /** Reasons of a failure; otherwise null. */
   errors: PaymentError[] | null;
 }
 
-/** Answer of `GET /v1/payments` (specification, "History response"). */
+/** Response of `GET /v1/payments` (specification, "History response"). */
 export interface PaymentHistory {
   payments: PaymentHistoryItem[];
   /** Relative link; present when the page number is greater than 1. */
@@ -87,7 +87,7 @@ export interface PaymentHistory {
   nextPage?: string;
 }
 
-/** What the answers say of a payment; the part of it that a history keeps. */
+/** The fields of a payment that responses contain and a history stores. */
 export type ShownPayment = Pick<
   PartnerPayment,
   | 'reference'
@@ -134,7 +134,7 @@ export function singlePaymentOf(payment: ShownPayment): SinglePayment {
   };
 }
 
-/** Here because two services say it: the one that takes a payment and the one that shows it afterwards. */
+/** Shared, because two services return it: payment-processor and payment-history. */
 export function historyItemOf(payment: ShownPayment): PaymentHistoryItem {
   const { invoiceReference, invoiceExternalReference, verificationUrl, errors } = payment;
   return {
@@ -158,7 +158,7 @@ export function historyItemOf(payment: ShownPayment): PaymentHistoryItem {
   };
 }
 
-/** As the answers say it. */
+/** As responses name it. */
 export function shownPaymentOf(payment: PartnerPayment): ShownPayment {
   return { ...payment, customer: payment.partner.customer };
 }

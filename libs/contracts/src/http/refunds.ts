@@ -1,28 +1,28 @@
 import { IsOptional } from 'class-validator';
 import { IsAmountInCents, IsText } from '../validation.js';
 
-/** Longest reason of a refund, in characters. */
+/** Maximum length of a refund's reason, in characters. */
 export const MAX_REFUND_REASON_LENGTH = 200;
 
 /** `POST /business/api/v1/merchants/{m}/refunds?svcId=` (M5). */
 export class CreateRefundRequest {
-  /** Cents to give back; at most what is left of what was processed. */
+  /** Cents to refund; at most the processed amount that is not refunded yet. */
   @IsAmountInCents()
   amount: number;
 
-  /** For the merchant's own records; neither the payer nor the bank sees it. */
+  /** For the merchant's own records; not sent to the payer or the bank. */
   @IsOptional()
   @IsText(MAX_REFUND_REASON_LENGTH)
   reason?: string;
 }
 
 /**
- * `pending`: the bank has not said what became of it; its amount is reserved. `succeeded` and `failed` are final; a failed
- * one has given nothing back, and its amount may be refunded again.
+ * `pending`: the bank has not decided; the amount is reserved. `succeeded` and `failed` are final. After a failed refund the
+ * amount may be refunded again.
  */
 export type RefundStatus = 'pending' | 'succeeded' | 'failed';
 
-/** A refund as a merchant sees it (M5). */
+/** A refund in the merchant's API (M5). */
 export interface RefundResponse {
   /** UUID. */
   refundReference: string;

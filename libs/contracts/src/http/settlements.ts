@@ -2,45 +2,45 @@ import type { Mode } from '../events/credentials.js';
 
 /** Movements of one type on a day. */
 export interface SettlementItem {
-  /** How many. */
+  /** Number of movements. */
   count: number;
   /** Cents, never negative. */
   amount: number;
 }
 
-/** What one day's trade in a currency comes to: net = payments + vouchers + externalPayments − refunds − fees. */
+/** Totals of a day in one currency: net = payments + vouchers + externalPayments − refunds − fees. */
 export interface SettlementTotals {
   /** ISO 4217. */
   currencyISOCode: string;
-  /** What the acquirer charged payers: `processedAmount` of each payment. */
+  /** Charges by the acquirer: `processedAmount` of each payment. */
   payments: SettlementItem;
-  /** Vouchers that the service is liable for. One that the merchant is liable for is not owed to it. */
+  /** Vouchers that the platform is liable for. Vouchers that the merchant is liable for are not included. */
   vouchers: SettlementItem;
-  /** Payments made elsewhere, whose money the partner has (P6). */
+  /** External payments, whose money the partner has (P6). */
   externalPayments: SettlementItem;
   /** Refunds that succeeded (M5). */
   refunds: SettlementItem;
-  /** The service's fees; a refund does not give them back (M5). */
+  /** Fees of the platform; a refund does not return them (M5). */
   fees: SettlementItem;
-  /** Cents; negative where more was given back than taken in: the merchant owes it. */
+  /** Cents; negative if refunds and fees exceed the payments: then the merchant owes it. */
   net: number;
 }
 
 /**
- * What a merchant is owed for a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. As `text/csv` the same
- * movements one by one; the sum of their amounts is `net`.
+ * A merchant's settlement statement of a day: `GET /business/api/v1/merchants/{m}/settlements/{day}`. With `text/csv` the
+ * response lists each movement; the sum of their amounts is `net`.
  */
 export interface SettlementStatement {
   merchantId: number;
-  /** Only of this site: the statement was asked for with the site's key. */
+  /** Present if the request used a site's key: the statement is for this site only. */
   siteId?: number;
   mode: Mode;
   /** UTC, `YYYY-MM-DD`. */
   day: string;
-  /** True: the day's books are closed, and the statement does not change any more. */
+  /** True: the day's books are closed, and the statement never changes. */
   closed: boolean;
-  /** Seal of the ledger at the end of the day, hex SHA-256; only of a closed day. Whoever keeps it can prove a later change. */
+  /** Seal of the ledger at the end of the day, hex SHA-256; only for a closed day. Store it to prove a later change. */
   ledgerRoot?: string;
-  /** One for each currency, by its code; none without trade. */
+  /** One for each currency, ordered by its code; empty without movements. */
   totals: SettlementTotals[];
 }

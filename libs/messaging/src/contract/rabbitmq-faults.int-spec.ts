@@ -128,7 +128,7 @@ test('a broker out of memory is waited for, and is not filled further', async ()
   try {
     await note(producer, 'notices');
     await waitUntil('the broker to say so', 20_000, () =>
-      Promise.resolve(harness.logged.some(({ message }) => message === 'broker: takes no messages now')),
+      Promise.resolve(harness.logged.some(({ message }) => message === 'broker: blocked, accepts no messages')),
     );
     const { network } = brokers.linkOf('processor');
     const sent = network.bytesSent;
