@@ -164,7 +164,7 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
     const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
-    const { pid } = await startServices(settings, variables, { startedAt: new Date(), mode, ownsBroker });
+    const { pid } = await startServices(settings, variables, { mode, ownsBroker });
     return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
@@ -249,7 +249,7 @@ async function stayInForeground(settings: Settings): Promise<number> {
     `  till       ${till}\n  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`,
   );
   interruption.release();
-  return signal === undefined && services === 'were not running' ? 1 : 0;
+  return signal === undefined && services === 'was not running' ? 1 : 0;
 }
 
 function waitForSignal(): { signal: Promise<NodeJS.Signals>; release: () => void } {

@@ -3,11 +3,10 @@
  * on the loopback interface alone and with a password. It survives this process, a kill -9 of itself or of everything,
  * and being moved between the ways of running it (see postgres-user.ts).
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  closeSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -19,7 +18,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openLog, readFrom } from '../base/files.ts';
+import { startInBackground } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
@@ -167,17 +166,11 @@ async function launchOnce(
   // The number in a stale file may be somebody else's by now, and PostgreSQL asks for the number only. Whether backends
   // of the killed server are still there it finds out by itself, from the shared memory.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
-  const log = openLog(plan.logFile);
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
-  const server = spawn(file, args, { ...options, cwd: '/', detached: true, stdio: ['ignore', log.handle, log.handle] });
-  let ended = false;
-  server.once('exit', () => (ended = true));
-  server.once('error', () => (ended = true));
-  server.unref();
-  closeSync(log.handle);
-  if (await becomesReady(url, plan, () => ended)) return undefined;
-  if (!ended) await stopPostgres(plan.directory);
-  return findReason(readFrom(plan.logFile, log.startsAt)) || `it gave no reason within ${START_SECONDS} s`;
+  const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
+  if (await becomesReady(url, plan, () => server.end() !== undefined)) return undefined;
+  if (server.end() === undefined) await stopPostgres(plan.directory);
+  return findReason(server.output()) || `it gave no reason within ${START_SECONDS} s`;
 }
 
 /**

@@ -2,14 +2,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
-import { waitUntil } from '../base/wait-until.ts';
+import { isReady, waitUntil } from '../base/wait-until.ts';
+import { isAnswering } from './taken-ports.ts';
 
 export interface SupervisedAppPlan {
   readonly app: Supervised;
@@ -131,27 +131,8 @@ export class SupervisedApp {
   private async isReady(): Promise<boolean> {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
-    // These two have nothing to wait for: ready is who listens.
-    if (app === 'front' || app === 'simulated-acquirer') return accepts(port);
-    try {
-      const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(2000) });
-      await response.body?.cancel();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
+    // These two have nothing to wait for: they are ready when they listen.
+    if (app === 'front' || app === 'simulated-acquirer') return isAnswering('127.0.0.1', port);
+    return isReady(`http://127.0.0.1:${port}`);
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 });
-    const finish = (hasAccepted: boolean) => {
-      socket.destroy();
-      resolve(hasAccepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('timeout', () => finish(false));
-    socket.once('error', () => finish(false));
-  });
 }
