@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
-import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { SERVICES } from './settings.ts';
-import type { Service } from './settings.ts';
+import { MESSAGING_SERVICES, type MessagingService } from '../../../libs/contracts/src/service-messages.ts';
+import { SERVICES, type Service } from './settings.ts';
 import { SvcError } from './svc-error.ts';
 
 export interface Secrets {

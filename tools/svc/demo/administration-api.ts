@@ -24,28 +24,6 @@ export interface CreatedSite {
   readonly webhookSecrets: { readonly test: string; readonly live: string };
 }
 
-export interface AdministrationApi {
-  listMerchants(): Promise<ListedMerchant[]>;
-  /** All sites of a merchant. */
-  listSites(merchantId: number): Promise<readonly ListedSite[]>;
-  createMerchant(name: string): Promise<ListedMerchant>;
-  /** The webhook secrets are shown this once. */
-  createSite(merchantId: number, site: NewSite): Promise<CreatedSite>;
-  /** Revokes the merchant's keys of mode "test" and makes a new one; it is shown this once. */
-  replaceMerchantKey(merchantId: number): Promise<{ apiKey: string }>;
-  replaceSiteKey(merchantId: number, siteId: number): Promise<{ apiKey: string }>;
-  replaceWebhookSecret(merchantId: number, siteId: number): Promise<{ webhookSecret: string }>;
-}
-
-/** The same of partners. */
-export interface PartnerAdministrationApi {
-  listOrganisations(): Promise<ListedOrganisation[]>;
-  createOrganisation(name: string): Promise<ListedOrganisation>;
-  /** Revokes the partner's keys of mode "test" and makes a new one; it is shown this once. */
-  replacePartnerKey(organisationId: string): Promise<{ apiKey: string }>;
-  replaceApiToken(organisationId: string): Promise<{ apiToken: string }>;
-}
-
 /** A partner as GET /admin/v1/organisations lists it. */
 export interface ListedOrganisation {
   readonly organisationId: string;
@@ -56,13 +34,13 @@ export interface ListedOrganisation {
 const NOT_READY_SECONDS = 30 * PATIENCE;
 
 /** The administration API as seeding needs it. */
-export function createAdministrationApi(url: string, adminKey: string): AdministrationApi & PartnerAdministrationApi {
+export function createAdministrationApi(url: string, adminKey: string) {
   const api = createAdministration(url, adminKey, 'the demo could not be made', {
     patience: PATIENCE,
     notReadySeconds: NOT_READY_SECONDS,
   });
 
-  /** The old ones go first: only so many may be valid at a time, and the oldest of them would go on signing webhooks (E3). */
+  /** Revokes the credentials of mode "test" and makes one, shown this once. The old ones go first: only so many may be valid at a time, and the oldest of them would go on signing webhooks (E3). */
   async function replace<Replaced>(path: string): Promise<Replaced> {
     // `keys`, `apiTokens` or `secrets`.
     const [listed = []] = Object.values((await api.call('GET', path)) as Record<string, ListedCredential[]>);
@@ -75,21 +53,29 @@ export function createAdministrationApi(url: string, adminKey: string): Administ
 
   return {
     listMerchants: async () => (await readList(api, 'merchants', 0)) as ListedMerchant[],
-    listSites: async (merchantId) =>
+    listSites: async (merchantId: number) =>
       ((await api.call('GET', `/merchants/${merchantId}`)) as { sites: readonly ListedSite[] }).sites,
-    createMerchant: async (name) => (await api.call('POST', '/merchants', { name })) as ListedMerchant,
-    createSite: async (merchantId, newSite) =>
-      (await api.call('POST', `/merchants/${merchantId}/sites`, newSite)) as CreatedSite,
-    replaceMerchantKey: (merchantId) => replace(`/merchants/${merchantId}/keys`),
-    replaceSiteKey: (merchantId, siteId) => replace(`${siteOf(merchantId, siteId)}/keys`),
-    replaceWebhookSecret: (merchantId, siteId) => replace(`${siteOf(merchantId, siteId)}/webhook-secrets`),
+    createMerchant: async (name: string) => (await api.call('POST', '/merchants', { name })) as ListedMerchant,
+    /** The webhook secrets are shown this once. */
+    createSite: async (merchantId: number, site: NewSite) =>
+      (await api.call('POST', `/merchants/${merchantId}/sites`, site)) as CreatedSite,
+    replaceMerchantKey: (merchantId: number) => replace<{ apiKey: string }>(`/merchants/${merchantId}/keys`),
+    replaceSiteKey: (merchantId: number, siteId: number) =>
+      replace<{ apiKey: string }>(`${siteOf(merchantId, siteId)}/keys`),
+    replaceWebhookSecret: (merchantId: number, siteId: number) =>
+      replace<{ webhookSecret: string }>(`${siteOf(merchantId, siteId)}/webhook-secrets`),
     listOrganisations: async () =>
       (await readList(api, 'organisations', '00000000-0000-0000-0000-000000000000')) as ListedOrganisation[],
-    createOrganisation: async (name) => (await api.call('POST', '/organisations', { name })) as ListedOrganisation,
-    replacePartnerKey: (id) => replace(`/organisations/${id}/keys`),
-    replaceApiToken: (id) => replace(`/organisations/${id}/api-tokens`),
+    createOrganisation: async (name: string) =>
+      (await api.call('POST', '/organisations', { name })) as ListedOrganisation,
+    replacePartnerKey: (id: string) => replace<{ apiKey: string }>(`/organisations/${id}/keys`),
+    replaceApiToken: (id: string) => replace<{ apiToken: string }>(`/organisations/${id}/api-tokens`),
   };
 }
+
+type OfPartners = 'listOrganisations' | 'createOrganisation' | 'replacePartnerKey' | 'replaceApiToken';
+export type PartnerAdministrationApi = Pick<ReturnType<typeof createAdministrationApi>, OfPartners>;
+export type AdministrationApi = Omit<ReturnType<typeof createAdministrationApi>, OfPartners>;
 
 interface ListedCredential {
   readonly keyId?: string;

@@ -2,10 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { build } from './build.ts';
 import { install } from './install.ts';
-import { takeLock } from '../base/lock.ts';
-import type { Lock } from '../base/lock.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { takeLock, type Lock } from '../base/lock.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 

@@ -1,8 +1,7 @@
 /** What `./svc up` says when the platform runs: where it is, and what to do next. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { transformerUrlOf } from './transformer.ts';
 
 /** The addresses of one copy, a line for each; of public hosts those on the network, where they are served there. */

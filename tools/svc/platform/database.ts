@@ -1,18 +1,13 @@
 /** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
 import { startBroker } from '../rabbitmq/broker.ts';
-import { ownerVariablesOf, writeEnvFiles, variablesOf } from '../processes/env-files.ts';
-import type { OverRabbitMq } from '../processes/env-files.ts';
+import { ownerVariablesOf, writeEnvFiles, variablesOf, type OverRabbitMq } from '../processes/env-files.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
-import { startPostgres } from '../postgres/postgres.ts';
-import type { StartedPostgres } from '../postgres/postgres.ts';
+import { startPostgres, type StartedPostgres } from '../postgres/postgres.ts';
 import { isMigrated, migrationsDigest, noteMigrated } from '../postgres/migrations-state.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
-import { loadSecrets } from '../base/secrets.ts';
-import type { Secrets } from '../base/secrets.ts';
-import { migrate } from './services.ts';
-import type { Mode } from './services.ts';
-import { pathsOf, SERVICES } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { loadSecrets, type Secrets } from '../base/secrets.ts';
+import { migrate, type Mode } from './services.ts';
+import { pathsOf, SERVICES, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { join } from 'node:path';
 

@@ -8,8 +8,7 @@ import { isRunning } from '../base/background-process.ts';
 import { SUPERVISED, readProcesses } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { findTransformer, transformerUrlOf } from './transformer.ts';
 
 /** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */

@@ -5,7 +5,7 @@ import { addresses, forPhones, nextSteps } from './announcement.ts';
 import { variablesOf } from '../processes/env-files.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
-import { takeLock } from '../base/lock.ts';
+import { lockPlatform } from './down.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
@@ -14,16 +14,12 @@ import { prepare } from '../install/prepare.ts';
 import { SUPERVISED } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopPrograms } from '../base/run-program.ts';
-import { DEMO_MERCHANTS, seed } from '../demo/seed.ts';
+import { DEMO_MERCHANTS, seed, type Demo } from '../demo/seed.ts';
 import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
-import type { Demo, DemoMerchant } from '../demo/seed.ts';
 import { loadSecrets } from '../base/secrets.ts';
-import { findServices, isHealthy, startServices, stopServices } from './services.ts';
-import type { Mode, RunningServices } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { createSteps } from '../base/steps.ts';
-import type { Steps } from '../base/steps.ts';
+import { findServices, isHealthy, startServices, stopServices, type Mode, type RunningServices } from './services.ts';
+import { pathsOf, publicUrlOf, urlOf, type Settings } from '../base/settings.ts';
+import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { requireFreePorts } from '../processes/taken-ports.ts';
 import {
@@ -46,12 +42,7 @@ export interface UpOptions {
 export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
   const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
   const paths = pathsOf(settings);
-  const lock = takeLock(paths.lock);
-  if (!('release' in lock)) {
-    throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
-      hint: 'wait for it, or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
-    });
-  }
+  const lock = lockPlatform(settings);
   try {
     const running = findServices(settings);
     if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherWay(running);
@@ -122,38 +113,31 @@ type Undo = Array<() => Promise<unknown>>;
 
 async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
-  const { api, gateway, shop, admin, acquirer, transformer, postgres, rabbitMq, alone } = settings.ports;
+  const { ports, lan } = settings;
   const isDistributed = mode === 'distributed';
   const hasBroker = mode !== 'embedded';
   const ownsBroker = hasBroker && settings.givenAmqpUrl === undefined;
-  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === rabbitMq;
-  const hasOwnServer = findPostgres(paths.postgres)?.port === postgres;
+  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
+  const hasOwnServer = findPostgres(paths.postgres)?.port === ports.postgres;
+  const publicPorts = {
+    'the API': ports.api,
+    'the gateway': ports.gateway,
+    'the shop': ports.shop,
+    'the simulated acquirer': ports.acquirer,
+    "the till's transformer": ports.transformer,
+  };
   await requireFreePorts({
-    'the API': api,
-    'the gateway': gateway,
-    'the shop': shop,
-    administration: admin,
-    'the simulated acquirer': acquirer,
-    "the till's transformer": transformer,
-    ...(hasOwnServer ? {} : { PostgreSQL: postgres }),
-    ...(isDistributed ? alone : {}),
-    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: rabbitMq } : {}),
+    ...publicPorts,
+    administration: ports.admin,
+    ...(hasOwnServer ? {} : { PostgreSQL: ports.postgres }),
+    ...(isDistributed ? ports.alone : {}),
+    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: ports.rabbitMq } : {}),
   });
-  if (settings.lan !== undefined)
-    await requireFreePorts(
-      {
-        'the API': api,
-        'the gateway': gateway,
-        'the shop': shop,
-        'the bank': acquirer,
-        "the till's transformer": transformer,
-      },
-      settings.lan,
-    );
+  if (lan !== undefined) await requireFreePorts(publicPorts, lan);
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
-  if (settings.lan !== undefined) await makeCertificate(settings, settings.lan, steps);
+  if (lan !== undefined) await makeCertificate(settings, lan, steps);
   // Needs a package (pg), which the step before has brought; so it is loaded only now.
   const { startDatabase, startOwnOrGivenBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
@@ -204,11 +188,7 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   const { api, gateway, shop, admin } = settings.ports;
   const known = readJson(file) as Partial<Demo> | undefined;
   const administration = createAdministrationApi(urlOf(admin), adminKey);
-  const merchants: DemoMerchant[] = await seed(
-    administration,
-    DEMO_MERCHANTS,
-    Array.isArray(known?.merchants) ? known.merchants : [],
-  );
+  const merchants = await seed(administration, DEMO_MERCHANTS, known?.merchants ?? []);
   const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
   const demo: Demo = {
     apiUrl: publicUrlOf(lan, api),

@@ -10,7 +10,6 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,11 +19,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startInBackground } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgres, hasStalePidFile, stopPostgres } from './postgres-process.ts';
-import { asUser, findPostgresUser } from './postgres-user.ts';
-import type { PostgresUser } from './postgres-user.ts';
+import { asUser, findPostgresUser, type PostgresUser } from './postgres-user.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
@@ -93,12 +90,8 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
   if (process.getuid?.() === 0) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
   try {
     const settings = ['-A', 'scram-sha-256', '--locale=C', '-E', 'UTF8', '-U', 'postgres', `--pwfile=${passwordFile}`];
-    const { file, args, options } = asUser(user, binaries.initdb, [
-      '-D',
-      draft,
-      ...settings,
-      ...(plan.durable ? [] : ['--no-sync']),
-    ]);
+    const durability = plan.durable ? [] : ['--no-sync'];
+    const { file, args, options } = asUser(user, binaries.initdb, ['-D', draft, ...settings, ...durability]);
     const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 120_000 });
     if (result.status !== 0) {
       const reason = (result.error?.message ?? findReason(result.stderr)) || `exit code ${result.status}`;
@@ -113,22 +106,14 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
 
 function requireUsableDirectory(directory: string, binaries: PostgresBinaries): void {
   const versionFile = join(directory, 'PG_VERSION');
-  let version: string | undefined;
-  try {
-    version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
-    readdirSync(directory);
-  } catch (error) {
-    throw new SvcError(`PostgreSQL's data directory ${directory} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+  const version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
   if (version === binaries.major) return;
-  const hint = 'move it away to start with an empty one, or choose another folder with SVC_DATA_DIR';
-  if (version === undefined)
-    throw new SvcError(`${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`, { hint });
-  throw new SvcError(`${directory} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`, {
-    hint,
-  });
+  throw new SvcError(
+    version === undefined
+      ? `${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`
+      : `${directory} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`,
+    { hint: 'move it away to start with an empty one, or choose another folder with SVC_DATA_DIR' },
+  );
 }
 
 function repairOwner(directory: string, user: PostgresUser): void {
@@ -146,14 +131,12 @@ function repairOwner(directory: string, user: PostgresUser): void {
 
 async function launch(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser, url: string): Promise<void> {
   const deadline = performance.now() + ORPHANS_SECONDS * 1000;
-  for (;;) {
-    const failure = await launchOnce(plan, binaries, user, url);
-    if (failure === undefined) return;
-    const isHeldByOrphans = failure.includes('shared memory block');
-    if (!isHeldByOrphans || performance.now() > deadline) {
-      throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
-    }
-  }
+  let failure: string | undefined;
+  do {
+    failure = await launchOnce(plan, binaries, user, url);
+  } while (failure?.includes('shared memory block') && performance.now() < deadline);
+  if (failure !== undefined)
+    throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
 }
 
 /** Returns why it failed; undefined when it runs. */

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SUPERVISED } from './processes.ts';
+import { SUPERVISED, readProcesses, stopLeftBehind, writeProcesses } from './processes.ts';
 import { SERVICES } from '../base/settings.ts';
 import { pauseAfter } from './supervised-app.ts';
-import { readProcesses, stopLeftBehind, writeProcesses } from './processes.ts';
 
 describe('the pause before a process is started again', () => {
   it('doubles with every failure in a row, up to 5 s', () => {

@@ -1,10 +1,11 @@
 /** One app in a process of its own: started with exactly its variables, started again when it ends, stopped. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
+import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
@@ -92,14 +93,12 @@ export class SupervisedApp {
   /** Lets it finish what it has at hand; kills it when it takes too long. */
   async stop(): Promise<void> {
     this.isWanted = false;
-    const { child } = this;
-    if (child === undefined) return;
-    const isGone = () => (child.exitCode !== null || child.signalCode !== null ? true : undefined);
-    child.kill('SIGTERM');
-    if ((await waitUntil(isGone, { withinSeconds: DRAIN_SECONDS })) === true) return;
-    this.plan.log('warn', 'process did not finish in time; killed', { app: this.plan.app });
-    child.kill('SIGKILL');
-    await waitUntil(isGone, { withinSeconds: 5 });
+    if (this.child === undefined) return;
+    const exit = once(this.child, 'exit');
+    const done = await stopProcess(this.running, DRAIN_SECONDS);
+    await exit;
+    if (done.startsWith('killed'))
+      this.plan.log('warn', 'process did not finish in time; killed', { app: this.plan.app });
   }
 
   /** On purpose: counts, but is no failure. Resolves when it is ready again, or with false when it is not. */

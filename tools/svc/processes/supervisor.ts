@@ -8,8 +8,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { SUPERVISED, writeProcesses } from './processes.ts';
-import type { RestartOutcome, RestartRequest, Supervised } from './processes.ts';
+import { SUPERVISED, writeProcesses, type RestartOutcome, type RestartRequest, type Supervised } from './processes.ts';
 import { SERVICES, pathsOf, readSettings } from '../base/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';

@@ -2,14 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { tryLogin } from './amqp-login.ts';
-import { canInstallPackages, installPackages } from '../install/apt.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
-import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { ensureInstalled } from '../install/apt.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
-import { ADMINISTRATOR, startRabbitMq } from './rabbitmq.ts';
-import type { RabbitMqPlan, StartedRabbitMq } from './rabbitmq.ts';
+import { ADMINISTRATOR, startRabbitMq, type RabbitMqPlan, type StartedRabbitMq } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Service } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -120,18 +118,17 @@ function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
 }
 
 async function install({ root, aptLog }: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const hint = 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL';
-  if (!canInstallPackages())
-    throw new SvcError('RabbitMQ is needed, and there is none on the PATH and no Docker engine', { hint });
   const wasAnswering = await tryLogin(PACKAGED_BROKER);
-  console.log(`  … no RabbitMQ and no Docker engine: installing rabbitmq-server with apt-get (log: ${aptLog})`);
-  const isThere = () => findRabbitMqBinaries() !== undefined;
-  await installPackages(['rabbitmq-server'], { root, logFile: aptLog, hint, isThere });
+  const installed = await ensureInstalled({
+    name: 'RabbitMQ',
+    find: findRabbitMqBinaries,
+    packages: [['rabbitmq-server']],
+    root,
+    logFile: aptLog,
+    hint: 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL',
+  });
   // The package starts a broker for the whole machine on port 5672, with a password everybody knows.
   if (wasAnswering === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
-  const installed = findRabbitMqBinaries();
-  if (installed === undefined)
-    throw new SvcError('apt-get installed rabbitmq-server, but the program is not there', { hint });
   return installed;
 }

@@ -2,8 +2,11 @@
  * RabbitMQ's definitions: a user for each service that may do what `libs/contracts/src/service-messages.ts` says and
  * nothing else, and what no service may make or delete itself. Importing them again changes passwords and permissions.
  */
-import { MESSAGING_SERVICES, SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
+import {
+  MESSAGING_SERVICES,
+  SERVICE_MESSAGES,
+  type MessagingService,
+} from '../../../libs/contracts/src/service-messages.ts';
 import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../libs/messaging/src/rabbitmq-names.ts';
 
 export interface BrokerUsers {
