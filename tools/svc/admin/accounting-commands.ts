@@ -36,7 +36,7 @@ export const accountingCommands = [
   ),
   request(
     'ledger roots',
-    'the roots of closed days, the newest first; keep them where nobody of the platform can change them',
+    'the roots of closed days, the newest first; keep them where the platform team cannot change them',
     'GET /ledger/days#days',
   ),
 ];

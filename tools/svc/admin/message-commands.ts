@@ -52,7 +52,7 @@ export const messageCommands = [
     async (api, { service, type, all }) => {
       const letters: unknown[] = [];
       for await (const page of pages<{ deadLetters: unknown[]; after: string | null }>((after) =>
-        api.call('GET', `${deadLettersOf(service)}${queryOf({ type, after })}`),
+        api.call('GET', `${deadLettersPath(service)}${queryOf({ type, after })}`),
       )) {
         letters.push(...page.deadLetters);
         if (all !== true) break;
@@ -64,7 +64,7 @@ export const messageCommands = [
     'dead-letters replay <service> <messageId>',
     'has one handled again, now; it is gone when that succeeds',
     (api, { service, messageId }) =>
-      api.call('POST', `${deadLettersOf(service)}/${encodeURIComponent(messageId)}/replay`),
+      api.call('POST', `${deadLettersPath(service)}/${encodeURIComponent(messageId)}/replay`),
   ),
   command(
     'dead-letters replay-all <service> [--type=…]',
@@ -73,7 +73,7 @@ export const messageCommands = [
       // A page that fails stays, and the next one begins behind it.
       const sum = { replayed: 0, failed: 0 };
       for await (const page of pages<typeof sum & { after: string | null }>((after) =>
-        api.call('POST', `${deadLettersOf(service)}/replays${queryOf({ type, after })}`),
+        api.call('POST', `${deadLettersPath(service)}/replays${queryOf({ type, after })}`),
       )) {
         sum.replayed += page.replayed;
         sum.failed += page.failed;
@@ -85,7 +85,7 @@ export const messageCommands = [
     'dead-letters broker <service>',
     'how many messages RabbitMQ itself gave up on, and the oldest',
     async (api, { service }) => {
-      const { count, countMax, oldest } = (await api.call('GET', `${deadLettersOf(service)}/broker`)) as InBroker;
+      const { count, countMax, oldest } = (await api.call('GET', `${deadLettersPath(service)}/broker`)) as InBroker;
       return { count, countMax, ...oldest };
     },
   ),
@@ -96,7 +96,7 @@ export const messageCommands = [
       // Page after page, for as long as a page replays any.
       const sum = { replayed: 0, refused: 0 };
       for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
-        page = (await api.call('POST', `${deadLettersOf(service)}/broker/replays`)) as typeof page;
+        page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
         sum.replayed += page.replayed;
         sum.refused = page.refused;
       }
@@ -120,7 +120,7 @@ interface InBroker {
 /** Those that consume events; each keeps its own dead letters. */
 const CONSUMERS: readonly string[] = SERVICES.filter((service) => service !== 'demo-shop');
 
-function deadLettersOf(service: string): string {
+function deadLettersPath(service: string): string {
   if (!CONSUMERS.includes(service)) throw wrongInput(`"${service}" keeps no dead letters: ${CONSUMERS.join(', ')} do`);
   return `/dead-letters/${service}`;
 }

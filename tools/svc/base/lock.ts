@@ -14,7 +14,7 @@ export interface Lock {
  * first lock is taken before packages are installed, and a lock that is renewed by a timer is lost while a child process
  * is waited for synchronously.
  */
-export function takeLock(file: string): Lock | { heldBy: number } {
+export function acquireLock(file: string): Lock | { heldBy: number } {
   mkdirSync(dirname(file), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, identity: findIdentity(process.pid) });
   const draft = `${file}.${process.pid}.new`;

@@ -1,6 +1,6 @@
 /**
- * Who a process id belongs to. A process file outlives its process (kill -9, power cut), and its number is given to
- * another process sooner or later: stopping by the number alone would stop a stranger. So a file keeps the number and
+ * Whether a process id still belongs to the same process. A process file outlives its process (kill -9, power cut), and its number is given to
+ * another process sooner or later: stopping by the number alone would stop another program. So a file keeps the number and
  * the moment that process started, and both must agree. Linux is asked through /proc: slim images have no ps.
  */
 import { execFileSync } from 'node:child_process';

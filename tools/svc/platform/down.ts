@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Lock, takeLock } from '../base/lock.ts';
+import { type Lock, acquireLock } from '../base/lock.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopServices } from './services.ts';
@@ -10,7 +10,7 @@ import { stopTransformer } from './transformer.ts';
 
 /** One start or stop of a copy at a time. */
 export function lockPlatform(settings: Settings): Lock {
-  const lock = takeLock(pathsOf(settings).lock);
+  const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
   throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
     hint: 'wait for it, or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
@@ -25,7 +25,7 @@ export async function down(settings: Settings): Promise<void> {
     if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
-    // Also what a crash has left of it: its name server goes on by itself.
+    // Also after a crash: the name server of the broker keeps running.
     if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {

@@ -1,4 +1,4 @@
-/** `./svc restart [app]`: asks the supervisor of a distributed platform, and waits until it has done it. */
+/** `./svc restart [app]`: requests a restart from the supervisor of a distributed platform and waits for the outcome. */
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';

@@ -15,7 +15,7 @@ import { prepare } from '../install/prepare.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { environmentFor, variablesOf } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
-import { requireFreePorts } from '../processes/taken-ports.ts';
+import { requireFreePorts } from '../processes/ports.ts';
 
 const DRAIN_MILLISECONDS = 15_000;
 

@@ -12,7 +12,7 @@ import { type Ports, type Settings, pathsOf, urlOf } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { isReady } from '../base/wait-until.ts';
 import { type Variables, environmentFor } from '../processes/env-files.ts';
-import { stopLeftBehind } from '../processes/processes.ts';
+import { stopOrphans } from '../processes/processes.ts';
 import { lastError, programArguments, startProgram, stopProgram } from '../processes/programs.ts';
 
 export interface RunningServices extends KnownProcess {
@@ -89,7 +89,7 @@ export async function stopServices(settings: Settings): Promise<string> {
   const paths = pathsOf(settings);
   const done = await stopProgram(paths.services, DRAIN_SECONDS[findServices(settings)?.mode ?? 'embedded']);
   // A supervisor that was killed leaves its processes running.
-  const left = await stopLeftBehind(paths.processes);
+  const left = await stopOrphans(paths.processes);
   return left > 0 ? `${done}; ${left} left behind by the supervisor stopped` : done;
 }
 

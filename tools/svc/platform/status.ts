@@ -96,7 +96,7 @@ async function describeAnswer(answer: Promise<void>): Promise<string> {
   }
 }
 
-/** Any answer will do: what is asked is whether somebody is there. This path renders no page. */
+/** Any answer shows that the listener is up. This path renders no page. */
 const LIVE = '/health/live';
 const ANSWER_MILLISECONDS = 2000;
 

@@ -44,7 +44,7 @@ export function transformerConfig(settings: Settings, { merchantId, sites }: Dem
     ...(settings.lan === undefined ? {} : { listenAddress: settings.lan }),
     port: settings.ports.transformer,
     database: 'transformer.sqlite',
-    logLevel: settings.passedOn['SVC_LOG_LEVEL'] ?? 'info',
+    logLevel: settings.forwarded['SVC_LOG_LEVEL'] ?? 'info',
   };
 }
 

@@ -146,8 +146,8 @@ async function launchOnce(
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // The number in a stale file may be somebody else's by now, and PostgreSQL asks for the number only. Whether backends
-  // of the killed server are still there it finds out by itself, from the shared memory.
+  // The number in a stale file may belong to another process by now, and PostgreSQL compares the number only. From the shared
+  // memory it finds out by itself whether backends of the killed server still run.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
   const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });

@@ -8,7 +8,7 @@ import {
   ownerVariablesOf,
   variablesOf,
   writeEnvFiles,
-  type OverRabbitMq,
+  type BrokerAccess,
 } from './env-files.ts';
 import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
 import { completeSecrets } from '../base/secrets.ts';
@@ -78,7 +78,7 @@ describe('the environment files', () => {
   });
 
   it('name the broker to the services, and to them alone, where there is one', () => {
-    const having = (name: string, over?: OverRabbitMq) =>
+    const having = (name: string, over?: BrokerAccess) =>
       Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );

@@ -3,13 +3,21 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { PASSED_ON, SERVICES, pathsOf, publicUrlOf, urlOf, type Service, type Settings } from '../base/settings.ts';
+import {
+  FORWARDED_SETTINGS,
+  SERVICES,
+  pathsOf,
+  publicUrlOf,
+  urlOf,
+  type Service,
+  type Settings,
+} from '../base/settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** How the services reach each other, where it is not within their process. */
-export interface OverRabbitMq {
+export interface BrokerAccess {
   /** Each service's own; a service without one speaks to no other. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
   /** Each app is behind the front then, which says who calls. */
@@ -20,7 +28,7 @@ export interface OverRabbitMq {
  * Writes `<app>.env` for every app into a folder that only its owner can enter, and into another one the few for migrations: no
  * service reads the password of a schema's owner.
  */
-export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverRabbitMq): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
   writeFolder(env, variablesOf(settings, secrets, over));
   writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
@@ -43,12 +51,12 @@ export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secret
 }
 
 /** Every app's variables. */
-export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
-  const { ports, passedOn } = settings;
+export function variablesOf(settings: Settings, secrets: Secrets, over?: BrokerAccess): Record<App, Variables> {
+  const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
   const base = {
     SVC_ENVIRONMENT: 'development',
-    SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info',
+    SVC_LOG_LEVEL: forwarded['SVC_LOG_LEVEL'] ?? 'info',
   };
   const errorPages = { SVC_ERROR_PAGES_URL: `${publicUrlOf(settings.lan, ports.api)}/errors` };
   const listeners = {
@@ -71,7 +79,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       ...given('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
       ...given('SVC_SEALING_KEY', sealingKeys[name]),
       ...own[name],
-      ...passedOnTo(name, passedOn),
+      ...forwardedTo(name, forwarded),
     },
   ]);
   const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
@@ -84,7 +92,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRab
       SVC_ACQUIRER_STORE: paths.acquirerStore,
       SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
       ...tls,
-      ...passedOnTo('simulated-acquirer', passedOn),
+      ...forwardedTo('simulated-acquirer', forwarded),
     },
     'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
@@ -127,10 +135,10 @@ function tlsOf(settings: Settings): Variables {
   return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
-function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {
-  const prefixes = PASSED_ON[app] ?? [];
+function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
+  const prefixes = FORWARDED_SETTINGS[app] ?? [];
   return Object.fromEntries(
-    Object.entries(passedOn).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
+    Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
   );
 }
 

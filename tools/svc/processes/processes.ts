@@ -1,4 +1,4 @@
-/** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for whoever cleans up. */
+/** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for the next ./svc down. */
 import { rmSync } from 'node:fs';
 import { type KnownProcess, isRunning, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -40,7 +40,7 @@ export function writeProcesses(file: string, processes: Processes): void {
 }
 
 /** Stops what a supervisor that was killed has left, the front first. Returns how many processes that were. */
-export async function stopLeftBehind(file: string): Promise<number> {
+export async function stopOrphans(file: string): Promise<number> {
   const processes = readProcesses(file);
   let stopped = 0;
   for (const app of [...SUPERVISED].reverse()) {

@@ -10,7 +10,7 @@ import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
-import { isAnswering } from './taken-ports.ts';
+import { isAnswering } from './ports.ts';
 
 export interface SupervisedAppPlan {
   readonly app: Supervised;
@@ -63,7 +63,7 @@ export class SupervisedApp {
     const child = spawn(process.execPath, program, {
       cwd: root,
       env: environmentFor(variables),
-      // Its lines go straight to the log the supervisor itself writes to; the front is told of restarts.
+      // Its lines go straight to the log the supervisor itself writes to; the front gets messages about restarts.
       stdio: app === 'front' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'inherit', 'inherit'],
     });
     this.child = child;
@@ -116,7 +116,7 @@ export class SupervisedApp {
   }
 
   /** Tells the front, and waits for its answer for a while: a front that is not there holds nothing. */
-  async tell(message: object, answered?: (answer: unknown) => boolean, withinSeconds = 12): Promise<void> {
+  async sendMessage(message: object, answered?: (answer: unknown) => boolean, withinSeconds = 12): Promise<void> {
     const { child } = this;
     if (child?.connected !== true) return;
     let hasAnswered = answered === undefined;

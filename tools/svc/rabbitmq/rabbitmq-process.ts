@@ -30,7 +30,7 @@ export function brokerFileOf(directory: string): string {
   return join(directory, 'broker.json');
 }
 
-/** Undefined also when the file names a process that is gone, or whose number somebody else has by now. */
+/** Undefined also when the file names a process that is gone, or whose number belongs to another process by now. */
 export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
   const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
   if (isRunning(known?.process)) return { pid: known.process.pid, container: undefined, port: known.port };
@@ -53,7 +53,7 @@ export async function stopRabbitMq(directory: string): Promise<string> {
 }
 
 /**
- * Erlang's name server outlives the broker, and a broker that misses it starts another, whose process nobody noted.
+ * Erlang's name server outlives the broker, and a broker that misses it starts another one, which is in no file.
  * The one we started gets a signal; one that was started later on the same port is asked to end, which it does when no
  * node is registered with it any more.
  */

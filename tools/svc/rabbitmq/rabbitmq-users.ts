@@ -11,7 +11,7 @@ import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../l
 
 export interface BrokerUsers {
   readonly vhost: string;
-  /** Without passwords there are no users in it: somebody else makes them. */
+  /** Without passwords it contains no users; they are then made elsewhere. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;
   /** Needed where the broker begins with these definitions: it then makes no user of its own. */
   readonly administrator?: { readonly name: string; readonly password: string };

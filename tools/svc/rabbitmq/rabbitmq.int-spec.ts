@@ -12,7 +12,7 @@ import { brokerFileOf, findRabbitMq, stopRabbitMq, type BrokerFile } from './rab
 import { definitionsOf } from './rabbitmq-users.ts';
 import { startRabbitMq, type RabbitMqPlan } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 
 describe("RabbitMQ of the project's own", () => {
   let folder: string;

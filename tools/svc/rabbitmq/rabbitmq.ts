@@ -2,7 +2,7 @@
  * A RabbitMQ of the project's own: the machine's binaries, but directories, name server, cookie, ports, user and
  * password below the data folder, on the loopback interface alone. It runs as root or not, beside any other, survives
  * this process and a kill -9, and may move to another port: its node has one name for ever, under which it keeps its
- * data, and a name server of its own in which nobody else has that name.
+ * data, and a name server of its own in which no other node has that name.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
 import { brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 export interface RabbitMqPlan {
@@ -72,7 +72,7 @@ export async function startRabbitMq(
 
 async function startInContainer(plan: RabbitMqPlan, url: string): Promise<StartedRabbitMq> {
   const container = startContainer({ ...plan, user: ADMINISTRATOR });
-  keep(plan.directory, { port: plan.port, container });
+  writeBrokerFile(plan.directory, { port: plan.port, container });
   const hasEnded = () => findRabbitMq(plan.directory) === undefined;
   if (await becomesReady(url, plan, hasEnded, CONTAINER_START_SECONDS)) {
     importIntoContainer(container, plan.definitions);
@@ -97,12 +97,12 @@ async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: strin
     await stopEpmd(epmdFile);
     return server.end() ?? epmd.end() ?? 'it ended at once';
   }
-  keep(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
+  writeBrokerFile(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
   if (await becomesReady(url, plan, () => server.end() !== undefined, START_SECONDS)) return undefined;
   return findReason(server.output()) ?? server.end() ?? `it was not ready within ${START_SECONDS} s`;
 }
 
-function keep(directory: string, file: BrokerFile): void {
+function writeBrokerFile(directory: string, file: BrokerFile): void {
   writeAtomically(brokerFileOf(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
@@ -172,7 +172,7 @@ async function becomesReady(
 ): Promise<boolean> {
   const answer = await waitUntil(
     async () => {
-      if (hasEnded()) return 'ended'; // asked first: whoever answers on the port could be somebody else's broker
+      if (hasEnded()) return 'ended'; // first: another broker could answer on the port
       const login = await tryLogin(url);
       return login === 'no answer' ? undefined : login;
     },

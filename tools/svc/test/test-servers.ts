@@ -7,7 +7,7 @@ import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { loadSecrets } from '../base/secrets.ts';
 import { pathsOf, type Settings } from '../base/settings.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 
 export interface StartedServer {
   readonly address: string;
@@ -79,7 +79,7 @@ export function createTestServers(settings: Settings): TestServers {
         password: secrets().rabbitMqPassword,
         logFile: join(log, 'rabbitmq-test.log'),
         aptLog: join(log, 'apt.log'),
-        givenUrl: undefined,
+        externalUrl: undefined,
       });
       return { address: url, description };
     },

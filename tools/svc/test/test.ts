@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildPage } from '../install/build.ts';
 import { ensureChromium } from '../install/chromium.ts';
 import { environmentFor } from '../processes/env-files.ts';
-import { takeLock } from '../base/lock.ts';
+import { acquireLock } from '../base/lock.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
 import { prepare } from '../install/prepare.ts';
@@ -38,7 +38,7 @@ interface JestRun {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A run that takes this long hangs; a pipeline of 90 minutes still hears of it. */
+/** A run that takes this long hangs; it must end before a pipeline of 90 minutes does. */
 const LONGEST_RUN_SECONDS = 4000;
 const EXIT_SECONDS = 20 * PATIENCE;
 const WORKERS = availableParallelism();
@@ -53,7 +53,7 @@ const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
-  const lock = takeLock(join(settings.dataDir, 'test', 'svc.lock'));
+  const lock = acquireLock(join(settings.dataDir, 'test', 'svc.lock'));
   if (!('release' in lock)) {
     throw new SvcError(`the tests already run here (process ${lock.heldBy})`, {
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
@@ -180,7 +180,7 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
 }
 
 /** Settings for tests that are run by hand; passed on to Jest. */
-const PASSED_ON = [
+const FORWARDED_SETTINGS = [
   'SVC_DOCS_PICTURES',
   'SVC_TILL_BASKETS',
   'SVC_SLOW_PHONE_AGAINST',
@@ -198,13 +198,13 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const passedOn = Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  const forwarded = Object.fromEntries(
+    FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...passedOn, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...forwarded, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();
