@@ -89,7 +89,7 @@ describe('the certificate', () => {
   it('is kept from one start to the next', async () => {
     const first = await ensureCertificate(files, ADDRESS, NOW);
     expect(first.renewalReason).toBe('there was none');
-    expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, madeBecause: undefined });
+    expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, renewalReason: undefined });
   });
 
   it.each([
