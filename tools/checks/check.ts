@@ -14,6 +14,9 @@ const FORMATTED = [
   '*.{json,mjs,cjs}',
   '!**/package-lock.json',
   '!**/dist/**',
+  // As tools/reference writes them.
+  '!libs/contracts/schemas/**',
+  '!libs/messaging/src/validation/message-schemas.ts',
 ];
 
 interface Step {
