@@ -69,6 +69,9 @@ const boundaries = (depConstraints) => [
   },
 ];
 
+/** What a statement begins with. */
+const SQL_TEXT = '/^\\s*(WITH|SELECT|INSERT INTO|UPDATE|DELETE FROM|LOCK TABLE|SET LOCAL|TRUNCATE)\\s/';
+
 export default tseslint.config(
   {
     ignores: [
@@ -127,6 +130,22 @@ export default tseslint.config(
     // One statement of SQL that reads from top to bottom.
     files: ['**/migrations/*.ts'],
     rules: { 'max-lines-per-function': 'off' },
+  },
+  {
+    // One place for statements (ADR 4). The library that they go through is the other: libs/* own theirs.
+    files: ['apps/*/src/**/*.ts'],
+    ignores: ['**/*.repository.ts', '**/*.query.ts', '**/migrations/**', 'apps/pos-transformer/src/store/schema.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'CallExpression[callee.property.name=/^(query|createQueryBuilder|createQueryRunner|getRepository)$/]',
+          'CallExpression[callee.name=/^(namedStatement|statementWithEvents)$/]',
+          `Literal[value=${SQL_TEXT}]`,
+          `TemplateElement[value.raw=${SQL_TEXT}]`,
+        ].map((selector) => ({ selector, message: 'Statements are in *.repository.ts and *.query.ts (ADR 4).' })),
+      ],
+    },
   },
   {
     files: ['apps/demo-shop/**', 'apps/pos-transformer/**'],

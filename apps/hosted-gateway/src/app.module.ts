@@ -35,6 +35,7 @@ import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { SlidingWindow } from './sliding-window.js';
 import { KnownTillCodes } from './till-codes/known-till-codes.js';
 import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
+import { TillCodeRepository } from './till-codes/till-code.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 
 @Module({
@@ -92,6 +93,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     ShowPage,
     ShownPayables,
     SiteCredentials,
+    TillCodeRepository,
     TillInvoiceRepository,
     WatchStates,
     { provide: ReadinessCheck, useExisting: CardKey },

@@ -8,9 +8,11 @@ import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
 import { CustomersController } from './customers/customers.controller.js';
+import { CustomerRepository } from './customers/customer.repository.js';
 import { RegisterCustomer } from './customers/register-customer.js';
 import { ErrorPagesController } from './error-pages/error-pages.controller.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
+import { LoginAttemptRepository } from './logins/login-attempt.repository.js';
 import { LogInCustomer } from './logins/log-in-customer.js';
 import { LogInService } from './logins/log-in-service.js';
 import { LoginLimits } from './logins/login-limits.js';
@@ -37,6 +39,7 @@ import { SignToken } from './token-keys/sign-token.js';
 import { JwksController, TokenKeysController } from './token-keys/token-keys.controller.js';
 import { CreateUser } from './users/create-user.js';
 import { PasswordQueue } from './users/password-queue.js';
+import { UserRepository } from './users/user.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { CreateWebhookSecret } from './webhook-secrets/create-webhook-secret.js';
 import { IssueWebhookSecret } from './webhook-secrets/issue-webhook-secret.js';
@@ -91,6 +94,9 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     LogInService,
     LogInCustomer,
     LoginLimits,
+    LoginAttemptRepository,
+    CustomerRepository,
+    UserRepository,
     PasswordQueue,
     CreateUser,
     RegisterCustomer,

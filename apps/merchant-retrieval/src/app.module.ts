@@ -4,6 +4,7 @@ import { rebuildableReadModel } from '@svc/messaging';
 import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';
+import { PaymentPartitionRepository } from './payments/payment-partition.repository.js';
 import { PaymentPartitions } from './payments/payment-partitions.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
@@ -29,6 +30,7 @@ import { StreamController } from './stream/stream.controller.js';
   ],
   providers: [
     KeyLimit,
+    PaymentPartitionRepository,
     PaymentPartitions,
     PaymentRepository,
     NoticeRepository,

@@ -1,4 +1,5 @@
 /** The servers that tests run on, each with data of its own below the test folder; all of them go when the tests end. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
@@ -25,15 +26,22 @@ export interface TestServers {
   stop(): Promise<void>;
 }
 
-/** Ctrl-C must not leave a server behind either. */
-export function createTestServers(settings: Settings): TestServers {
-  const folder = join(settings.dataDir, 'test');
+/**
+ * Ctrl-C must not leave a server behind either.
+ *
+ * @param memory the folder in memory for the servers' data: deleted at the start and at the end. Without one, the data
+ *   stays in the data folder, with the migrated templates that the next run uses again.
+ */
+export function createTestServers(settings: Settings, memory?: string): TestServers {
+  const folder = memory ?? join(settings.dataDir, 'test');
+  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {
     const works = [...stops.values()];
     stops.clear();
     await Promise.all(works.map((work) => work()));
+    if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

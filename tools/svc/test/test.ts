@@ -8,6 +8,7 @@ import { environmentFor } from '../processes/env-files.ts';
 import { acquireLock } from '../base/lock.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { prepare } from '../install/prepare.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { runProgram } from '../base/run-program.ts';
@@ -59,7 +60,9 @@ export async function test(settings: Settings, args: readonly string[]): Promise
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
     });
   }
-  const servers = createTestServers(settings);
+  // A part that a developer runs again and again finds the migrated templates of the last run.
+  const memory = args.length === 0 ? memoryFolder(settings.root, 'test') : undefined;
+  const servers = createTestServers(settings, memory);
   try {
     if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);
     const phases = args.length === 0 ? await runAll(settings, servers) : await runSelected(settings, args, servers);

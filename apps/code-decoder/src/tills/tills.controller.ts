@@ -6,14 +6,14 @@ import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { CallingSite, ForSites } from '../invoices/known-site.guard.js';
 import { sendCode, wantedForm } from '../qr/code-answer.js';
-import { TillCodes } from './till-codes.js';
+import { TillCodeRepository } from './till-code.repository.js';
 
 /** The static code of a till, to be printed (D5). By `Accept` as JSON, as text, or as a QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
 @ForSites()
 export class TillsController {
   constructor(
-    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {}
 

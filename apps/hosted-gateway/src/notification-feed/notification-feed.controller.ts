@@ -3,7 +3,7 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { NotificationFeed } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
-import { readFeed } from './read-feed.js';
+import { readFeed } from './read-feed.query.js';
 
 /** The feed of notifications that a merchant catches up from after an outage (E5, E8). */
 @Controller(['api/v3.1/notifications', 'api/v3/notifications'])

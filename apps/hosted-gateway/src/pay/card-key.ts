@@ -3,6 +3,7 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { DataSource } from 'typeorm';
+import { findCardKey } from './find-card-key.query.js';
 
 /**
  * The key that pages encrypt card data to. Without it no page can be shown, so the service is not ready. Every page and
@@ -21,19 +22,14 @@ export class CardKey extends ReadinessCheck {
   }
 
   async get(): Promise<PublicKeyJwk> {
-    const key = await this.kept.find('card-key', () => this.find());
+    const key = await this.kept.find('card-key', () => findCardKey(this.dataSource));
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return key;
   }
 
   override async missing(): Promise<string | undefined> {
-    return (await this.find()) ? undefined : 'the key for card data has not arrived from payment-processor';
-  }
-
-  private async find(): Promise<PublicKeyJwk | undefined> {
-    const [row] = await this.dataSource.query<{ jwk: PublicKeyJwk }[]>(
-      `SELECT public_jwk AS jwk FROM card_keys WHERE name = 'card-key'`,
-    );
-    return row?.jwk;
+    return (await findCardKey(this.dataSource))
+      ? undefined
+      : 'the key for card data has not arrived from payment-processor';
   }
 }

@@ -5,7 +5,7 @@ import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
 import { narrowed, visibleTo } from './payment-owner.js';
-import { PaymentPages } from './payment-pages.js';
+import { PaymentPagesQuery } from './payment-pages.query.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /** Status and history of payments, for partners and their customers (P2, P5). */
@@ -14,7 +14,7 @@ import { PaymentRepository } from './payment.repository.js';
 export class PaymentsController {
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(PaymentPages) private readonly pages: PaymentPages,
+    @Inject(PaymentPagesQuery) private readonly pages: PaymentPagesQuery,
   ) {}
 
   /**

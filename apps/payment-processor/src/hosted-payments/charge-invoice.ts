@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AnyPaymentSnapshot, ChargeInvoice as ChargeInvoiceCommand } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
-import { MerchantTerms } from '../merchants/merchant-terms.js';
+import { MerchantTermsQuery } from '../merchants/merchant-terms.query.js';
 import { checkChosenAmounts } from '../partner-payments/payment-terms.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChargeCard, repeated } from './charge-card.js';
@@ -14,7 +14,7 @@ import { ChargeCard, repeated } from './charge-card.js';
 @Injectable()
 export class ChargeInvoice {
   constructor(
-    @Inject(MerchantTerms) private readonly merchantTerms: MerchantTerms,
+    @Inject(MerchantTermsQuery) private readonly merchantTerms: MerchantTermsQuery,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(ChargeCard) private readonly chargeCard: ChargeCard,
   ) {}

@@ -29,9 +29,9 @@ import {
   EXPECTED_SESSIONS,
   EXPECTED_STREAM,
   EXPECTED_WEBHOOKS,
-} from './expected-books.js';
-import { EXPECTED_LEDGER, LEDGER_BOOK } from './ledger-book.js';
-import { EXPECTED_STATEMENT, STATEMENT_BOOK } from './statement-book.js';
+} from './expected-books.query.js';
+import { EXPECTED_LEDGER, LEDGER_BOOK } from './ledger-book.query.js';
+import { EXPECTED_STATEMENT, STATEMENT_BOOK } from './statement-book.query.js';
 
 /** Books that are compared with the payments, in the order of the table that people see. */
 export const BOOK_NAMES = [
@@ -62,7 +62,7 @@ export interface Comparison {
 export interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
-  /** Reversals of the range as notices, see {@link ReversalNotices}. */
+  /** Reversals of the range as notices, see {@link ReversalNoticesQuery}. */
   readonly reversals: (range: BookRange) => Promise<string>;
   readonly notifiedSites: readonly NotifiedSite[];
 }

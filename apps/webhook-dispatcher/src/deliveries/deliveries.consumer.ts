@@ -12,9 +12,8 @@ import {
 import { Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { DueSignal } from '../delivery/due-signal.js';
-import { replayNotification } from '../replays/replay-notification.js';
-import { getDelivery, listDeliveries } from './find-deliveries.js';
+import { ReplayNotification } from '../replays/replay-notification.js';
+import { getDelivery, listDeliveries } from './deliveries.query.js';
 import { ReadLimit } from './read-limit.js';
 
 /** Least time between two sendings of one notification that its merchant asks for: a loop does not flood its endpoint. */
@@ -28,7 +27,7 @@ export class DeliveriesConsumer {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
-    @Inject(DueSignal) private readonly due: DueSignal,
+    @Inject(ReplayNotification) private readonly replayNotification: ReplayNotification,
   ) {}
 
   @MessagePattern(ListDeliveriesV1)
@@ -47,7 +46,7 @@ export class DeliveriesConsumer {
 
   @MessagePattern(ResendDeliveryV1)
   async resend({ owner, id }: OneDelivery): Promise<{ due: true }> {
-    await replayNotification(this.dataSource, this.clock, this.due, id, { owner, waitMs: RESEND_WAIT_MS });
+    await this.replayNotification.execute(id, { owner, waitMs: RESEND_WAIT_MS });
     return { due: true };
   }
 }

@@ -14,7 +14,7 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { RESEND_WAIT_MS } from './deliveries.consumer.js';
-import { listDeliveries } from './find-deliveries.js';
+import { listDeliveries } from './deliveries.query.js';
 import { READS_MAX, WAITING_MAX } from './read-limit.js';
 
 let dispatcher: DispatcherUnderTest;

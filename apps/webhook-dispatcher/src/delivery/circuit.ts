@@ -3,7 +3,7 @@ import { SCHEDULE_MAX_MS } from './retry-schedule.js';
 
 /**
  * The circuit breaker of one endpoint (E6). Pure: time is given, and where it is kept is the business of
- * `count-failure.ts` and `claim-notifications.ts`.
+ * `circuit.repository.ts` and `delivery-lease.repository.ts`.
  *
  * - closed: nothing is known against the endpoint; no row.
  * - open until a time: nothing is sent. What is due stays due, and loses no try of its schedule.

@@ -22,7 +22,7 @@ export interface Totals extends BookOwner {
 
 /** Counts what the table of a reconciliation shows beside the differences. */
 @Injectable()
-export class DayTotals {
+export class DayTotalsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**

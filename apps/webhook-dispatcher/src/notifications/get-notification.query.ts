@@ -1,7 +1,7 @@
 import type { NotificationFields, PaymentNotice } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.js';
+import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.query.js';
 
 /** One try. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface DeliveryAttempt {

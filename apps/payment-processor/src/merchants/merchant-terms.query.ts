@@ -11,7 +11,7 @@ export interface PayerTerms {
 
 /** The terms of merchants, from this service's own copy of what identity published. */
 @Injectable()
-export class MerchantTerms {
+export class MerchantTermsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** Undefined until identity's event has arrived. */

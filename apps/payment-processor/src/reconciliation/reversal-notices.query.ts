@@ -12,7 +12,7 @@ const REVERSALS_MAX = 10_000;
  * (noticeOf), so these lines are made here.
  */
 @Injectable()
-export class ReversalNotices {
+export class ReversalNoticesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** JSON for the statements of expected notices: those of reversals that were confirmed in the range. */

@@ -17,7 +17,7 @@ const MAKE = statementWithEvents({
 
 /** Static codes of tills (D5): printed once, they mean whatever is open at the till when they are scanned. */
 @Injectable()
-export class TillCodes {
+export class TillCodeRepository {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,

@@ -1,7 +1,9 @@
-import { numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
+import { DIGESTS_MAX, type NotifiedSite } from '@svc/contracts';
+import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
+import type { DataSource } from 'typeorm';
 
 /** A payment that is accepted this much later than the webhook was enabled is notified by every replica. */
-export const ENABLED_FOR = `interval '1 minute'`;
+const ENABLED_FOR = `interval '1 minute'`;
 
 const OF_RANGE = `n.id >= ${uuidFrom('$1')} AND n.id < ${uuidFrom('$2')}`;
 const ROW = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference, 'rowStatus', n.payment_status`;
@@ -29,3 +31,12 @@ export const SITE_NOTIFICATIONS_BOOK = `
     FROM notifications n JOIN sites s ON s.site_id = n.site_id AND s.merchant_id = n.merchant_id
    WHERE ${OF_RANGE} AND n.recipient = 'site' AND s.webhook_enabled
      AND ${timeOfUuid('n.id')} >= s.notified_since + ${ENABLED_FOR}`;
+
+/** Sites whose webhook is enabled, and since when every payment is notified; in the order of their ids. */
+export function listNotifiedSites(db: Pick<DataSource, 'query'>, after = 0): Promise<NotifiedSite[]> {
+  return db.query<NotifiedSite[]>(
+    `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${ENABLED_FOR})`)} AS since FROM sites
+        WHERE webhook_enabled AND notified_since IS NOT NULL AND site_id > $1 ORDER BY site_id LIMIT ${DIGESTS_MAX}`,
+    [after],
+  );
+}

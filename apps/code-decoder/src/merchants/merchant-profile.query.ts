@@ -6,7 +6,7 @@ import { currencySymbol } from './currency-symbol.js';
 
 /** A merchant as it is shown to payers (specification, "Merchant"). */
 @Injectable()
-export class MerchantCard {
+export class MerchantProfileQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**

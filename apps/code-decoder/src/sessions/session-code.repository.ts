@@ -33,7 +33,7 @@ export interface MadeSession {
  * asks for it where it matters.
  */
 @Injectable()
-export class SessionCodes {
+export class SessionCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**

@@ -11,8 +11,8 @@ import {
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
+import { FIRST_ID } from '../notifications/list-notifications.query.js';
 import { withPublicClass } from './public-error-class.js';
-import { FIRST_ID } from '../notifications/list-notifications.js';
 
 const PAGE = 50;
 const ATTEMPTS_MAX = 100;

@@ -1,6 +1,6 @@
 /**
  * The acquirer's statement against attempts and refunds. Of a charge, `at` is the start of its attempt; of a reversal or refund,
- * when it was confirmed: the statement's own date may be another day's, so {@link KEEP_LINES} replaces it wherever the movement
+ * when it was confirmed: the statement's own date may be another day's, so StatementRepository replaces it wherever the movement
  * is known. A movement that nobody here knows keeps the acquirer's date.
  */
 const LINE = `jsonb_build_object('kind', kind, 'acquirer', acquirer, 'account', account, 'paymentReference', payment_reference,
@@ -41,33 +41,3 @@ export const STATEMENT_BOOK = `
   SELECT mode, merchant_id, concat_ws(' ', payment_reference, kind, idempotency_key) AS key, amount, open,
          CASE WHEN NOT open THEN ${LINE} END AS line
     FROM statement_lines WHERE run_id = $3::uuid AND at >= $1 AND at < $2`;
-
-/**
- * Keeps a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
- * the account, `$7` and `$8` the day, `$9` the watermark, `$11` the run's tries: a replica whose run was taken over keeps nothing.
- * Rows are looked up by their primary keys.
- */
-export const KEEP_LINES = `
-  INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
-                               payment_reference, amount, currency, open)
-  SELECT $2::uuid, known.at, $5::text, known.merchant_id, line.kind, line."idempotencyKey", $3::text, $4::text,
-         CASE WHEN known.has_reference THEN line."acquirerReference" END, line."paymentReference", line.amount, line."currencyISOCode", known.open
-    FROM jsonb_to_recordset($1::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
-                                                amount bigint, "currencyISOCode" text, "movedUTCDate" timestamptz)
-    LEFT JOIN attempts a ON line.kind <> 'refund' AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
-    LEFT JOIN reversals late ON late.attempt_id = a.attempt_id
-    LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
-    LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id)
-    LEFT JOIN payables y ON y.payable_id = p.payable_id
-   CROSS JOIN LATERAL (
-     SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
-                          WHEN line.kind = 'reversal' AND late.attempt_id IS NOT NULL THEN late.confirmed_at
-                          WHEN line.kind = 'reversal' AND a.state = 'reversed' THEN a.ended_at
-                          ELSE r.ended_at END, line."movedUTCDate") AS at,
-            coalesce(y.merchant_id, $6::bigint) AS merchant_id,
-            coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,
-            coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $9::timestamptz OR line."movedUTCDate" >= $9
-                     OR (line.kind = 'reversal' AND late.attempt_id IS NOT NULL AND (late.confirmed_at IS NULL OR late.confirmed_at >= $9))
-                     OR r.state = 'pending' OR r.ended_at >= $9, false) AS open) AS known
-   WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
-     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND tries = $11::int)`;

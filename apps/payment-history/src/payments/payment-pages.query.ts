@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ShownPayment } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
-import { SERVING, SHOWN, shownOf, type ShownRow } from './payment.repository.js';
+import { SERVING, SHOWN, toShownPayment, type ShownRow } from './payment.repository.js';
 
 /** Each level of payment_counts has stretches of time this many times as long as the level below. */
 const FAN_OUT = 64;
@@ -14,7 +14,7 @@ const LEVELS = 4;
  * A page number that is turned into OFFSET alone would read every payment before it (docs/adr/0016).
  */
 @Injectable()
-export class PaymentPages {
+export class PaymentPagesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** `limit` payments from the `offset`-th on (from 0), the newest first; fewer at the end, none behind it. */
@@ -27,7 +27,7 @@ export class PaymentPages {
       offset,
       limit,
     ]);
-    return rows.map(shownOf);
+    return rows.map(toShownPayment);
   }
 }
 

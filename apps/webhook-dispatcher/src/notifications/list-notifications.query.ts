@@ -1,7 +1,7 @@
 import type { HostedApiVersion, Mode, PaymentNotice, PaymentStatusText } from '@svc/contracts';
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
+import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './notification.js';
 
 /** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */

@@ -1,11 +1,12 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PaymentStatusText } from '@svc/contracts';
-import type { DataSource } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { NotificationContent } from '../notifications/notification.js';
-import type { SigningPurpose } from '../signing-secrets/signing-secrets.js';
+import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 import type { BusyLane } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
-export type ClaimedNotification = NotificationContent & {
+export type LeasedNotification = NotificationContent & {
   readonly id: string;
   /** The same at every try (E8). */
   readonly webhookId: string;
@@ -24,9 +25,9 @@ export type ClaimedNotification = NotificationContent & {
   readonly traceparent: string | null;
 };
 
-export interface Claim {
+export interface LeaseRequest {
   readonly now: Date;
-  /** New for each claim: it fences the results (record-tries.ts). */
+  /** New for each request: it fences the results (delivery-attempt.repository.ts). */
   readonly leaseId: string;
   /** Later than any try can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
@@ -38,39 +39,15 @@ export interface Claim {
   readonly busy: readonly BusyLane[];
 }
 
+/** Why a notification could not be signed. */
+export interface UnsignedAttempt {
+  readonly at: Date;
+  /** At least one. */
+  readonly missingKeys: readonly SigningPurpose[];
+}
+
 /** What has been due for longer shares the places with what is new: neither waits for the other (E6). */
 const BACKLOG_AFTER_MS = 30_000;
-
-/**
- * Takes what is due: one statement. It walks the endpoints of merchants that have something pending by skipping through
- * the index, so an endpoint with a hundred thousand due rows costs as much as one with ten, and hides nobody (E6).
- *
- * - Of an endpoint: oldest first, but what became due lately and what has waited longer take turns.
- * - Among endpoints: whoever has least on the wire is next, then the oldest, so that places are shared evenly.
- * - Nothing of an endpoint whose circuit is open, and one of one that is half-open (circuit.ts). That probe is marked in the
- *   same statement, and a worker that finds the mark being made by another leaves the endpoint alone.
- *
- * While it is leased, a row is due again at the end of its lease: a worker that dies leaves nothing to clean up.
- *
- * A Success is left alone while a Failed of its session is under a lease, since the two would race on the wire and
- * the merchant might see Failed after Success (E2). That no new lease on a Failed can begin once the Success is
- * visible, and that every earlier one is visible by then, is argued at record-notifications.ts.
- */
-export async function claimNotifications(dataSource: DataSource, claim: Claim): Promise<ClaimedNotification[]> {
-  const [rows] = await dataSource.query<[ClaimedNotification[], number]>(CLAIM, [
-    claim.now,
-    claim.leasedUntil,
-    claim.leaseId,
-    claim.max,
-    claim.maxPerMerchant,
-    claim.maxPerEndpoint,
-    claim.busy.map(({ merchantId }) => merchantId),
-    claim.busy.map(({ endpoint }) => endpoint),
-    claim.busy.map(({ inFlight }) => inFlight),
-    new Date(claim.now.getTime() - BACKLOG_AFTER_MS),
-  ]);
-  return rows;
-}
 
 /**
  * Notifications of one endpoint that may be sent, due within these bounds. NOT EXISTS instead of the last look-up would be
@@ -93,7 +70,7 @@ const dueWithin = (bounds: string): string => `
  * `WITH RECURSIVE` this: every endpoint of a merchant that has something pending, with the earliest time that it is due.
  * It skips through the index from one to the next, so it costs what there are endpoints, not what waits for them.
  */
-export const LANES = `lanes AS (
+const LANES = `lanes AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
       WHERE state = 'pending' ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
     UNION ALL
@@ -105,7 +82,7 @@ export const LANES = `lanes AS (
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
-const CLAIM = `
+const LEASE = `
   WITH RECURSIVE ${LANES}, busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
   ), ready AS (
@@ -147,31 +124,81 @@ const CLAIM = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
-/** Why a notification could not be signed. */
-export interface UnsignedAttempt {
-  readonly at: Date;
-  /** At least one. */
-  readonly missingKeys: readonly SigningPurpose[];
-}
+/** More than this are not counted: an alarm needs no exact number. */
+const UNSIGNED_COUNTED_MAX = 10_000;
 
-/**
- * Gives a lease back: due again at `nextAttemptAt`, or given up when there is none. Not a try. Does nothing when the
- * lease is no longer ours; a row superseded meanwhile only loses its lease. With `unsigned`, administrators see that the
- * merchant cannot be notified until keys are created.
- */
-export async function giveBack(
-  dataSource: DataSource,
-  { id, leaseId }: Pick<ClaimedNotification, 'id' | 'leaseId'>,
-  nextAttemptAt: Date | undefined,
-  unsigned?: UnsignedAttempt,
-): Promise<void> {
-  await dataSource.query(
-    `UPDATE notifications
-        SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
-            next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL,
-            unsigned_since = CASE WHEN $4::timestamptz IS NULL THEN unsigned_since ELSE coalesce(unsigned_since, $4) END,
-            missing_keys = coalesce($5, missing_keys)
-      WHERE id = $1 AND lease_id = $2`,
-    [id, leaseId, nextAttemptAt ?? null, unsigned?.at ?? null, unsigned?.missingKeys ?? null],
-  );
+/** The leases of workers on notifications that are due. */
+@Injectable()
+export class DeliveryLeaseRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /**
+   * Takes what is due: one statement. It walks the endpoints of merchants that have something pending by skipping through
+   * the index, so an endpoint with a hundred thousand due rows costs as much as one with ten, and hides nobody (E6).
+   *
+   * - Of an endpoint: oldest first, but what became due lately and what has waited longer take turns.
+   * - Among endpoints: whoever has least on the wire is next, then the oldest, so that places are shared evenly.
+   * - Nothing of an endpoint whose circuit is open, and one of one that is half-open (circuit.ts). That probe is marked in the
+   *   same statement, and a worker that finds the mark being made by another leaves the endpoint alone.
+   *
+   * While it is leased, a row is due again at the end of its lease: a worker that dies leaves nothing to clean up.
+   *
+   * A Success is left alone while a Failed of its session is under a lease, since the two would race on the wire and
+   * the merchant might see Failed after Success (E2). That no new lease on a Failed can begin once the Success is
+   * visible, and that every earlier one is visible by then, is argued at record-notifications.ts.
+   */
+  async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
+    const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE, [
+      request.now,
+      request.leasedUntil,
+      request.leaseId,
+      request.max,
+      request.maxPerMerchant,
+      request.maxPerEndpoint,
+      request.busy.map(({ merchantId }) => merchantId),
+      request.busy.map(({ endpoint }) => endpoint),
+      request.busy.map(({ inFlight }) => inFlight),
+      new Date(request.now.getTime() - BACKLOG_AFTER_MS),
+    ]);
+    return rows;
+  }
+
+  /**
+   * Ends a lease without an attempt: due again at `nextAttemptAt`, or given up when there is none. Does nothing when the
+   * lease is no longer ours; a row superseded meanwhile only loses its lease. With `unsigned`, administrators see that the
+   * merchant cannot be notified until keys are created.
+   */
+  async release(
+    { id, leaseId }: Pick<LeasedNotification, 'id' | 'leaseId'>,
+    nextAttemptAt: Date | undefined,
+    unsigned?: UnsignedAttempt,
+  ): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE notifications
+          SET state = CASE WHEN state = 'pending' AND $3::timestamptz IS NULL THEN 'exhausted' ELSE state END,
+              next_attempt_at = CASE WHEN state = 'pending' THEN $3::timestamptz END, lease_id = NULL, leased_until = NULL,
+              unsigned_since = CASE WHEN $4::timestamptz IS NULL THEN unsigned_since ELSE coalesce(unsigned_since, $4) END,
+              missing_keys = coalesce($5, missing_keys)
+        WHERE id = $1 AND lease_id = $2`,
+      [id, leaseId, nextAttemptAt ?? null, unsigned?.at ?? null, unsigned?.missingKeys ?? null],
+    );
+  }
+
+  /** When the notification that has been due for longest became due. */
+  async findOldestDue(): Promise<Date | undefined> {
+    const [row] = await this.dataSource.query<{ since: Date | null }[]>(
+      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes`,
+    );
+    return row?.since ?? undefined;
+  }
+
+  /** Notifications that no key signs, exhausted ones included: they are replayed once the keys exist. Up to 10 000. */
+  async countUnsigned(): Promise<number> {
+    const [row] = await this.dataSource.query<[{ count: number }]>(
+      `SELECT count(*) AS count FROM (
+         SELECT 1 FROM notifications
+          WHERE unsigned_since IS NOT NULL AND state IN ('pending', 'exhausted') LIMIT ${UNSIGNED_COUNTED_MAX}) AS unsigned`,
+    );
+    return row.count;
+  }
 }

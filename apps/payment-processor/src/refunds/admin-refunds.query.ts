@@ -23,7 +23,7 @@ const LIST_MAX = 100;
 
 /** What `./svc admin refunds` shows, of all merchants. Each form of the list has an index. */
 @Injectable()
-export class AdminRefunds {
+export class AdminRefundsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** At most 100: the newest; those that wait longest; or those of one payment, the newest first. */
