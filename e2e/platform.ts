@@ -11,7 +11,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { type Lock, takeLock } from '../tools/svc/base/lock.ts';
+import { type Lock, acquireLock } from '../tools/svc/base/lock.ts';
 import type { Processes, Supervised, SupervisedProcess } from '../tools/svc/processes/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../tools/svc/demo/seed.ts';
 import type { Mode } from '../tools/svc/platform/services.ts';
@@ -239,7 +239,7 @@ export class Platform {
 export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
   return waitUntil(what, START_MS_MAX, () => {
     for (const file of files) {
-      const taken = takeLock(file);
+      const taken = acquireLock(file);
       if ('release' in taken) return Promise.resolve(taken);
     }
     return Promise.resolve(undefined);

@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { environmentFor } from '../tools/svc/processes/env-files.ts';
 import { programArguments } from '../tools/svc/processes/programs.ts';
-import { findFreePort } from '../tools/svc/processes/taken-ports.ts';
+import { findFreePort } from '../tools/svc/processes/ports.ts';
 import { type Platform, ROOT } from './platform.js';
 
 type Variables = Record<string, string>;

@@ -32,7 +32,7 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   if (needsOf(specs).databases > 0) {
     await steps.run('PostgreSQL', async () => {
       const started = await servers.startPostgres(LANES);
-      urls = started.urls.split(' ');
+      urls = started.address.split(' ');
       await Promise.all(urls.map(saySqlStates));
       return started.description;
     });
@@ -47,8 +47,8 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
     async startBroker() {
       if (env['SVC_TEST_AMQP_URL'] !== undefined) return;
       await steps.run('RabbitMQ', async () => {
-        const { url, description } = await servers.startRabbitMq();
-        env['SVC_TEST_AMQP_URL'] = url;
+        const { address, description } = await servers.startRabbitMq();
+        env['SVC_TEST_AMQP_URL'] = address;
         for (const lane of all) lane.stop();
         return description;
       });
