@@ -13,7 +13,7 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/payment-processor/src/payments/ledger-privileges',
   'deploy/database/roles',
   'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
-  'libs/messaging/src/contract/embedded',
+  'libs/messaging/test/contract/embedded',
   'libs/auth/src/dead-letters',
   'apps/identity/src/sites/sites',
   'apps/hosted-gateway/src/pay/pay',

@@ -13,7 +13,7 @@ it.each([
   'apps/a/src/main.ts',
   'apps/a/src/migrations/1-x.ts',
   'apps/a/test/gateway.ts',
-  'libs/messaging/src/contract/log-contract.ts',
+  'libs/messaging/test/contract/log-contract.ts',
   'libs/testing/src/manual-clock.ts',
   'tools/svc/platform/up.ts',
   'apps/a/src/x.css',

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from './index.js';
 import { lagBehind } from './log-reader.js';
 
-// How a relay behaves towards a target; what becomes of the events is in contract/.
+// How a relay behaves towards a target; what becomes of the events is in test/contract/.
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const DEADLINE_MS = 8_000;

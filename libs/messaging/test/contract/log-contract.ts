@@ -1,6 +1,6 @@
 import { waitUntil } from '@svc/testing';
 import { inTransaction, type Transaction } from '@svc/persistence';
-import { EVENT_BYTES_MAX } from '../index.js';
+import { EVENT_BYTES_MAX } from '../../src/index.js';
 import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, noted, NotedV1, writeEffects } from './effects.js';
 import type { MessagingHarness } from './harness.js';
 

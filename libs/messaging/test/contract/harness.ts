@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ManualClock } from '@svc/testing';
-import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../index.js';
+import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../../src/index.js';
 import type { Gate } from './gate.js';
 
 /**

@@ -1,4 +1,4 @@
-import { EmbeddedBroker } from '../index.js';
+import { EmbeddedBroker } from '../../src/index.js';
 import { messagingContract } from './messaging-contract.js';
 import { type Brokers, ProcessesHarness } from './processes-harness.js';
 

@@ -4,9 +4,17 @@ import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
-import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, NotedV1, writeEffects } from './effects.js';
-import { gate } from './gate.js';
-import { ProcessesHarness } from './processes-harness.js';
+import {
+  DEADLINE_MS,
+  effectsIn,
+  effectsTable,
+  expectEffects,
+  note,
+  NotedV1,
+  writeEffects,
+} from '../contract/effects.js';
+import { gate } from '../contract/gate.js';
+import { ProcessesHarness } from '../contract/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 
 // A broker that dies, is away or takes nothing: what was committed arrives once, whatever it was doing.

@@ -1,4 +1,4 @@
-import type { Broker, RelayTarget } from '../index.js';
+import type { Broker, RelayTarget } from '../../src/index.js';
 import { type Gate, gate } from './gate.js';
 
 /** Lets a test stop relays at the moment when a batch is with its target and the cursor has not moved yet. */

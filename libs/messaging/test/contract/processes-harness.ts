@@ -12,7 +12,7 @@ import {
   Relay,
   RELAY_DEFAULTS,
   Transport,
-} from '../index.js';
+} from '../../src/index.js';
 import type { Gate } from './gate.js';
 import { HandOverDoor } from './hand-over-door.js';
 import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';

@@ -2,7 +2,7 @@ import { eventType } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
 import { waitUntil } from '@svc/testing';
 import { type ChannelModel, connect } from 'amqplib';
-import type { EventHandler } from '../index.js';
+import type { EventHandler } from '../../src/index.js';
 import {
   DEADLINE_MS,
   effectsIn,
@@ -14,9 +14,9 @@ import {
   NotedV1,
   tally,
   writeEffects,
-} from './effects.js';
-import type { ConsumingProcess, Producer } from './harness.js';
-import { ProcessesHarness } from './processes-harness.js';
+} from '../contract/effects.js';
+import type { ConsumingProcess, Producer } from '../contract/harness.js';
+import { ProcessesHarness } from '../contract/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

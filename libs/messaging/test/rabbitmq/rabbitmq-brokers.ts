@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
-import type { MessagingLog } from '../index.js';
-import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../rabbitmq-broker.js';
-import { Topology } from '../rabbitmq-topology.js';
-import type { Brokers, Link } from './processes-harness.js';
+import type { MessagingLog } from '../../src/index.js';
+import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq-broker.js';
+import { Topology } from '../../src/rabbitmq-topology.js';
+import type { Brokers, Link } from '../contract/processes-harness.js';
 
 export interface RabbitMqLink extends Link {
   readonly broker: RabbitMqBroker;

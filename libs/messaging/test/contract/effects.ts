@@ -2,7 +2,7 @@ import { eventType } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
 import { waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import type { EventHandler } from '../index.js';
+import type { EventHandler } from '../../src/index.js';
 import type { MessagingHarness, Producer } from './harness.js';
 
 export interface Note {

@@ -13,9 +13,9 @@ import {
   NotedV1,
   tally,
   writeEffects,
-} from './effects.js';
-import { gate } from './gate.js';
-import { ProcessesHarness } from './processes-harness.js';
+} from '../contract/effects.js';
+import { gate } from '../contract/gate.js';
+import { ProcessesHarness } from '../contract/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

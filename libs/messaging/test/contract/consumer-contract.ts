@@ -1,6 +1,6 @@
 import { waitUntil } from '@svc/testing';
 import { inTransaction } from '@svc/persistence';
-import { type EventHandler, upsertIfNewer } from '../index.js';
+import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
   DEADLINE_MS,
   effectsIn,
