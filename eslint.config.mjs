@@ -56,6 +56,7 @@ const boundaries = (depConstraints) => [
       ['@svc/messaging', '@svc/testing'],
       ['@svc/service', '@svc/testing'],
       ['@svc/auth', '@svc/testing'],
+      ['@svc/auth', '@svc/service'],
       ['@svc/persistence', '@svc/testing'],
     ],
   },

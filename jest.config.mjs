@@ -14,7 +14,7 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'deploy/database/roles',
   'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
   'libs/messaging/test/contract/embedded',
-  'libs/auth/src/dead-letters',
+  'libs/service/src/administration/dead-letters',
   'apps/identity/src/sites/sites',
   'apps/hosted-gateway/src/pay/pay',
   'apps/payment-processor/src/payments/charge-card',

@@ -1,14 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import {
-  adminKeyFrom,
-  CredentialsConsumer,
-  CredentialsHeartbeatModule,
-  deadLettersOf,
-  SiteCredentials,
-} from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, SiteCredentials } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
+import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';

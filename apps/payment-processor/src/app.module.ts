@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, ApiKeysConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, ApiKeysConsumer, PartnerAuthModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';

@@ -3,7 +3,7 @@ import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
 import { ServiceConfig, type ServiceDefinition } from '@svc/service';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
-import { ADMIN_KEY } from './admin-key.guard.js';
+import { ADMIN_KEY } from '@svc/auth';
 import { deadLettersOf } from './dead-letters.controller.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');

@@ -6,7 +6,7 @@ import {
   DeadLetters,
   type ReplayedPage,
 } from '@svc/messaging';
-import { AdminKeyGuard } from './admin-key.guard.js';
+import { AdminKeyGuard } from '@svc/auth';
 
 /**
  * For administrators: the messages that a service gave up on, and another try once the cause is mended.
