@@ -1,4 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
 import {
   type BrokerDeadLetterSummary,
   type BrokerReplay,
@@ -6,7 +7,6 @@ import {
   DeadLetters,
   type ReplayedPage,
 } from '@svc/messaging';
-import { AdminKeyGuard } from '@svc/auth';
 
 /**
  * For administrators: the messages that a service gave up on, and another try once the cause is mended.

@@ -1,9 +1,10 @@
 import { Controller, Module } from '@nestjs/common';
+import { ADMIN_KEY } from '@svc/auth';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
-import { ServiceConfig, type ServiceDefinition } from '@svc/service';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
-import { ADMIN_KEY } from '@svc/auth';
+import { ServiceConfig } from '../config.js';
+import type { ServiceDefinition } from '../service.js';
 import { deadLettersOf } from './dead-letters.controller.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Post, type Type, UseGuards } from '@nestjs/common';
-import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 import { AdminKeyGuard } from '@svc/auth';
+import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 
 /**
  * For administrators: builds the read model of a service from the log while it is read.
