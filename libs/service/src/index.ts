@@ -8,6 +8,7 @@ export * from './proxy-errors.js';
 export * from './health.controller.js';
 export * from './logging.js';
 export * from './nest-app.js';
+export * from './plain-page.js';
 export * from './readiness.js';
 export * from './request-validation.js';
 export * from './run.js';

@@ -1,9 +1,10 @@
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import { parsePaymentReference } from '@svc/kernel';
+import { sendPlainPage } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
-import { RETURNED_PAGE_CONTENT_SECURITY_POLICY, returnedPage } from './returned-page.js';
+import { RETURNED_PAYER_TEXT } from './returned-payer-text.js';
 
 /**
  * Where the bank leads the payer of a partner's payment back to, unless the partner named a page of its own. Whoever knows
@@ -31,10 +32,6 @@ export class ReturnedPayersController {
     const payable = reference && (await this.payments.findReturned(reference));
     const found = payable ? await this.checkPayments.execute(payable.payableId) : [];
     const state = found.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
-    await reply
-      .status(state === 'unknown' ? 404 : 200)
-      .headers({ 'content-security-policy': RETURNED_PAGE_CONTENT_SECURITY_POLICY, 'cache-control': 'no-store' })
-      .type('text/html; charset=utf-8')
-      .send(returnedPage(state));
+    await sendPlainPage(reply, state === 'unknown' ? 404 : 200, RETURNED_PAYER_TEXT[state]);
   }
 }
