@@ -2,10 +2,10 @@
 import ts from 'typescript';
 import { SERVICE_MESSAGES } from '../../libs/contracts/src/service-messages.ts';
 import type { ServiceMessages } from '../../libs/contracts/src/service-messages.ts';
-import { docOf, typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import { docOf, typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 interface EventDeclaration {
   /** `payment.succeeded.v1` */

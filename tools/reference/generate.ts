@@ -11,8 +11,8 @@ import { documentOf } from './document.ts';
 import type { Examples } from './document.ts';
 import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
-import { operationsOf } from './operations.ts';
-import { readSource, root } from './program.ts';
+import { operationsOf } from './source/operations.ts';
+import { readSource, root } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');

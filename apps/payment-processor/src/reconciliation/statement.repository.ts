@@ -7,7 +7,7 @@ import { Acquirers } from '../acquirers/acquirers.js';
 import { dayOf } from '../ledger/day.js';
 import { dayAfter, slicesOf, startOf } from './day-slices.js';
 import type { ClaimedRun } from './reconciliation.repository.js';
-import { KEEP_LINES } from './statement-book.js';
+import { KEEP_LINES } from './books/statement-book.js';
 
 /** An account at an acquirer whose statements belong to a day. */
 export interface StatementAccount {

@@ -1,6 +1,6 @@
 import { inTransaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
-import { afterFailure, type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { afterFailure, type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from '../retries/circuit.js';
 import type { ClaimedNotification } from './claim-notifications.js';
 
 export interface FailureCounted {

@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../endpoint/post-notification.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import type { ClaimedNotification } from './claim-notifications.js';
 import { DueSignal } from './due-signal.js';
-import type { TryResult } from './try-result.js';
+import type { TryResult } from '../retries/try-result.js';
 
 /** A try that has ended, and what it means. */
 export interface Try {

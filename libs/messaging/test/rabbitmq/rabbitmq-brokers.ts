@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
-import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq-broker.js';
-import { Topology } from '../../src/rabbitmq-topology.js';
+import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
+import { Topology } from '../../src/rabbitmq/rabbitmq-topology.js';
 import type { Brokers, Link } from '../contract/processes-harness.js';
 
 export interface RabbitMqLink extends Link {

@@ -1,7 +1,7 @@
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { anEvent, GaugeReader, waitUntil } from '@svc/testing';
-import type { BrokerDeadLetters } from '../../src/broker.js';
+import type { BrokerDeadLetters } from '../../src/broker/broker.js';
 import { DEADLINE_MS, effectsIn, effectsTable, NotedV1, writeEffects } from '../contract/effects.js';
 import { gate } from '../contract/gate.js';
 import { ProcessesHarness } from '../contract/processes-harness.js';

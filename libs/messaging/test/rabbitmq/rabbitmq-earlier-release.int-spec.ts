@@ -6,7 +6,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
-import type { RabbitMqBroker } from '../../src/rabbitmq-broker.js';
+import type { RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

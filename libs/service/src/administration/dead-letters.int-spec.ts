@@ -3,7 +3,7 @@ import { ADMIN_KEY } from '@svc/auth';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
-import { ServiceConfig } from '../config.js';
+import { ServiceConfig } from '../configuration/config.js';
 import type { ServiceDefinition } from '../service.js';
 import { deadLettersOf } from './dead-letters.controller.js';
 
