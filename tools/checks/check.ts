@@ -15,6 +15,9 @@ const FORMATTED = [
   '*.{json,mjs,cjs}',
   '!**/package-lock.json',
   '!**/dist/**',
+  // As tools/reference writes them.
+  '!libs/contracts/schemas/**',
+  '!libs/messaging/src/validation/message-schemas.ts',
 ];
 
 interface Step {

@@ -2,6 +2,7 @@ import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuard
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import {
+  DELIVERY_STATES,
   type DeliveryDetails,
   type DeliveryList,
   type DeliveryOwner,
@@ -11,7 +12,7 @@ import {
   ListDeliveriesV1,
   ResendDeliveryV1,
 } from '@svc/contracts';
-import { DomainError, isUuid } from '@svc/kernel';
+import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
 import { SiteLimit } from './site-limit.guard.js';
@@ -40,6 +41,9 @@ export class DeliveriesController {
     @Query('state') state: DeliveryState | undefined,
     @Query('after') after: string | undefined,
   ): Promise<DeliveryList> {
+    if (isGiven(state) && !DELIVERY_STATES.includes(state))
+      throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
+    if (isGiven(after) && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
     const request = {
       owner: ownerOf(site),
       ...(isGiven(state) ? { state } : {}),

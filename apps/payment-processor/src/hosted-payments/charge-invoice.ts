@@ -8,7 +8,8 @@ import { ChargeCard, repeated } from './charge-card.js';
 
 /**
  * Takes a card payment of a till's invoice on its page: {@link ChargeCard} after the merchant's terms, which are those of partners'
- * payments. Who pays is anonymous, so there is nothing to claim: neither vouchers nor payments made elsewhere.
+ * payments. Who pays is anonymous, so there is nothing to claim: neither vouchers nor payments made elsewhere. A session owes its
+ * whole amount: the schema of the command refuses its payable (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {
@@ -20,8 +21,6 @@ export class ChargeInvoice {
 
   async execute(command: ChargeInvoiceCommand): Promise<AnyPaymentSnapshot> {
     const { payable, reference, amount, tipAmount } = command;
-    // A session owes its whole amount; the terms are those of tills.
-    if ((payable.source as { kind: string }).kind !== 'invoice') throw new DomainError('payable.mismatch');
     if (!isUuid(reference)) throw invalidField('reference', 'reference must be a UUID');
     const terms = await this.merchantTerms.find(payable.merchantId);
     try {

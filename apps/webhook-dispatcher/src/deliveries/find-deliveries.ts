@@ -11,6 +11,7 @@ import {
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
+import { withPublicClass } from './public-error-class.js';
 import { FIRST_ID } from '../notifications/list-notifications.js';
 
 const PAGE = 50;
@@ -19,13 +20,13 @@ const ANSWER_CHARACTERS_IN_LIST = 200;
 
 const attemptAs = (
   answer: string,
-): string => `json_build_object('try', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
+): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
 
 /** $1 to $4: merchant, site, mode and the present time. An open circuit puts off what its own schedule has due. */
 const DELIVERIES = `
   SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
-         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries,
+         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
@@ -47,7 +48,7 @@ export async function listDeliveries(
       ORDER BY n.id DESC LIMIT ${PAGE + 1}`,
     [...ownerOf(owner), now, ...(after === undefined ? [] : [after])],
   );
-  const deliveries = rows.slice(0, PAGE);
+  const deliveries = rows.slice(0, PAGE).map(asMerchantSees);
   const hasMore = rows.length > PAGE;
   return { deliveries, hasMore, ...(hasMore ? { after: deliveries.at(-1)!.id } : {}) };
 }
@@ -67,7 +68,12 @@ export async function getDelivery(
       WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${ATTEMPTS_MAX}`,
     [id],
   );
-  return { ...found, attempts: rows.map(({ attempt }) => attempt) };
+  return { ...asMerchantSees(found), attempts: rows.map(({ attempt }) => withPublicClass(attempt)) };
+}
+
+function asMerchantSees(delivery: Delivery): Delivery {
+  const { lastAttempt } = delivery;
+  return lastAttempt ? { ...delivery, lastAttempt: withPublicClass(lastAttempt) } : delivery;
 }
 
 function ownerOf({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {

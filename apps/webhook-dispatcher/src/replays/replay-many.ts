@@ -52,9 +52,17 @@ export async function replayMany(
         RETURNING merchant_id, endpoint`,
       [found.map(({ id }) => id), now],
     );
+    // As in replay-notification.ts: one of them is the probe, and the circuit stays until its answer. In one order, or two replays of
+    // the same endpoints could wait for each other.
     await tx.query(
-      `DELETE FROM circuits WHERE (merchant_id, endpoint) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))`,
-      [replayed.map(({ merchant_id }) => merchant_id), replayed.map(({ endpoint }) => endpoint)],
+      `WITH probed AS MATERIALIZED (
+         SELECT merchant_id, endpoint FROM circuits
+          WHERE (merchant_id, endpoint) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))
+            AND open_until > $3 AND probe_lease_id IS NULL
+          ORDER BY merchant_id, endpoint FOR UPDATE)
+       UPDATE circuits SET open_until = $3 FROM probed
+        WHERE circuits.merchant_id = probed.merchant_id AND circuits.endpoint = probed.endpoint`,
+      [replayed.map(({ merchant_id }) => merchant_id), replayed.map(({ endpoint }) => endpoint), now],
     );
     due.afterCommit(tx);
     return {

@@ -23,7 +23,7 @@ export interface OneDelivery {
 }
 
 /*
- * hosted-gateway → webhook-dispatcher, while a merchant waits (ADR 61). The dispatcher alone has the tries, and it alone has
+ * hosted-gateway → webhook-dispatcher, while a merchant waits (ADR 61). The dispatcher alone has the attempts, and it alone has
  * the keys that sign: it is not reached from outside.
  */
 export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-deliveries.v1');

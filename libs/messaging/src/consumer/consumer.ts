@@ -6,6 +6,7 @@ import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
 import { failureCause } from './failure-cause.js';
 import type { MessagingLog } from '../log.js';
 import { inTraceOf } from './tracing.js';
+import { separateInvalid } from '../validation/message-validator.js';
 
 /** What an @EventPattern method is given beside its events. */
 export interface ConsumerContext {
@@ -85,9 +86,12 @@ export class Consumer {
   async deliver(events: readonly EventEnvelope[]): Promise<void> {
     const known = events.filter((event) => this.handlers.byType.has(event.type));
     if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
-    const blocked = known.filter(({ type }) => this.blockedTypes.has(type));
+    const { valid, invalid } = separateInvalid(known);
+    // Repeated deliveries would change nothing.
+    for (const [event, error] of invalid) await this.bury(event, error, 1);
+    const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
-    const free = known.filter((event) => !blocked.includes(event));
+    const free = valid.filter((event) => !blocked.includes(event));
     if (free.length > 0) await this.deliverTogether(free);
   }
 

@@ -1,6 +1,6 @@
 import { newDataSource } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
-import { NotedV1 } from '../../test/contract/effects.js';
+import { NotedV1 } from '../../test/harness/effects.js';
 import { HEARTBEAT_MISSED_AFTER_MS, HeartbeatMonitor, keepHeartbeats, messagingMigrations } from '../index.js';
 
 test('a publisher’s silence is an error once, not before the first heartbeat had time to arrive; an old heartbeat ends none', async () => {

@@ -1,7 +1,7 @@
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource, EntityManager } from 'typeorm';
-import { noted } from '../../test/contract/effects.js';
+import { noted } from '../../test/harness/effects.js';
 import { EmbeddedBroker, ensureMonthPartitions, EventLog, messagingMigrations, Relay } from '../index.js';
 
 let database: TestDatabase;

@@ -4,7 +4,7 @@ import { inTransaction, newDataSource, type Transaction } from '@svc/persistence
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { Past } from '../broker/broker.js';
-import { type Note, noted, NotedV1 } from '../../test/contract/effects.js';
+import { type Note, noted, NotedV1 } from '../../test/harness/effects.js';
 import { EventLog, messagingMigrations, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';

@@ -5,7 +5,7 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { refusal, type ReplyEnvelope } from '../broker/commands.js';
+import { invalidRequest, refusal, type ReplyEnvelope } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
@@ -14,6 +14,7 @@ import type { MessagingLog } from '../log.js';
 import type { HandlerExtras } from './patterns.js';
 import type { EventOrigin } from '../routing/rabbitmq-names.js';
 import { ReplayServedV1, SubscribedTypes } from '../consumer/subscribed-types.js';
+import { findInvalidity } from '../validation/message-validator.js';
 
 /** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
 const TOUCH_MS = 3_600_000;
@@ -100,7 +101,10 @@ export class Transport extends Server implements CustomTransportStrategy {
         const { repeatable, origin }: HandlerExtras = handler.extras ?? {};
         if (repeatable) this.repeatable.add(pattern);
         if (origin) this.origins.set(pattern, origin);
-      } else this.subscriptions.push(await this.broker.respond(pattern, (payload) => this.answer(handler, payload)));
+      } else
+        this.subscriptions.push(
+          await this.broker.respond(pattern, (payload) => this.answer(pattern, handler, payload)),
+        );
     }
     if (this.eventHandlers.size > 0) this.subscriptions.push(await this.subscribe());
   }
@@ -161,7 +165,12 @@ export class Transport extends Server implements CustomTransportStrategy {
     return this.deferredLoop;
   }
 
-  private async answer(handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
+  private async answer(command: string, handler: MessageHandler, payload: unknown): Promise<ReplyEnvelope> {
+    const invalid = findInvalidity('request', command, payload);
+    if (invalid) {
+      this.log.error({ err: invalid }, 'command refused: its request is invalid');
+      return refusal(invalidRequest(invalid));
+    }
     try {
       return { ok: true, reply: await settle(handler, payload, {}) };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { commandType, ERROR_CATALOGUE } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import type { MessagingHarness } from './harness.js';
+import type { MessagingHarness } from '../harness/harness.js';
 
 const Double = commandType<{ n: number }, { n: number }>('double.v1');
 

@@ -12,9 +12,9 @@ import {
   NotedV1,
   tally,
   writeEffects,
-} from './effects.js';
-import { gate } from './gate.js';
-import type { MessagingHarness } from './harness.js';
+} from '../harness/effects.js';
+import { gate } from '../harness/gate.js';
+import type { MessagingHarness } from '../harness/harness.js';
 
 /** Once is what the effect happens, whatever is delivered how often. */
 export function consumerContract(harness: () => MessagingHarness): void {

@@ -1,8 +1,17 @@
 import { waitUntil } from '@svc/testing';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { EVENT_BYTES_MAX } from '../../src/index.js';
-import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, noted, NotedV1, writeEffects } from './effects.js';
-import type { MessagingHarness } from './harness.js';
+import {
+  DEADLINE_MS,
+  effectsIn,
+  effectsTable,
+  expectEffects,
+  note,
+  noted,
+  NotedV1,
+  writeEffects,
+} from '../harness/effects.js';
+import type { MessagingHarness } from '../harness/harness.js';
 
 /** What is appended arrives, exactly if its transaction commits. */
 export function logContract(harness: () => MessagingHarness): void {

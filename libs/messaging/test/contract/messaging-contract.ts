@@ -1,8 +1,9 @@
-import type { MessagingHarness } from './harness.js';
+import type { MessagingHarness } from '../harness/harness.js';
 import { commandContract } from './command-contract.js';
 import { consumerContract } from './consumer-contract.js';
 import { logContract } from './log-contract.js';
 import { relayContract } from './relay-contract.js';
+import { validationContract } from './validation-contract.js';
 
 /**
  * What every way of delivering messages keeps, whatever lies between the relay and the consumers. Each test starts
@@ -29,6 +30,9 @@ export function messagingContract(name: string, makeHarness: () => MessagingHarn
     });
     describe('commands', () => {
       commandContract(harness);
+    });
+    describe('validation', () => {
+      validationContract(harness);
     });
   });
 }

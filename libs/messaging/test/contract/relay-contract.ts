@@ -1,7 +1,15 @@
 import { waitUntil } from '@svc/testing';
-import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, NotedV1, writeEffects } from './effects.js';
-import { gate } from './gate.js';
-import type { MessagingHarness } from './harness.js';
+import {
+  DEADLINE_MS,
+  effectsIn,
+  effectsTable,
+  expectEffects,
+  note,
+  NotedV1,
+  writeEffects,
+} from '../harness/effects.js';
+import { gate } from '../harness/gate.js';
+import type { MessagingHarness } from '../harness/harness.js';
 
 /** Who hands over, from where, and what a crash or a shutdown leaves behind. */
 export function relayContract(harness: () => MessagingHarness): void {

@@ -13,9 +13,9 @@ import {
   NotedV1,
   tally,
   writeEffects,
-} from '../contract/effects.js';
-import { gate } from '../contract/gate.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+} from '../harness/effects.js';
+import { gate } from '../harness/gate.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

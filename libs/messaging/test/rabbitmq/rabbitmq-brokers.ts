@@ -4,7 +4,7 @@ import { connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
 import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { Topology } from '../../src/rabbitmq/rabbitmq-topology.js';
-import type { Brokers, Link } from '../contract/processes-harness.js';
+import type { Brokers, Link } from '../harness/processes-harness.js';
 
 export interface RabbitMqLink extends Link {
   readonly broker: RabbitMqBroker;

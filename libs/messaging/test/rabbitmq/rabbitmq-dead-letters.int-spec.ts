@@ -2,9 +2,9 @@ import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { anEvent, GaugeReader, waitUntil } from '@svc/testing';
 import type { BrokerDeadLetters } from '../../src/broker/broker.js';
-import { DEADLINE_MS, effectsIn, effectsTable, NotedV1, writeEffects } from '../contract/effects.js';
-import { gate } from '../contract/gate.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+import { DEADLINE_MS, effectsIn, effectsTable, NotedV1, writeEffects } from '../harness/effects.js';
+import { gate } from '../harness/gate.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

@@ -12,9 +12,9 @@ import {
   note,
   NotedV1,
   writeEffects,
-} from '../contract/effects.js';
-import { gate } from '../contract/gate.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+} from '../harness/effects.js';
+import { gate } from '../harness/gate.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 
 // A broker that dies, is away or takes nothing: what was committed arrives once, whatever it was doing.

@@ -10,9 +10,9 @@ import {
   type Note,
   NotedV1,
   writeEffects,
-} from '../contract/effects.js';
-import type { Producer } from '../contract/harness.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+} from '../harness/effects.js';
+import type { Producer } from '../harness/harness.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 
 // The trouble of one consumer costs the others nothing: no event, no time, and no duplicates.

@@ -14,9 +14,9 @@ import {
   NotedV1,
   tally,
   writeEffects,
-} from '../contract/effects.js';
-import type { ConsumingProcess, Producer } from '../contract/harness.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+} from '../harness/effects.js';
+import type { ConsumingProcess, Producer } from '../harness/harness.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

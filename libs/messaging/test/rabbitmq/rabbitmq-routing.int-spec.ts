@@ -1,8 +1,8 @@
 import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
-import { DEADLINE_MS, effectsTable, expectEffects, type Note, NotedV1, writeEffects } from '../contract/effects.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+import { DEADLINE_MS, effectsTable, expectEffects, type Note, NotedV1, writeEffects } from '../harness/effects.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

@@ -1,5 +1,5 @@
 import { messagingContract } from '../contract/messaging-contract.js';
-import { ProcessesHarness } from '../contract/processes-harness.js';
+import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 

@@ -1,8 +1,8 @@
 import { HostedGatewayClient } from './hosted-gateway-client.js';
 
 const ID = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
-const ATTEMPT = { try: 1, startedUTCDate: '2026-03-01T10:00:00.000Z', durationMs: 12, outcome: 'refused' };
-const DELIVERY = { id: ID, webhookId: ID, paymentReference: '1H2J3K4M5N6P7Q8R9S', state: 'exhausted', tries: 1 };
+const ATTEMPT = { attemptNumber: 1, startedUTCDate: '2026-03-01T10:00:00.000Z', durationMs: 12, outcome: 'refused' };
+const DELIVERY = { id: ID, webhookId: ID, paymentReference: '1H2J3K4M5N6P7Q8R9S', state: 'exhausted', attemptCount: 1 };
 const SUCCESS = { status: 'Success', errors: [] };
 
 let sent: { method: string | undefined; url: string; headers: unknown; body: unknown }[];
@@ -69,7 +69,7 @@ test.each([
   await expect(clientOf(200, body).webhooks.deliveries.list()).rejects.toMatchObject({ message });
 });
 
-test('one delivery has its tries', async () => {
+test('one delivery has its attempts', async () => {
   const answered = clientOf(200, { ...DELIVERY, attempts: [ATTEMPT], ...SUCCESS });
   expect(await answered.webhooks.deliveries.get(ID)).toEqual({ ...DELIVERY, attempts: [ATTEMPT] });
   expect(sent[0]).toMatchObject({ method: 'GET', url: `https://pay.example/api/v3.1/deliveries/${ID}` });

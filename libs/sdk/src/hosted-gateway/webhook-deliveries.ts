@@ -5,17 +5,17 @@ import { MalformedPaymentError, readObject, readText } from '../hosted-payment.j
 /** `pending`: due, or being sent. `superseded`: of a failed payment whose session was paid since. `exhausted` and `gone`: given up. */
 export type DeliveryState = 'pending' | 'delivered' | 'superseded' | 'exhausted' | 'gone';
 
-/** One try, and what your endpoint answered. */
+/** One attempt, and what your endpoint answered. */
 export interface WebhookAttempt {
   /** From 1. */
-  try: number;
+  attemptNumber: number;
   /** ISO 8601 UTC. */
   startedUTCDate: string;
   durationMs: number;
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: none, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
+  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
   errorClass: string | null;
   /** The beginning of the answer: 200 characters in a list, 2000 of one delivery. */
   answer: string | null;
@@ -23,7 +23,7 @@ export interface WebhookAttempt {
 
 export interface WebhookDelivery {
   id: string;
-  /** The header `webhook-id` of every try. */
+  /** The header `webhook-id` of every attempt. */
   webhookId: string;
   /** `session`: to the notificationUrl of a session. `site`: to the webhook of the site. */
   recipient: 'session' | 'site';
@@ -33,12 +33,12 @@ export interface WebhookDelivery {
   paymentStatus: 'Success' | 'Failed';
   url: string;
   state: DeliveryState;
-  /** Tries ever made. */
-  tries: number;
+  /** Attempts ever made. */
+  attemptCount: number;
   /** ISO 8601 UTC, as the next two. */
   createdUTCDate: string;
   deliveredUTCDate: string | null;
-  /** When it is tried next; null while it is being sent, and unless pending. */
+  /** When the next attempt is due; null while it is being sent, and unless pending. */
   nextAttemptUTCDate: string | null;
   /** Keys that are missing, so that it is not signed and not sent: an administrator makes them. */
   missingKeys: readonly string[] | null;
@@ -77,7 +77,7 @@ export class WebhookDeliveries {
     });
   }
 
-  /** With its tries, newest first, at most 100. @throws SvcApiError 404 when it is not of this merchant and site */
+  /** With its attempts, newest first, at most 100. @throws SvcApiError 404 when it is not of this merchant and site */
   async get(id: string): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
     const answer = await this.http.repeatably(this.request('GET', `/${segment(id)}`));
     return readAnswer(answer, (body) => {

@@ -5,16 +5,16 @@ import type { HostedError } from './hosted-session.js';
  * - `pending`: due at its time, or being sent.
  * - `delivered`: the endpoint answered 2xx.
  * - `superseded`: says Failed, and the session was paid before the endpoint acknowledged it (E2).
- * - `exhausted`: every try of the schedule failed (E5). Kept; can be sent again.
+ * - `exhausted`: every attempt of the schedule failed (E5). Kept; can be sent again.
  * - `gone`: the endpoint answered 410. Kept; can be sent again.
  */
 export const DELIVERY_STATES = ['pending', 'delivered', 'superseded', 'exhausted', 'gone'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One try, and what the endpoint answered. */
+/** One attempt, and what the endpoint answered. */
 export interface DeliveryAttempt {
   /** From 1. */
-  try: number;
+  attemptNumber: number;
   /** ISO 8601 UTC with milliseconds (C2). */
   startedUTCDate: string;
   /** Milliseconds until the answer had been read, or was given up. */
@@ -22,7 +22,7 @@ export interface DeliveryAttempt {
   /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: none, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
-  /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
+  /** e.g. `timeout`, `connection-refused`, `address-unavailable`: the host has no address, or none that is accepted. */
   errorClass: string | null;
   /** The beginning of the answer: 200 characters in a list, 2000 of one delivery. */
   answer: string | null;
@@ -32,7 +32,7 @@ export interface DeliveryAttempt {
 export interface Delivery {
   /** UUID. */
   id: string;
-  /** Header `webhook-id` of every try (E8). */
+  /** Header `webhook-id` of every attempt (E8). */
   webhookId: string;
   /** `session`: to the notificationUrl of a session. `site`: to the webhook of the site (M6). */
   recipient: 'session' | 'site';
@@ -44,12 +44,12 @@ export interface Delivery {
   paymentStatus: PaymentStatusText;
   url: string;
   state: DeliveryState;
-  /** Tries ever made. */
-  tries: number;
+  /** Attempts ever made. */
+  attemptCount: number;
   createdUTCDate: string;
   /** When the endpoint last acknowledged it. */
   deliveredUTCDate: string | null;
-  /** When it is tried next; null while it is being sent, and unless pending. */
+  /** When the next attempt is due; null while it is being sent, and unless pending. */
   nextAttemptUTCDate: string | null;
   /** Which keys are missing, so that it is not signed and not sent; null otherwise. */
   missingKeys: readonly ('api-key' | 'webhook-secret')[] | null;
@@ -70,7 +70,7 @@ export interface DeliveryList extends DeliveryPage {
   errors: HostedError[];
 }
 
-/** One delivery with its tries, newest first, at most 100. */
+/** One delivery with its attempts, newest first, at most 100. */
 export interface DeliveryWithAttempts extends Delivery {
   attempts: DeliveryAttempt[];
 }
