@@ -55,8 +55,8 @@ module.exports = {
       name: 'specs-are-not-imported',
       comment: 'What a test and the product need is not in a test.',
       severity: 'error',
-      from: { pathNot: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|/test/|/contract/)' },
-      to: { path: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|^apps/[^/]+/test/|/contract/)' },
+      from: { pathNot: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|/test/)' },
+      to: { path: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|^(apps|libs)/[^/]+/test/)' },
     },
     {
       name: 'everything-resolves',

@@ -12,7 +12,7 @@ import {
 import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
-import { PROBE, RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
+import { PROBE, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { tryLogin } from '../tools/svc/rabbitmq/amqp-login.ts';
 import { startBroker as startOrFind } from '../tools/svc/rabbitmq/broker.ts';
 import { definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { overfullFolders } from './folder-sizes.ts';
 import { knownBadThatPasses } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
 import { referenceProblems } from '../reference/generate.ts';
@@ -55,6 +56,7 @@ const lanes: Step[][] = fixing
         { name: 'types of tests and tools', run: () => tool('typescript/bin/tsc', '--project', 'tsconfig.spec.json') },
         { name: 'boundaries inside apps', run: cruise },
         { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
+        { name: 'small folders', run: () => Promise.resolve(overfullFolders(root).join('\n')) },
         { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
         { name: 'reference', run: async () => (await referenceProblems()).join('\n') },
         { name: 'plain words', run: () => Promise.resolve(unplainProse(root).join('\n')) },
@@ -66,7 +68,7 @@ async function cruise(): Promise<string> {
   const run = (config: string, ...folders: string[]): Promise<string> =>
     tool('dependency-cruiser/bin/dependency-cruiser.mjs', ...folders, '--config', config, '--output-type', 'err');
   const files = await run('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
-  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'bench', 'tools/svc');
+  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
 }
 
 /** Runs a tool of node_modules on this Node.js. Its output when it fails. */

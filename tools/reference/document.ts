@@ -5,12 +5,12 @@ import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
 import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
 import { limitsOf } from './limits.ts';
-import type { Operation } from './operations.ts';
-import { parameterOf } from './parameters.ts';
-import { typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import type { Operation } from './source/operations.ts';
+import { parameterOf } from './source/parameters.ts';
+import { typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 /** Answers that tests recorded: audience and operationId, status, and what was sent and answered. */
 export type Examples = Readonly<

@@ -12,9 +12,9 @@ import type { Examples } from './document.ts';
 import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
-import { operationsOf } from './operations.ts';
-import { readSource, root } from './program.ts';
-import type { Source } from './program.ts';
+import { operationsOf } from './source/operations.ts';
+import { readSource, root } from './source/program.ts';
+import type { Source } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
