@@ -69,7 +69,10 @@ export class HeartbeatMonitor {
     const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_MISSED_AFTER_MS;
     if (isOld && hasWaited && !this.isSilent) {
       this.isSilent = true;
-      this.log.error({ publisher, ageSeconds }, 'no heartbeat: revocations may not arrive, cached keys and tokens stay valid');
+      this.log.error(
+        { publisher, ageSeconds },
+        'no heartbeat: revocations may not arrive, cached keys and tokens stay valid',
+      );
     } else if (!isOld && this.isSilent) {
       this.isSilent = false;
       this.log.info({ publisher }, 'heartbeats arrive again');
