@@ -1,10 +1,10 @@
 /** A day of mixed trade in all services: every book agrees, and a row that is written into any of them by hand is found and named. */
-import { BooksOfADay, type Named, type StatementLine } from '../test/books-of-a-day.js';
-import { rowsByHand } from '../test/rows-by-hand.js';
+import { ReconciledDay, type NamedDifference, type StatementLine } from '../test/reconciled-day.js';
+import { manualChanges } from '../test/manual-changes.js';
 
-let books: BooksOfADay;
+let books: ReconciledDay;
 beforeAll(async () => {
-  books = await BooksOfADay.trade();
+  books = await ReconciledDay.trade();
 });
 afterAll(() => books?.api.stop());
 
@@ -52,7 +52,7 @@ test('all books agree, and the table counts what there is', async () => {
 });
 
 describe('written by hand', () => {
-  test.each(rowsByHand())('$what is found and named', async ({ service, table, statement, named: expected }) => {
+  test.each(manualChanges())('$what is found and named', async ({ service, table, statement, named: expected }) => {
     const { undo } = await books.tamper(service, table, statement);
     try {
       const { named, differences } = await books.reconcile();
@@ -66,7 +66,7 @@ describe('written by hand', () => {
     }
   });
 
-  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<Named>]>([
+  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<NamedDifference>]>([
     [
       'an amount',
       ([line, ...rest]) => [{ ...line!, amount: line!.amount + 1 }, ...rest],

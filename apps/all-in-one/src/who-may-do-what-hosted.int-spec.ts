@@ -22,11 +22,11 @@ let objects: HostedObjects;
 beforeAll(async () => {
   api = await startMainApi({ hostedGateway: true });
   two = await TwoMerchants.onboard(api);
-  objects = await makeObjects();
+  objects = await createObjects();
 });
 afterAll(() => api?.stop());
 
-async function makeObjects(): Promise<HostedObjects> {
+async function createObjects(): Promise<HostedObjects> {
   const paid = new Map<Owner, Awaited<ReturnType<TwoMerchants['newPaidSession']>>>();
   for (const owner of OWNERS) paid.set(owner, await two.newPaidSession(owner));
   const [tillCode, busyTillCode] = [await newTillCode('TILL-1'), await newTillCode('TILL-2')];

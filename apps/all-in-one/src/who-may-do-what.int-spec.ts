@@ -18,7 +18,7 @@ import {
   TwoPartners,
 } from '../test/two-partners.js';
 
-import { callerOf, COLUMNS, type MadePayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
+import { callerOf, COLUMNS, type TestPayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
 
 let api: MainApi;
 let two: TwoPartners;
@@ -26,11 +26,11 @@ let objects: Objects;
 beforeAll(async () => {
   api = await startMainApi();
   two = await TwoPartners.onboard(api);
-  objects = await makeObjects();
+  objects = await createObjects();
 });
 afterAll(() => api?.stop());
 
-async function makeObjects(): Promise<Objects> {
+async function createObjects(): Promise<Objects> {
   const payments: Objects['payments'] = new Map();
   const cards: Objects['cards'] = new Map();
   const invoices = { test: await two.newInvoice('test'), live: await two.newInvoice('live') };
@@ -40,12 +40,12 @@ async function makeObjects(): Promise<Objects> {
   for (const owner of [...SERVERS, ...CUSTOMERS]) made.cards.set(owner, await two.newCard(owner));
   const till = { method: 'PUT', path: `${two.sitePath}/tills/TILL-1/code` };
   expect((await two.ask('site 1', 'none', till)).status).toBe(201);
-  await merchantsFind([...payments.values()].map(({ paymentReference }) => paymentReference));
+  await waitUntilMerchantsSee([...payments.values()].map(({ paymentReference }) => paymentReference));
   return { two, payments, cards, invoices };
 }
 
 /** Merchant-retrieval receives keys and payments with events. */
-async function merchantsFind(references: readonly string[]): Promise<void> {
+async function waitUntilMerchantsSee(references: readonly string[]): Promise<void> {
   await waitUntil('merchants to find their payments', 20_000, async () => {
     await api.tellEverybody();
     let found = 0;
@@ -66,7 +66,7 @@ async function pay(
   payer: Partner,
   invoice: Invoice,
   id = two.customers.get(payer as 'A’s 1')?.customerReference ?? randomUUID(),
-): Promise<MadePayment> {
+): Promise<TestPayment> {
   const request = { reference: randomUUID(), invoiceReference: invoice.reference, amount: invoice.amount };
   const paymentMethod = { card: { token: await two.newCard(payer) } };
   const { paymentReference } = await two.as<{ paymentReference: string }>(payer, {

@@ -22,18 +22,18 @@ export interface BankAndPlatform {
   readonly processor: TestService;
   createSession(amount: number): Promise<string>;
   /** The page as a payer loads it. */
-  page(sessionId: string): Promise<PageSeen>;
+  page(sessionId: string): Promise<PageSnapshot>;
   /** Presses Pay on a page that shows a form. */
-  press(page: PageSeen): Promise<void>;
+  pay(page: PageSnapshot): Promise<void>;
   /** What the bank's own books say was taken for this amount and not given back. */
-  standing(amount: number): number;
-  givenBack(amount: number): number;
+  chargeCount(amount: number): number;
+  reversalCount(amount: number): number;
   /** Hands over what happened, until everybody knows. */
-  tellEverybody(): Promise<void>;
+  relayAllEvents(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface PageSeen {
+export interface PageSnapshot {
   readonly sessionId: string;
   readonly state: string;
   /** Everything on it. */
@@ -68,11 +68,11 @@ export async function startBankAndPlatform(
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()), ...signingKeys());
-  const tellEverybody = async (): Promise<void> => {
+  const relayAllEvents = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
   };
-  await tellEverybody();
+  await relayAllEvents();
   const call = (method: 'GET' | 'POST', url: string, payload?: object) =>
     gateway.service.app.inject({ method, url, ...(payload ? { payload, headers: headersOf(url) } : {}) });
 
@@ -80,7 +80,7 @@ export async function startBankAndPlatform(
     clock,
     acquirer,
     processor,
-    tellEverybody,
+    relayAllEvents,
     createSession: async (amount) => {
       const answer = await call('POST', '/api/v3.1/sessions', aSession(amount));
       if (answer.statusCode !== 201) throw new Error(answer.body);
@@ -90,13 +90,14 @@ export async function startBankAndPlatform(
       const html = (await call('GET', `/pay?sessionId=${sessionId}`)).body;
       return { sessionId, state: dataOf(html, 'state') ?? 'no page', html };
     },
-    press: async ({ sessionId, html }) => {
+    pay: async ({ sessionId, html }) => {
       const nth = Number(dataOf(html, 'try'));
       const encryptedCard = await encrypt(html, sessionId, nth);
       await call('POST', `/pay/${sessionId}/payments`, { reference: randomUUID(), try: nth, encryptedCard });
     },
-    standing: (amount) => latest(store).filter((line) => line.amount === amount && line.outcome === 'approved').length,
-    givenBack: (amount) =>
+    chargeCount: (amount) =>
+      latest(store).filter((line) => line.amount === amount && line.outcome === 'approved').length,
+    reversalCount: (amount) =>
       latest(store).filter((line) => line.amount === amount && line.outcome === 'reversed' && line.charged).length,
     stop: async () => {
       await acquirer.close();

@@ -29,7 +29,7 @@ export const COLUMNS: Readonly<Record<Needs, readonly string[]>> = {
 };
 
 /** A payment, and with what it was made, but for its customer. */
-export interface MadePayment {
+export interface TestPayment {
   readonly paymentReference: string;
   readonly externalReference: string;
   readonly request: { readonly invoiceReference: string };
@@ -38,7 +38,7 @@ export interface MadePayment {
 /** What there is before anybody asks. */
 export interface Objects {
   readonly two: TwoPartners;
-  readonly payments: ReadonlyMap<Partner, MadePayment>;
+  readonly payments: ReadonlyMap<Partner, TestPayment>;
   readonly invoices: Readonly<Record<'test' | 'live', Invoice>>;
   readonly cards: ReadonlyMap<Partner, string>;
 }
@@ -264,7 +264,7 @@ const MERCHANTS_OWN: readonly Row[] = [
 ];
 
 /** A payment is found by its invoice, by the merchant's reference of the invoice, and by its own reference. */
-const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: MadePayment) => string])[] = [
+const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: TestPayment) => string])[] = [
   ['/invoices/:invoiceId/payments', ({ request }) => `/invoices/${request.invoiceReference}/payments`],
   ['/payments', ({ externalReference }) => `/payments?externalReference=${externalReference}`],
   ['/payments/:svcId', ({ paymentReference }) => `/payments/${paymentReference}`],

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock, waitUntil } from '@svc/testing';
-import { FollowPayments } from '../src/jobs/follow-payments.js';
-import { LookUpRefunds } from '../src/jobs/look-up-refunds.js';
-import { Sender } from '../src/platform/sender.js';
+import { SyncPayments } from '../src/jobs/sync-payments.js';
+import { PollRefunds } from '../src/jobs/poll-refunds.js';
+import { CallSender } from '../src/platform/call-sender.js';
 import { RenewInvoices } from '../src/jobs/renew-invoices.js';
 import { settingsOf, type TransformerSettings } from '../src/settings.js';
 import { startTransformer, type Transformer } from '../src/transformer.js';
@@ -58,7 +58,7 @@ export class TestTransformer {
       database: 'transformer.sqlite',
       logLevel: 'silent',
     };
-    return { ...settingsOf(file, {}, this.folder), answerWithinMs: ANSWER_WITHIN_MS, ...this.changes };
+    return { ...settingsOf(file, {}, this.folder), responseTimeoutMs: ANSWER_WITHIN_MS, ...this.changes };
   }
 
   async restart(): Promise<void> {
@@ -138,18 +138,18 @@ export class TestTransformer {
   /** A customer pays an invoice, and the look-ups bring it. */
   async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
     const { paymentReference } = this.platform.pay(invoice, changes);
-    await this.lookUp();
+    await this.poll();
     return paymentReference;
   }
 
   /** Payments reach the store without a stream. */
-  async lookUp(): Promise<void> {
-    await this.transformer.app.get(FollowPayments).lookUp();
+  async poll(): Promise<void> {
+    await this.transformer.app.get(SyncPayments).poll();
     await this.send();
   }
 
   async send(): Promise<void> {
-    await this.transformer.app.get(Sender).runOnce();
+    await this.transformer.app.get(CallSender).runOnce();
   }
 
   /** Later, when everything that was postponed is due. */
@@ -159,8 +159,8 @@ export class TestTransformer {
   }
 
   /** The bank's decisions on refunds reach the store without a stream. */
-  async lookUpRefunds(): Promise<void> {
-    await this.transformer.app.get(LookUpRefunds).runOnce();
+  async pollRefunds(): Promise<void> {
+    await this.transformer.app.get(PollRefunds).runOnce();
   }
 
   async renew(): Promise<void> {
@@ -168,8 +168,8 @@ export class TestTransformer {
     await this.send();
   }
 
-  async followStream(): Promise<void> {
-    this.transformer.app.get(FollowPayments).start();
+  async startStreams(): Promise<void> {
+    this.transformer.app.get(SyncPayments).start();
     await waitUntil('the streams of both sites', 10_000, async () => this.platform.streamCount >= 2);
   }
 }

@@ -56,7 +56,7 @@ it('T1, T2: OK, WARN and STOP are 200 with Result and Message alone, at each cal
 it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
   const { status, body } = await pos.total(100, '17');
   expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   const offline = await pos.total(100, '18', 'TILL-2');
   expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE]);
 });

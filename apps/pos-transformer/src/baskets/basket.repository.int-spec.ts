@@ -18,7 +18,7 @@ it('finds the open basket of lines of the till and its site alone', () => {
   expect(idOf(baskets.findOpen({ siteId: 1, till: 'T' }))).toBe(basketId);
   expect(baskets.findOpen({ siteId: 2, till: 'T' })).toBeUndefined();
   expect(baskets.findOpen({ siteId: 1, till: 'U' })).toBeUndefined();
-  db.store.transaction((tx) => baskets.keepState(tx, basketId, 'reset'));
+  db.store.transaction((tx) => baskets.setState(tx, basketId, 'reset'));
   expect(baskets.findOpen({ siteId: 1, till: 'T' })).toBeUndefined();
 });
 
@@ -88,7 +88,7 @@ it('finds the newest basket of an invoice’s reference at its site', () => {
 });
 
 it('shows the basket of the till that changed last and is open, of two at the same time the newer', () => {
-  const shown = (siteId = 1): number | undefined => idOf(baskets.findShown({ siteId, till: 'T' }));
+  const shown = (siteId = 1): number | undefined => idOf(baskets.findDisplayed({ siteId, till: 'T' }));
   order({ reference: '1' });
   const newer = order({ reference: '2' });
   order({ reference: '3', state: 'void' });
@@ -110,7 +110,7 @@ it('a reference at the platform is taken by another basket of the site that is o
     ['void', false],
     ['complete', false],
   ] as const) {
-    db.store.transaction((tx) => baskets.keepState(tx, own, state));
+    db.store.transaction((tx) => baskets.setState(tx, own, state));
     expect(baskets.isTaken(1, '17', own + 1)).toBe(isTaken);
   }
 });

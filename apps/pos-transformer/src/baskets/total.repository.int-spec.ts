@@ -48,7 +48,7 @@ describe('invoices that may have a payment that is not known', () => {
 describe('invoices that are made again', () => {
   const list = (): number[] =>
     totals
-      .listExpired({ now: after(0), madeBefore: after(0), touchedAfter: after(-1_000) })
+      .listExpired({ now: after(0), createdBefore: after(0), changedAfter: after(-1_000) })
       .map(({ totalId }) => totalId);
   const expired = (): Record<string, string> => ({ expires_at: after(0), created_at: after(-1) });
 

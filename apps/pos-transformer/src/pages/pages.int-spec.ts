@@ -123,11 +123,11 @@ test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/st
 );
 
 test('the till page shows what no call waits for', async () => {
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
   const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: keyed })).json();
   expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
   await pos.later();
   expect(await state()).toMatchObject({

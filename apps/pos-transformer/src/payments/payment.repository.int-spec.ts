@@ -10,11 +10,11 @@ it('each site has its own position in its stream', () => {
   const payments = new PaymentRepository(db.store, db.clock);
   const position = (siteId: number): string | undefined => payments.findPosition(siteId);
   db.store.transaction((tx) => {
-    payments.keepPosition(tx, 1, 'a');
-    payments.keepPosition(tx, 2, 'b');
+    payments.savePosition(tx, 1, 'a');
+    payments.savePosition(tx, 2, 'b');
   });
   expect([position(1), position(2), position(3)]).toEqual(['a', 'b', undefined]);
-  db.store.transaction((tx) => payments.forgetPosition(tx, 1));
+  db.store.transaction((tx) => payments.deletePosition(tx, 1));
   expect([position(1), position(2)]).toEqual([undefined, 'b']);
 });
 

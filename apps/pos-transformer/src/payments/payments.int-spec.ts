@@ -70,16 +70,16 @@ describe('a payment of an older version of the basket', () => {
   async function payOlder(): Promise<void> {
     await pos.basket('17', 100);
     const older = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.pay(older);
   }
 
   it('is found, closes the newer code, and every answer says so', async () => {
     await payOlder();
     await pos.later();
-    await pos.lookUp();
+    await pos.poll();
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
     expect(pos.platform.openInvoices()).toEqual([]);
     const said = { Result: 'WARN', Message: expect.stringContaining('R 1.00 was paid for an earlier version') };
@@ -99,7 +99,7 @@ describe('a payment of an older version of the basket', () => {
 
 describe('payments reach the store', () => {
   it('by the stream, from the position that was kept before a restart', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     await pos.basket('17', 100);
     pos.platform.pay(pos.openInvoice());
     await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
@@ -109,13 +109,13 @@ describe('payments reach the store', () => {
     await pos.transformer.close();
     pos.platform.pay(invoice);
     await pos.startAgain();
-    await pos.followStream();
+    await pos.startStreams();
     await waitUntil('the payment made meanwhile', 5_000, async () => (await pos.getPayment('18')).status === 200);
     expect((await pos.getPayment('18')).body).toMatchObject({ PaymentId: 2, PaidAmount: 200 });
   });
 
   it('by the stream, when its connection was cut', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     await pos.basket('17', 100);
     pos.platform.cutStreams();
     pos.platform.pay(pos.openInvoice());
@@ -124,21 +124,21 @@ describe('payments reach the store', () => {
   });
 
   it('by look-ups while the stream is silent, and not while it speaks', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     await pos.basket('17', 100);
-    const lookUps = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
-    await pos.lookUp();
-    expect(lookUps()).toBe(0);
+    const polls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
+    await pos.poll();
+    expect(polls()).toBe(0);
     pos.clock.advance(20_000);
-    await pos.lookUp();
-    expect(lookUps()).toBe(1);
+    await pos.poll();
+    expect(polls()).toBe(1);
   });
 
   it('before the answer that names their invoice, which was lost', async () => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     expect((await pos.basket('17', 100)).body.Result).toBe('WARN');
-    pos.platform.trouble = undefined;
-    await pos.followStream();
+    pos.platform.outage = undefined;
+    await pos.startStreams();
     const [invoice] = pos.platform.openInvoices();
     pos.platform.pay(invoice!);
     await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
@@ -150,9 +150,9 @@ describe('payments reach the store', () => {
 
 describe('an invoice whose answer was lost, and which is paid before the call is repeated', () => {
   const loseAnswer = async (): Promise<FakeInvoice> => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     return pos.openInvoice();
   };
 
@@ -185,7 +185,7 @@ describe('an invoice whose answer was lost, and which is paid before the call is
   });
 
   it('pays its basket also when the payment is reported after a second invoice was made, which is closed', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     const first = await loseAnswer();
     first.state = 'paid';
     await pos.later();
@@ -231,11 +231,11 @@ describe('a customer who paid less than the basket owes, as a merchant may let t
 test('a payment of a web shop that uses the same reference pays no basket', async () => {
   await pos.basket('17', 100);
   const invoice = pos.openInvoice();
-  await pos.followStream();
+  await pos.startStreams();
   pos.platform.pay({ ...invoice, reference: 'a-session' });
-  pos.platform.trouble = 'lost-answers';
+  pos.platform.outage = 'lost-answers';
   await pos.basket('18', 100);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   const unanswered = pos.platform.openInvoices().find(({ body }) => body['externalReference'] === '18')!;
   pos.platform.pay({ ...unanswered, reference: 'another-session' }, { invoicedAmount: 99 });
   pos.platform.pay({ ...unanswered, reference: 'a-third' }, { siteReference: 'WEB' });
@@ -249,7 +249,7 @@ test('a payment of a web shop that uses the same reference pays no basket', asyn
 });
 
 test('an id of the stream that is too old is given up, and payments go on', async () => {
-  await pos.followStream();
+  await pos.startStreams();
   await pos.basket('17', 100);
   pos.platform.refusals.push({ method: 'GET', status: 410 });
   pos.platform.cutStreams();
@@ -257,7 +257,7 @@ test('an id of the stream that is too old is given up, and payments go on', asyn
   pos.platform.pay(pos.openInvoice());
   pos.clock.advance(20_000);
   await waitUntil('the payment', 10_000, async () => {
-    await pos.lookUp();
+    await pos.poll();
     return (await pos.getPayment('17')).status === 200;
   });
   expect((await pos.invoicePayment('17')).body.MerchantSiteId).toBe(SITE);
@@ -270,28 +270,28 @@ describe('a stream that does not bring every payment', () => {
     const references = Array.from({ length: 9 }, (_, index) => `${index + 17}`);
     for (const reference of references) await pos.basket(reference, 100);
     for (const invoice of pos.platform.openInvoices()) pos.platform.pay(invoice);
-    await pos.followStream();
+    await pos.startStreams();
     const position = (): unknown => pos.transformer.app.get(PaymentRepository).findPosition(SITE);
     await waitUntil('the position', 5_000, async () => position() !== undefined);
-    await pos.lookUp();
-    await pos.lookUp();
+    await pos.poll();
+    await pos.poll();
     for (const reference of references) expect([reference, await isHere(reference)]).toEqual([reference, true]);
-    const lookUps = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
+    const polls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
     await pos.basket('99', 100);
-    await pos.lookUp();
-    expect(lookUps()).toBe(9);
+    await pos.poll();
+    expect(polls()).toBe(9);
   });
 
   it('because a message cannot be read: payments are looked up, and the stream is opened again more and more slowly', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     await pos.basket('17', 100);
     const opened = (): number =>
       pos.platform.requests.filter(({ path }) => path === `/sites/${SITE}/payments/stream`).length;
     const started = performance.now();
-    pos.platform.tell(SITE, { type: 'payment' });
+    pos.platform.sendNotice(SITE, { type: 'payment' });
     pos.platform.pay(pos.openInvoice());
     await waitUntil('the payment', 10_000, async () => {
-      await pos.lookUp();
+      await pos.poll();
       return isHere('17');
     });
     await waitUntil('three more streams', 10_000, async () => opened() >= 4);

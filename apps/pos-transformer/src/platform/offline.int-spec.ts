@@ -18,13 +18,13 @@ const alerts = (): string[] =>
     .map(({ message }) => message);
 
 describe('T8: while the platform cannot be reached', () => {
-  beforeEach(() => (pos.platform.trouble = 'unreachable'));
+  beforeEach(() => (pos.platform.outage = 'unreachable'));
 
   it('total and Basket are kept, and sent when it is back', async () => {
     await pos.line();
     expect((await pos.total(8_950, '17')).body).toStrictEqual(QUEUED);
     expect((await pos.basket('18', 200)).body).toStrictEqual(QUEUED);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([8_950, 200]);
     expect((await pos.total(8_950, '17')).body).toMatchObject({ Result: 'OK', Code: expect.any(String) });
@@ -43,7 +43,7 @@ describe('T8: while the platform cannot be reached', () => {
     await pos.line();
     await pos.total(8_950, '17');
     await pos.restart();
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.send();
     expect(amounts()).toEqual([8_950]);
     await pos.pay();
@@ -53,7 +53,7 @@ describe('T8: while the platform cannot be reached', () => {
   it('only the last version of a basket is made', async () => {
     for (const amount of [100, 200, 300]) await pos.basket('17', amount);
     await pos.basket('18', 50);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
   });
@@ -63,7 +63,7 @@ describe('T8: while the platform cannot be reached', () => {
     await pos.basket('17', 100);
     await pos.basket('18', 200);
     expect((await pos.closed('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([100]);
     // The first was tried: before its repeat the platform is asked whether it was paid.
@@ -71,57 +71,57 @@ describe('T8: while the platform cannot be reached', () => {
   });
 
   it('a basket whose invoice may have arrived is closed there', async () => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
     expect(amounts()).toEqual([100]);
     expect((await pos.closed('17', 'Void')).body).toEqual(QUEUED);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([]);
     expect(waiting()).toBe(0);
   });
 
   it.each(['Complete', 'Void', 'Saved'])('an earlier version that may have arrived is closed by %s', async (status) => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 200);
     await pos.closed('17', status);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([]);
     expect(pos.platform.invoices).toHaveLength(1);
   });
 
   it('an earlier version is closed when the basket owes nothing any more', async () => {
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.line();
     await pos.total(8_950, '17');
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     // This call is tried; the basket's next one waits behind it.
     await pos.basket('18', 100);
     await pos.total(4_475, '17');
     expect((await pos.total(0, '17')).body.Message).toContain('cannot be reached');
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([100]);
   });
 
   it('an order that is closed and used again is sent in order', async () => {
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.basket('17', 100);
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     expect((await pos.closed('17', 'Complete')).body).toEqual(QUEUED);
     await pos.basket('17', 200);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([200]);
   });
 
   it('an answer that was lost makes no second invoice', async () => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.invoices).toHaveLength(1);
     await pos.pay();
@@ -131,8 +131,8 @@ describe('T8: while the platform cannot be reached', () => {
 
 it('T8: a platform that does not answer holds a till up no longer than a till is patient', async () => {
   await pos.stop();
-  pos = await TestTransformer.start({ answerWithinMs: { invoices: 100, refunds: 100 } });
-  pos.platform.trouble = 'silent';
+  pos = await TestTransformer.start({ responseTimeoutMs: { invoices: 100, refunds: 100 } });
+  pos.platform.outage = 'silent';
   const started = performance.now();
   expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
   expect(performance.now() - started).toBeLessThan(2_000);
@@ -200,7 +200,7 @@ it.each([200, 404])('the answer %d of a proxy closes no code: the call is made a
 });
 
 it('a version whose newer one is refused is closed with its basket, also when its answer came late', async () => {
-  const release = pos.platform.holdAnswer();
+  const release = pos.platform.holdResponse();
   const first = pos.basket('17', 100);
   await waitUntil('the first invoice', 5_000, async () => amounts().length === 1);
   pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
@@ -215,10 +215,10 @@ it('a version whose newer one is refused is closed with its basket, also when it
 
 describe('what the platform refuses', () => {
   it('for good is marked, shown, and blocks no other basket', async () => {
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 100);
     await pos.basket('18', 200);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
     await pos.later();
     expect(amounts()).toEqual([200]);
@@ -238,9 +238,9 @@ describe('what the platform refuses', () => {
   it('because a customer is paying is retried until they have paid, and the next answer reports the payment', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     invoice.state = 'reserved';
     await pos.later();
     await pos.basket('18', 50);
@@ -276,9 +276,9 @@ describe('what the platform refuses', () => {
   it('because a customer is paying uses up no try either', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     invoice.state = 'reserved';
     for (let tries = 0; tries < 60; tries++) await pos.later();
     invoice.state = 'open';
@@ -300,9 +300,9 @@ describe('what the platform refuses', () => {
 it('a refund that is refused after the till was answered is shown', async () => {
   await pos.basket('17', 1_000);
   const svcId = await pos.pay();
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await pos.refund(svcId, 400);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   const problem = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
   pos.platform.refusals.push({ method: 'POST', status: 422, body: problem });
   await pos.later();
@@ -334,10 +334,10 @@ it('two transformers do not share a file', async () => {
 });
 
 it('calls that wait are made without a till, as soon as the platform answers the stream', async () => {
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await pos.basket('17', 100);
-  pos.platform.trouble = undefined;
-  await pos.followStream();
+  pos.platform.outage = undefined;
+  await pos.startStreams();
   await waitUntil('the invoice', 5_000, async () => amounts().length === 1);
   expect(waiting()).toBe(0);
 });

@@ -13,7 +13,7 @@ const after = (milliseconds: number): string => db.clock.later(milliseconds).toI
 const next = (siteId = 1): number | undefined => calls.findNext(siteId, 'invoices')?.callId;
 const ENDED = ['done', 'cancelled', 'refused'];
 
-it('the next call is the oldest that is due, of its site and lane', () => {
+it('the next call is the oldest that is due, of its site and queue', () => {
   db.call({ subject: 'later', due_at: after(1) });
   db.call({ kind: 'refund' });
   db.call({ site_id: 2 });
@@ -33,7 +33,7 @@ it('a call waits for those of its subject at its site, and for no other', () => 
   expect(next()).toBe(first + 1);
 });
 
-it('knows when the next call of a lane is due', () => {
+it('knows when the next call of a queue is due', () => {
   const dueAt = (siteId = 1): string | undefined => calls.nextDueAt(siteId, 'invoices');
   expect(dueAt()).toBeUndefined();
   db.call({ due_at: after(5) });

@@ -28,7 +28,7 @@ describe('T10: SvcRefund', () => {
     pos.clock.advance(120_000);
     expect((await pos.refund(svcId.toLowerCase(), 400)).body).toEqual({
       Result: 'WARN',
-      Message: expect.stringContaining('asked for before'),
+      Message: expect.stringContaining('requested before'),
     });
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(1);
@@ -71,7 +71,7 @@ describe('T10: SvcRefund', () => {
       Result: 'STOP',
       Message: expect.stringContaining('More than is left.'),
     });
-    expect((await pos.refund(other, 1_000)).body.Message).toContain('asked for before');
+    expect((await pos.refund(other, 1_000)).body.Message).toContain('requested before');
     pos.clock.advance(120_001);
     expect((await pos.refund(other, 1_000)).body.Result).toBe('OK');
   });
@@ -103,24 +103,24 @@ describe('T10: SvcRefund', () => {
   it('of a payment that is not known here is asked for at the platform; offline it is a STOP', async () => {
     await pos.basket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     expect((await pos.refund(paymentReference, 100)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('cannot be reached'),
     });
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     expect((await pos.refund(paymentReference, 100)).body.Result).toBe('OK');
     expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
   });
 
   it('offline is queued, "hand out no cash", and sent once when the platform is back, also after a restart', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
     expect((await pos.refund(svcId, 400)).body).toEqual(queued);
     expect((await pos.refund(svcId, 400)).body).toEqual(queued);
     await pos.restart();
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     await pos.later();
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
@@ -128,9 +128,9 @@ describe('T10: SvcRefund', () => {
 
   it('whose answer was lost is sent again under the same key, and made once', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.refunds).toHaveLength(1);
     expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
@@ -138,11 +138,11 @@ describe('T10: SvcRefund', () => {
 
   it('that is asked for again long after it was queued is the same refund', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.refund(svcId, 400);
     await pos.later(180_000);
-    expect((await pos.refund(svcId, 400)).body.Message).toContain('asked for before');
-    pos.platform.trouble = undefined;
+    expect((await pos.refund(svcId, 400)).body.Message).toContain('requested before');
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.refunds).toHaveLength(1);
   });
@@ -151,9 +151,9 @@ describe('T10: SvcRefund', () => {
     'whose answer was lost, and whose repeat a proxy refuses with %d, is made once',
     async (status) => {
       const svcId = await paid();
-      pos.platform.trouble = 'lost-answers';
+      pos.platform.outage = 'lost-answers';
       await pos.refund(svcId, 400);
-      pos.platform.trouble = undefined;
+      pos.platform.outage = undefined;
       pos.platform.refusals.push({ method: 'POST', status });
       await pos.later();
       expect((await pos.refund(svcId, 400)).body.Message).toContain('Hand out no cash');
@@ -188,7 +188,7 @@ describe('T10: SvcRefund', () => {
     expect((await pos.refund(svcId, 400)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(120_001);
-    await pos.followStream();
+    await pos.startStreams();
     expect((await pos.refund(svcId, 400)).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('has not decided'),
@@ -208,10 +208,10 @@ describe('T10: SvcRefund', () => {
     pos.platform.bankDecidesRefunds = 'pending';
     expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
     pos.platform.decide(pos.platform.refunds[0]!, status);
-    await pos.lookUpRefunds();
+    await pos.pollRefunds();
     expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
     pos.clock.advance(10_000);
-    await pos.lookUpRefunds();
+    await pos.pollRefunds();
     const { body } = await pos.refund(svcId, 400, 'R-1');
     expect(body.Message).not.toContain('has not decided');
     expect(body.Result).toBe(result);
@@ -221,13 +221,13 @@ describe('T10: SvcRefund', () => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'pending';
     await pos.refund(svcId, 400);
-    const lookUps = (): number =>
+    const polls = (): number =>
       pos.platform.requests.filter(({ method, path }) => method === 'GET' && path.startsWith('/refunds')).length;
     pos.clock.advance(59_000);
-    for (let round = 0; round < 3; round++) await pos.lookUpRefunds();
-    expect(lookUps()).toBe(1);
+    for (let round = 0; round < 3; round++) await pos.pollRefunds();
+    expect(polls()).toBe(1);
     pos.clock.advance(60_000);
-    await pos.lookUpRefunds();
-    expect(lookUps()).toBe(2);
+    await pos.pollRefunds();
+    expect(polls()).toBe(2);
   });
 });

@@ -242,7 +242,7 @@ describe('T12: BasketClosed', () => {
     await pos.pay();
     await pos.closed('17', 'Void');
     for (const status of ['Complete', 'Saved'])
-      expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is closed already.' });
+      expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is already closed.' });
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 

@@ -1,12 +1,12 @@
-import type { Named } from './books-of-a-day.js';
+import type { NamedDifference } from './reconciled-day.js';
 
 /** A change of a table by SQL, outside the services, and the difference that a reconciliation reports for it. */
-export interface RowByHand {
+export interface ManualChange {
   readonly what: string;
   readonly service: string;
   readonly table: string;
   readonly statement: string;
-  readonly named: Partial<Named>;
+  readonly named: Partial<NamedDifference>;
 }
 
 /** A reference that no payment has. */
@@ -24,7 +24,7 @@ const copyOf = (table: string, where: string, members: string): string =>
    SELECT (jsonb_populate_record(row, jsonb_build_object(${members}))).* FROM ${table} row WHERE ${where} LIMIT 1 RETURNING 1`;
 
 class Table {
-  readonly rows: RowByHand[] = [];
+  readonly rows: ManualChange[] = [];
 
   constructor(
     private readonly service: string,
@@ -32,7 +32,7 @@ class Table {
     private readonly book: string,
   ) {}
 
-  add(what: string, statement: string, named: Partial<Named>): this {
+  add(what: string, statement: string, named: Partial<NamedDifference>): this {
     const { service, table, book } = this;
     this.rows.push({ what, service, table, statement, named: { book, ...named } });
     return this;
@@ -53,7 +53,7 @@ class Table {
 }
 
 /** In each book rows that are altered, deleted and put in. */
-export function rowsByHand(): RowByHand[] {
+export function manualChanges(): ManualChange[] {
   return [
     payments(),
     refunds(),

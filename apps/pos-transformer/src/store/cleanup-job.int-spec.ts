@@ -1,6 +1,6 @@
 import { TestStore } from '../../test/test-store.js';
 import { TestTransformer } from '../../test/test-transformer.js';
-import { CleanUp } from './clean-up.js';
+import { CleanupJob } from './cleanup-job.js';
 import { Store } from './store.js';
 
 let pos: TestTransformer;
@@ -10,7 +10,7 @@ afterEach(() => pos.stop());
 const DAY = 86_400_000;
 const count = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
-const cleanUp = (): void => pos.transformer.app.get(CleanUp).runOnce();
+const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
 
 it('keeps what may be asked for, and deletes what is older than that', async () => {
   await pos.line();
@@ -34,12 +34,12 @@ it('keeps what may be asked for, and deletes what is older than that', async () 
 
 it('keeps a basket whose invoice has not been closed at the platform', async () => {
   await pos.basket('17', 100);
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await pos.closed('17', 'Void');
   pos.clock.advance(200 * DAY);
   cleanUp();
   expect(count('baskets')).toBe(1);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   await pos.send();
   expect(pos.platform.openInvoices()).toEqual([]);
   cleanUp();
@@ -52,7 +52,7 @@ describe('of a file that is years old', () => {
   afterEach(() => db.close());
 
   const kept = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
-  const run = (): void => new CleanUp(db.store, db.clock).runOnce();
+  const run = (): void => new CleanupJob(db.store, db.clock).runOnce();
   const at = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
 
   it.each(['open', 'saved'])('a basket that is %s stays', (state) => {
