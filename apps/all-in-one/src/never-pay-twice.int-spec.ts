@@ -1,6 +1,6 @@
 /**
- * Whatever the bank and the way to it do, and whatever the payer does: one charge, or one that was given back, and the page
- * never says anything else. The table that this prints stands in docs/never-pay-twice.md, and is compared with it.
+ * Every fault of the bank and of the network, with every behaviour of the payer, leads to one charge at most, or to a charge that
+ * was reversed, and the page shows that. The test compares the table that it prints with docs/never-pay-twice.md.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,24 +12,23 @@ const PAYERS = ['reloads', 'has a second tab', 'leaves'] as const;
 type Payer = (typeof PAYERS)[number];
 const CHARGES_AFTER_REVERSAL: Fault = 'approves what it said it never would';
 /**
- * Longer than the recovery job needs to find that a charge has not arrived, so that a late answer is still heard; at most what
- * the service allows.
+ * Longer than the recovery job needs to find that a charge has not arrived, so that the service still receives a late response. At
+ * most the limit of the service.
  */
 const TIMEOUT_MS = Math.min(4_000 * PATIENCE, 9_000);
 
 interface Cell {
   readonly fault: Fault;
   readonly payer: Payer;
-  /** Cents; different in each cell, so that the bank's books can be told apart. */
+  /** Cents; different in each cell, to identify its charges in the bank's records. */
   readonly amount: number;
   readonly sessionId: string;
-  /** Press of Pay under way. */
   readonly pendingPayments: Promise<void>[];
   attempts: number;
 }
 
 let env: BankAndPlatform;
-/** Second presses, with an amount's second charge, reach a bank that works. */
+/** Amounts with a first charge: the second charge of an amount reaches a bank without faults. */
 const chargedOnce = new Set<number>();
 const faultOf = (amount: number): Fault | undefined => {
   if (chargedOnce.has(amount)) return undefined;
@@ -56,7 +55,7 @@ function pay(cell: Cell, page: PageSnapshot): void {
   cell.pendingPayments.push(env.pay(page));
 }
 
-/** Moves the time, and waits until the recovery job has asked about everything that is due. */
+/** Advances the clock, and waits until the recovery job has polled every attempt that is due. */
 async function advance(seconds: number): Promise<void> {
   env.clock.advance(seconds * 1_000);
   await settled();
@@ -73,7 +72,7 @@ async function settled(): Promise<void> {
   await env.relayAllEvents();
 }
 
-/** What is true, from payment-processor's books: the state that every page must show. */
+/** The states that a page may show, from payment-processor's tables. */
 async function expectedStates(cell: Cell): Promise<string[]> {
   const [row] = await env.processor.dataSource.query<{ state: string }[]>(
     `SELECT state FROM payables WHERE payable_id = $1`,
@@ -92,14 +91,14 @@ async function expectedStates(cell: Cell): Promise<string[]> {
 async function loadPage(cell: Cell): Promise<PageSnapshot> {
   const page = await env.page(cell.sessionId);
   await env.relayAllEvents();
-  // Again, because looking may itself have found the outcome.
+  // Load it again, because the first load may have fetched the outcome.
   const seen = await env.page(cell.sessionId);
   expect([cell.fault, cell.payer, await expectedStates(cell)]).toEqual([
     cell.fault,
     cell.payer,
     expect.arrayContaining([seen.state]),
   ]);
-  // A form is an invitation to pay: never while the bank holds money for it, but for a bank that broke its word.
+  // No page may show a form while the bank has a charge, except when the bank charged after it confirmed a reversal.
   if (page.html.includes('<form id="pay-form"') && cell.fault !== CHARGES_AFTER_REVERSAL)
     expect(env.chargeCount(cell.amount)).toBe(0);
   return seen;
@@ -109,7 +108,7 @@ async function loadAllPages(cells: readonly Cell[]): Promise<void> {
   for (const cell of cells) {
     if (cell.payer === 'leaves') continue;
     const page = await loadPage(cell);
-    // The other tab pays as soon as it is offered a form.
+    // The second tab pays as soon as it shows a form.
     if (cell.payer === 'has a second tab' && page.html.includes('<form id="pay-form"')) {
       pay(cell, page);
       await Promise.all(cell.pendingPayments.slice(-1));
@@ -136,18 +135,18 @@ async function outcome(cell: Cell): Promise<string> {
   return [failed, paid].filter(Boolean).join(', then ');
 }
 
-test('every fault, every payer: one charge or none, and the truth on the page', async () => {
+test('every fault and every payer: at most one charge, and the page shows the right state', async () => {
   const cells = await cellsOf(FAULTS.filter((fault) => fault !== CHARGES_AFTER_REVERSAL));
   for (const cell of cells) pay(cell, await env.page(cell.sessionId));
-  // A press takes a moment to arrive; until then a form is the truth.
-  await waitUntil('every press to have arrived', 20_000, async () => {
+  // Until a payment arrives, a form is the right page.
+  await waitUntil('every payment to arrive', 20_000, async () => {
     const [arrived] = await env.processor.dataSource.query<{ count: number }[]>(
       `SELECT count(DISTINCT payable_id) FROM payments WHERE payable_id = ANY ($1)`,
       [cells.map(({ sessionId }) => sessionId)],
     );
     return Number(arrived?.count) === cells.length;
   });
-  // Somebody looks while the charge is under way: no form.
+  // No page shows a form while the charge is in flight.
   for (const cell of cells.filter(({ payer }) => payer !== 'leaves'))
     expect((await env.page(cell.sessionId)).html).not.toContain('<form');
   await Promise.all(cells.flatMap(({ pendingPayments }) => pendingPayments));
@@ -177,7 +176,7 @@ test('every fault, every payer: one charge or none, and the truth on the page', 
   expect(withoutPadding(documented)).toContain(withoutPadding(table));
 });
 
-/** It is asked, knows nothing and promises never to charge; then it does, and says so to whoever still listens. */
+/** The bank confirms the reversal of an unknown charge, then makes that charge and responds to the original request. */
 async function testChargeAfterReversal(cells: readonly Cell[]): Promise<void> {
   for (const cell of cells) pay(cell, await env.page(cell.sessionId));
   await waitUntil('the attempts', 5_000, async () => {
@@ -196,8 +195,8 @@ async function testChargeAfterReversal(cells: readonly Cell[]): Promise<void> {
     );
     return row?.open === 0;
   });
-  // Told again until it can be: another's open transaction on the server holds a relay back.
-  await waitUntil('every page to say so', 10_000, async () => {
+  // Relay repeatedly: an open transaction of another test on the same server delays the relay.
+  await waitUntil('every page to show the reversal', 10_000, async () => {
     await env.relayAllEvents();
     const pages = await Promise.all(cells.map((cell) => env.page(cell.sessionId)));
     return pages.every(({ html }) => html.includes('was given back to your card'));

@@ -15,7 +15,7 @@ import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './
 
 const SITE = { merchantId: 1001, siteId: 5001 };
 
-/** The payer's page and the payments behind it, on a bank that cannot be relied on, under a clock that tests move. */
+/** Hosted-gateway and payment-processor with an unreliable bank and a manual clock. */
 export interface BankAndPlatform {
   readonly clock: ManualClock;
   readonly acquirer: UnreliableAcquirer;
@@ -23,12 +23,12 @@ export interface BankAndPlatform {
   createSession(amount: number): Promise<string>;
   /** The page as a payer loads it. */
   page(sessionId: string): Promise<PageSnapshot>;
-  /** Presses Pay on a page that shows a form. */
+  /** Submits the form of a page. */
   pay(page: PageSnapshot): Promise<void>;
-  /** What the bank's own books say was taken for this amount and not given back. */
+  /** Number of charges of this amount in the bank's records that were not reversed. */
   chargeCount(amount: number): number;
   reversalCount(amount: number): number;
-  /** Hands over what happened, until everybody knows. */
+  /** Relays the events of both services. */
   relayAllEvents(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,6 @@ export interface BankAndPlatform {
 export interface PageSnapshot {
   readonly sessionId: string;
   readonly state: string;
-  /** Everything on it. */
   readonly html: string;
 }
 

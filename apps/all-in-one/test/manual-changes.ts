@@ -14,11 +14,11 @@ const NEW = `'ZZZZZZZZZZZZZZZZZZ'`;
 /** An id of version 4: as a time it is far in the future. */
 const RANDOM_ID = `'fb4f7c41-83d0-4b0e-9d1e-7a8b9c0d1e2f'`;
 
-/** A row that fits. */
+/** Selects one matching row. */
 const one = (table: string, key: string, where = 'true'): string =>
   `${key} = (SELECT ${key} FROM ${table} WHERE ${where} LIMIT 1)`;
 
-/** A copy of a row with other members, in pairs. */
+/** Inserts a copy of a row with other column values. */
 const copyOf = (table: string, where: string, members: string): string =>
   `INSERT INTO ${table} OVERRIDING SYSTEM VALUE
    SELECT (jsonb_populate_record(row, jsonb_build_object(${members}))).* FROM ${table} row WHERE ${where} LIMIT 1 RETURNING 1`;
@@ -52,7 +52,7 @@ class Table {
   }
 }
 
-/** In each book rows that are altered, deleted and put in. */
+/** Altered, deleted and inserted rows in each book. */
 export function manualChanges(): ManualChange[] {
   return [
     payments(),
@@ -67,7 +67,7 @@ export function manualChanges(): ManualChange[] {
   ].flatMap(({ rows }) => rows);
 }
 
-/** All other books contradict them. */
+/** Every other book differs from a changed payment. */
 function payments(): Table {
   const paid = one('payments', 'payment_reference', `state = 'success' AND method_type = 'Card' AND partner IS NULL`);
   const payable = copyOf('payables', `state = 'paid'`, `'payable_id', gen_random_uuid()`).replace(/1$/, 'payable_id');

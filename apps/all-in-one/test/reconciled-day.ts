@@ -5,7 +5,7 @@ import { TwoMerchants } from './hosted-callers.js';
 import { type MainApi, startMainApi } from './main-api.js';
 import { aCard, TwoPartners } from './two-partners.js';
 
-/** A row of a book that differs, as the administration API names it. */
+/** A difference between books, as the administration API reports it. */
 export interface NamedDifference {
   readonly book: string;
   readonly merchantId: number;
@@ -29,7 +29,7 @@ export interface StatementLine {
   readonly amount: number;
 }
 
-/** The acquirer of payment-processor, as far as tests change its answers. */
+/** The methods of payment-processor's acquirer that tests replace. */
 export interface AcquirerUnderTest {
   charge: (...given: unknown[]) => Promise<unknown>;
   readStatement: (
@@ -41,7 +41,10 @@ export interface AcquirerUnderTest {
 
 export const DAY = '2026-03-01';
 
-/** All services after a day of mixed trade: pages of sessions and of a till's invoice, partners, both modes, vouchers, money paid elsewhere, declines, refunds. */
+/**
+ * All services after a day of mixed payments: on session pages, of a till's invoice and by partners, in both modes, with vouchers,
+ * external payments, declines and refunds.
+ */
 export class ReconciledDay {
   private constructor(
     readonly api: MainApi,

@@ -12,7 +12,7 @@ import { type FakeInvoice, FakePlatform } from './fake-platform.js';
 
 export const SITE = 5001;
 export const OTHER_SITE = 5002;
-/** Longer than the SDK repeats a call, and shorter than a till is patient. */
+/** Longer than the retries of the SDK, and shorter than the response timeout of a till. */
 const ANSWER_WITHIN_MS = { invoices: 8_000, refunds: 8_000 };
 
 export interface Reply {
@@ -22,7 +22,7 @@ export interface Reply {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A transformer on a database file of its own beside a platform that a test controls. Its workers are stepped. */
+/** A transformer with its own database file and a fake platform. Tests call its jobs themselves. */
 export class TestTransformer {
   transformer!: Transformer;
   readonly clock = new ManualClock();
@@ -40,7 +40,7 @@ export class TestTransformer {
     return test;
   }
 
-  /** As after a restart of the computer: only the file is left. */
+  /** Simulates a restart of the computer: only the file remains. */
   async startAgain(): Promise<void> {
     this.transformer = await startTransformer(this.settings(), this.clock);
   }
@@ -128,21 +128,21 @@ export class TestTransformer {
     return this.call('POST', '/SvcRefund', { SvcId, RefundAmount, RefundReference });
   }
 
-  /** The invoice that a customer can pay now; there must be one alone. */
+  /** The only invoice that a customer can pay now. */
   openInvoice(): FakeInvoice {
     const open = this.platform.openInvoices();
     if (open.length !== 1) throw new Error(`${open.length} invoices are open`);
     return open[0]!;
   }
 
-  /** A customer pays an invoice, and the look-ups bring it. */
+  /** A customer pays an invoice, and polling finds the payment. */
   async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
     const { paymentReference } = this.platform.pay(invoice, changes);
     await this.poll();
     return paymentReference;
   }
 
-  /** Payments reach the store without a stream. */
+  /** Polls payments, as without a stream. */
   async poll(): Promise<void> {
     await this.transformer.app.get(SyncPayments).poll();
     await this.send();
@@ -152,13 +152,13 @@ export class TestTransformer {
     await this.transformer.app.get(CallSender).runOnce();
   }
 
-  /** Later, when everything that was postponed is due. */
+  /** Advances the clock until all postponed calls are due, and sends them. */
   async later(milliseconds = 600_000): Promise<void> {
     this.clock.advance(milliseconds);
     await this.send();
   }
 
-  /** The bank's decisions on refunds reach the store without a stream. */
+  /** Polls refunds, as without a stream. */
   async pollRefunds(): Promise<void> {
     await this.transformer.app.get(PollRefunds).runOnce();
   }

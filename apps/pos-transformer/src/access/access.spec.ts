@@ -15,7 +15,7 @@ const caller = (changes: Partial<Caller> = {}): Caller => ({
 });
 const open = { apiKey: undefined, allowedClients: undefined, publicUrl: undefined };
 
-describe('A9: who may call', () => {
+describe('A9: allowed callers', () => {
   it.each<[string, Partial<typeof open> | object, Partial<Caller>, boolean]>([
     ['on loopback without a key', {}, {}, true],
     ['with the key', { apiKey: KEY }, { apiKey: KEY }, true],

@@ -17,7 +17,7 @@ const refund = (changes: Partial<Refund> = {}): Refund => ({
 });
 const asked = (reference?: string) => ({ svcId: 'A', amountCents: 100, reference });
 
-describe('T10: the refund that another repeats', () => {
+describe('T10: a request repeats an earlier refund', () => {
   it.each<[string, Partial<Refund>, string | undefined, boolean]>([
     ['of the same payment and amount', {}, undefined, true],
     ['at two minutes', { createdAt: before(REPEAT_WINDOW_MS) }, undefined, true],
@@ -50,13 +50,13 @@ describe('T10: the refund that another repeats', () => {
     expect(findRepeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
   });
 
-  it('is the newest of several', () => {
+  it('and the newest of several', () => {
     const [first, second] = [refund(), refund({ refundId: 2 })];
     expect(findRepeatedRefund(asked(), [second, first], NOW)).toBe(second);
   });
 });
 
-describe('T10: more than is left', () => {
+describe('T10: the refundable amount', () => {
   const payment = {
     paymentReference: 'A',
     status: 'Success',
@@ -69,16 +69,11 @@ describe('T10: more than is left', () => {
     ['more than was processed', [], 401, 'more-than-is-left'],
     ['the rest', [refund(), refund({ state: 'queued' })], 200, undefined],
     ['more than the rest', [refund(), refund({ state: 'pending' })], 201, 'more-than-is-left'],
-    [
-      'refunds that gave nothing back do not count',
-      [refund({ state: 'failed' }), refund({ state: 'refused' })],
-      400,
-      undefined,
-    ],
+    ['unsuccessful refunds do not count', [refund({ state: 'failed' }), refund({ state: 'refused' })], 400, undefined],
     ['refunds of other payments do not count', [refund({ svcId: 'B' })], 400, undefined],
   ])('%s', (_, earlier, amount, refusal) => expect(refundRefusal(payment, earlier, amount)).toBe(refusal));
 
-  it('is nothing of a payment that failed', () => {
+  it('is 0 for a failed payment', () => {
     expect(refundRefusal({ ...payment, status: 'Failed' }, [], 1)).toBe('payment-failed');
   });
 });
@@ -92,4 +87,4 @@ test.each([
   [-1, false],
   [1.5, false],
   [1e300, false],
-])('T10: %d cents can be given back: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));
+])('T10: %d cents can be refunded: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));

@@ -14,7 +14,7 @@ async function paid(reference = '17'): Promise<string> {
 }
 
 describe('T10: SvcRefund', () => {
-  it('gives money back through the platform, under a key of its own', async () => {
+  it('makes a refund at the platform with an idempotency key of its own', async () => {
     const svcId = await paid();
     expect(await pos.refund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(pos.platform.refunds).toMatchObject([
@@ -36,7 +36,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('with a RefundReference is the refund of that reference, whenever', async () => {
+  it('with the same RefundReference is the same refund, at any time', async () => {
     const svcId = await paid();
     expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('OK');
     expect((await pos.refund(svcId, 400, 'R-2')).body.Result).toBe('OK');
@@ -100,7 +100,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('of a payment that is not known here is asked for at the platform; offline it is a STOP', async () => {
+  it('of a payment that is unknown here reads it from the platform; offline it is a STOP', async () => {
     await pos.basket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
     pos.platform.outage = 'unreachable';
@@ -126,7 +126,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
   });
 
-  it('whose answer was lost is sent again under the same key, and made once', async () => {
+  it('whose response was lost is retried with the same key, and made once', async () => {
     const svcId = await paid();
     pos.platform.outage = 'lost-answers';
     expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
@@ -136,7 +136,7 @@ describe('T10: SvcRefund', () => {
     expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
   });
 
-  it('that is asked for again long after it was queued is the same refund', async () => {
+  it('that is requested again long after it was queued is the same refund', async () => {
     const svcId = await paid();
     pos.platform.outage = 'unreachable';
     await pos.refund(svcId, 400);
@@ -163,7 +163,7 @@ describe('T10: SvcRefund', () => {
     },
   );
 
-  it('whose calls are given up still counts, because it may have been made', async () => {
+  it('whose call was given up still counts, because it may have been made', async () => {
     const svcId = await paid();
     pos.platform.refusals.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
     await pos.refund(svcId, 400);
@@ -177,7 +177,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('that the bank declines is a STOP, and may be tried again after two minutes; one that it has not decided is a WARN', async () => {
+  it('that the bank declines is a STOP, and may be tried again after two minutes; a pending one is a WARN', async () => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'failed';
     expect((await pos.refund(svcId, 400)).body).toEqual({
@@ -203,7 +203,7 @@ describe('T10: SvcRefund', () => {
   it.each<['succeeded' | 'failed', string]>([
     ['succeeded', 'WARN'],
     ['failed', 'STOP'],
-  ])('that the bank decides without a word on the stream is looked up: %s', async (status, result) => {
+  ])('that the stream does not report is polled: %s', async (status, result) => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'pending';
     expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
@@ -217,7 +217,7 @@ describe('T10: SvcRefund', () => {
     expect(body.Result).toBe(result);
   });
 
-  it('that stays pending is looked up once a minute', async () => {
+  it('that stays pending is polled once a minute', async () => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'pending';
     await pos.refund(svcId, 400);

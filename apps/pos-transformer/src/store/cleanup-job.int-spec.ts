@@ -12,7 +12,7 @@ const count = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
 const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
 
-it('keeps what may be asked for, and deletes what is older than that', async () => {
+it('deletes rows after the retention time, and keeps newer ones', async () => {
   await pos.line();
   await pos.total(8_950, '17');
   await pos.refund(await pos.pay(), 100);
@@ -46,7 +46,7 @@ it('keeps a basket whose invoice has not been closed at the platform', async () 
   expect(count('baskets')).toBe(0);
 });
 
-describe('of a file that is years old', () => {
+describe('of a database that is years old', () => {
   let db: TestStore;
   beforeEach(() => (db = new TestStore()));
   afterEach(() => db.close());
@@ -61,14 +61,14 @@ describe('of a file that is years old', () => {
     expect(kept('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['reset', 'complete', 'void'])('a basket that is %s goes when nobody asks for it any more', (state) => {
+  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention time', (state) => {
     db.basket({ state, changed_at: at(-1) });
     db.basket({ state, changed_at: at(0) });
     run();
     expect(kept('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s goes with its calls', (state) => {
+  it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s is deleted with its calls', (state) => {
     for (const created_at of [at(-1), at(0)])
       db.call({ kind: 'refund', state: 'done', refund_id: db.refund({ state, created_at }) });
     run();
@@ -81,7 +81,7 @@ describe('of a file that is years old', () => {
     expect([kept('refunds'), kept('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('payments of no basket, and alerts', () => {
+  it('payments without a basket, and alerts, are deleted', () => {
     for (const [index, seen_at] of [at(-1), at(0)].entries()) {
       db.insert('payments', { svc_id: `${index}`, site_id: 1, invoice_reference: 'i', payment: '{}', seen_at });
       db.insert('alerts', { site_id: 1, till: '', at: seen_at, message: '' });
