@@ -3,17 +3,17 @@ import { newPaymentReference } from '@svc/kernel';
 import { aSession, HOSTED_COLUMNS, type HostedCaller, type PaidSession, type TwoMerchants } from '../hosted-callers.js';
 import type { Call } from '../main-api.js';
 
-/** Who made what there is before anybody asks. */
+/** The owners of the existing objects. */
 export const OWNERS = ['site 1', 'site 1 live', 'open site'] as const satisfies readonly HostedCaller[];
 export type Owner = (typeof OWNERS)[number];
 
 export interface HostedObjects {
   readonly two: TwoMerchants;
-  /** One of each, paid. */
+  /** One paid session of each owner. */
   readonly paid: ReadonlyMap<Owner, PaidSession>;
-  /** Id of the delivery of each. */
+  /** Id of a webhook delivery of each owner. */
   readonly deliveries: ReadonlyMap<Owner, string>;
-  /** Digits of the static code of a till, and of one that has something to pay. */
+  /** Digits of the static codes of two tills; the second till has an invoice to pay. */
   readonly tillCode: string;
   readonly busyTillCode: string;
   /** Digits of the code of an invoice of site 1. */
@@ -21,14 +21,14 @@ export interface HostedObjects {
 }
 
 export interface HostedRow {
-  /** As the controllers say it. */
+  /** As declared by the controller. */
   readonly endpoint: string;
   readonly object: string;
-  /** The status for each column; `200:1` where one payment or notification is listed. Undefined: the same for everybody. */
+  /** The status for each column; `200:1` if one payment or notification is listed. Undefined: the same for every caller. */
   readonly answers: string | undefined;
-  /** Of everybody else. */
+  /** The status for all other callers. */
   readonly others: string;
-  /** Made anew for each caller who is let in. */
+  /** Called for each authenticated caller. */
   readonly call: (objects: HostedObjects, caller: HostedCaller | undefined) => Call | Promise<Call>;
 }
 
@@ -64,7 +64,7 @@ const VERSIONED: readonly HostedRow[] = ['v3.1', 'v3'].flatMap((version) => {
     const own = method === 'GET' ? '200' : '202';
     const answers = HOSTED_COLUMNS.map((one) => (one.endsWith('no key') ? '401' : one === owner ? own : '404'));
     const call: HostedRow['call'] = ({ two, deliveries }, caller) => {
-      // Each sending again has to be some time after the one before.
+      // Consecutive resends need a minimum interval.
       if (caller === owner && method === 'POST') two.api.clock.advance(10_000);
       return { method, path: `${api}/deliveries/${deliveries.get(owner)!}${suffix}` };
     };
@@ -115,7 +115,7 @@ const pressing = (address: string): Call => ({
 
 const invoice = ({ invoiceCode }: HostedObjects): string => `/c/${invoiceCode}`;
 
-/** For payers: whoever knows the id of a session or its code. */
+/** For payers: every client that knows the id of a session, or its code. */
 const PAYERS: readonly HostedRow[] = [
   open('GET /pay', 'a session of site 1', '200', ({ paid }) => get(`/pay?sessionId=${paid.get('site 1')!.sessionId}`)),
   open('GET /pay', 'an unknown session', '404', () => get(`/pay?sessionId=${randomUUID()}`)),
@@ -140,12 +140,12 @@ const PAYERS: readonly HostedRow[] = [
     return [
       ...each('GET', 'state', '200', (at) => get(`${at}/state`)),
       ...each('GET', 'events', '200', (at) => get(`${at}/events`)),
-      // Paid already: there is no more time to give. An invoice of a till has its own end.
+      // A paid session cannot be extended. An invoice of a till has its own expiry.
       open(`POST /${address}/more-time`, 'a session of site 1', '200', (objects) => ({
         method: 'POST',
         path: `${session(objects)}/more-time`,
       })),
-      // A card that opens nowhere: whoever presses Pay gets as far as everybody.
+      // The card cannot be decrypted, so every caller gets the same error.
       ...each('POST', 'payments', '400', pressing),
     ];
   }),
@@ -162,5 +162,5 @@ const PAYERS: readonly HostedRow[] = [
   open('GET /health/ready', '', '200', () => get('/health/ready')),
 ];
 
-/** Every endpoint of the hosted gateway, and who is answered what. An endpoint that has no row here fails the test. */
+/** Every endpoint of the hosted gateway, and the expected status for each caller. An endpoint without a row fails the test. */
 export const HOSTED_ROWS: readonly HostedRow[] = [...VERSIONED, ...PAYERS];

@@ -15,12 +15,12 @@ import {
 import type { TwoPartners } from '../two-partners.js';
 
 /**
- * Who is let in. `partner`: key and token of one organisation and mode; `partner key`: a key, whatever the token;
- * `merchant key`: likewise; `nobody`: everybody is.
+ * Required credentials. `partner`: key and token of one organisation and mode; `partner key`: a key, with any token;
+ * `merchant key`: likewise; `nobody`: none.
  */
 export type Needs = 'partner' | 'partner key' | 'merchant key' | 'nobody';
 
-/** Who has a column of its own, by what is needed; everybody else is one column. */
+/** Callers with a column of their own, by required credentials; all other callers share one column. */
 export const COLUMNS: Readonly<Record<Needs, readonly string[]>> = {
   partner: PARTNERS,
   'partner key': SERVERS,
@@ -28,23 +28,23 @@ export const COLUMNS: Readonly<Record<Needs, readonly string[]>> = {
   nobody: [],
 };
 
-/** A payment, and with what it was made, but for its customer. */
-export interface MadePayment {
+/** A payment and the objects from which it was made, except its customer. */
+export interface TestPayment {
   readonly paymentReference: string;
   readonly externalReference: string;
   readonly request: { readonly invoiceReference: string };
 }
 
-/** What there is before anybody asks. */
+/** The existing objects. */
 export interface Objects {
   readonly two: TwoPartners;
-  readonly payments: ReadonlyMap<Partner, MadePayment>;
+  readonly payments: ReadonlyMap<Partner, TestPayment>;
   readonly invoices: Readonly<Record<'test' | 'live', Invoice>>;
   readonly cards: ReadonlyMap<Partner, string>;
 }
 
 export interface Row {
-  /** As the controllers say it. */
+  /** As declared by the controller. */
   readonly endpoint: string;
   readonly object: string;
   readonly needs: Needs;
@@ -53,9 +53,9 @@ export interface Row {
    * payments: then they are exactly those whose customers the caller may see.
    */
   readonly answers: string;
-  /** Of everybody else. */
+  /** The status for all other callers. */
   readonly others: '401' | '200';
-  /** Made anew for each caller who is let in; somebody who must not be needs nothing of its own. */
+  /** Called for each authorised caller; unauthorised callers need no objects of their own. */
   readonly call: (objects: Objects, caller: string | undefined) => Call | Promise<Call>;
 }
 
@@ -87,7 +87,7 @@ const ofCustomer =
   (objects) =>
     get(`/v1/payments?customerReference=${spelt(referenceOf(objects, customer))}`);
 
-/** First, while the payments are those that there were before. */
+/** These rows run first, before other rows create payments. */
 const READING: readonly Row[] = [
   partner(ONE, 'a payment of A’s 1', '200 200 404 404 404 404 404', ofPayment('A’s 1')),
   partner(ONE, 'a payment of A’s 2', '200 404 200 404 404 404 404', ofPayment('A’s 2')),
@@ -142,7 +142,7 @@ const CARDS: readonly Row[] = [
 ];
 
 const PAY = 'POST /v1/payments';
-/** A server says for whom; a customer's token says it by itself. */
+/** A server sends the customer's reference; a customer's token identifies the customer. */
 const paying =
   (over: (objects: Objects) => object = () => ({}), mode: 'test' | 'live' = 'test'): Row['call'] =>
   async (objects, caller) => {
@@ -173,7 +173,7 @@ const PAYING: readonly Row[] = [
     '404/21 404/21 404/21 404/21 404/21 404/21 201',
     paying(() => ({}), 'live'),
   ),
-  // A server names whom it likes: what B calls by the name of A’s customer is B’s own, and A’s customer never sees it.
+  // A server chooses its references freely: B’s objects with the reference of A’s customer belong to B, and A’s customer never sees them.
   partner(PAY, 'for A’s 1', '201 201 403 201 403 403 404/21', paying(forCustomer('A’s 1'))),
   partner(PAY, 'with a card of A’s 1', '404 201 404 404 404 404 404', paying(withCard('A’s 1'))),
   partner(
@@ -264,7 +264,7 @@ const MERCHANTS_OWN: readonly Row[] = [
 ];
 
 /** A payment is found by its invoice, by the merchant's reference of the invoice, and by its own reference. */
-const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: MadePayment) => string])[] = [
+const LOOK_UPS: readonly (readonly [endpoint: string, path: (payment: TestPayment) => string])[] = [
   ['/invoices/:invoiceId/payments', ({ request }) => `/invoices/${request.invoiceReference}/payments`],
   ['/payments', ({ externalReference }) => `/payments?externalReference=${externalReference}`],
   ['/payments/:svcId', ({ paymentReference }) => `/payments/${paymentReference}`],
@@ -287,7 +287,7 @@ const refundsOf =
   (maker: Partner): Row['call'] =>
   ({ two, payments }) =>
     get(`${refundsPath(two)}?svcId=${payments.get(maker)!.paymentReference}`);
-/** Of one cent, under a key of its own: the payments are read, and stay what they are. */
+/** Refunds one cent, with an idempotency key of its own. */
 const refunding =
   (maker: Partner): Row['call'] =>
   ({ two, payments }) => ({
@@ -302,7 +302,7 @@ const REFUNDING: readonly Row[] = [
   merchant(`POST ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 201', refunding('A live')),
 ];
 
-/** The answer is what the key's merchant, or site, is owed in its mode; settlements.int-spec.ts says whose. */
+/** The settlements of the key's merchant, or site, in its mode; settlements.int-spec.ts tests their owners. */
 const SETTLEMENTS: readonly Row[] = [
   merchant(`GET ${MERCHANT}/settlements/:day`, 'of merchant 1', '200 200 200 403 200', ({ two }) =>
     get(`${two.sitePath.replace(/\/sites\/.*/, '')}/settlements/2026-03-01`),
@@ -328,7 +328,7 @@ const OPEN: readonly Row[] = [
   open('GET /health/ready', '', () => get('/health/ready')),
 ];
 
-/** Every endpoint of the main API, and who is answered what. An endpoint that has no row here fails the test. */
+/** Every endpoint of the main API, and the expected status for each caller. An endpoint without a row fails the test. */
 export const ROWS: readonly Row[] = [
   ...READING,
   ...DECODING,
@@ -343,7 +343,7 @@ export const ROWS: readonly Row[] = [
   ...OPEN,
 ];
 
-/** The column that a key and a token belong to; undefined: everybody else. */
+/** The column of a key and a token; undefined for all other callers. */
 export function callerOf(needs: Needs, key: (typeof KEYS)[number], token: string): string | undefined {
   const columns = COLUMNS[needs];
   if (needs !== 'partner') return columns.find((column) => column === key);

@@ -5,8 +5,8 @@ import { TwoMerchants } from '../hosted-callers.js';
 import { type MainApi, startMainApi } from '../main-api.js';
 import { aCard, TwoPartners } from '../two-partners.js';
 
-/** A row of a book that differs, as the administration API names it. */
-export interface Named {
+/** A difference between books, as the administration API reports it. */
+export interface NamedDifference {
   readonly book: string;
   readonly merchantId: number;
   readonly mode: string;
@@ -17,7 +17,7 @@ export interface Named {
 
 export interface Report {
   readonly merchants: readonly (Record<string, unknown> & { readonly books: Readonly<Record<string, unknown>> })[];
-  readonly named: readonly Named[];
+  readonly named: readonly NamedDifference[];
   readonly differences: number;
   readonly open: number;
 }
@@ -29,7 +29,7 @@ export interface StatementLine {
   readonly amount: number;
 }
 
-/** The acquirer of payment-processor, as far as tests change its answers. */
+/** The methods of payment-processor's acquirer that tests replace. */
 export interface AcquirerUnderTest {
   charge: (...given: unknown[]) => Promise<unknown>;
   readStatement: (
@@ -41,19 +41,22 @@ export interface AcquirerUnderTest {
 
 export const DAY = '2026-03-01';
 
-/** All services after a day of mixed trade: pages of sessions and of a till's invoice, partners, both modes, vouchers, money paid elsewhere, declines, refunds. */
-export class BooksOfADay {
+/**
+ * All services after a day of mixed payments: on session pages, of a till's invoice and by partners, in both modes, with vouchers,
+ * external payments, declines and refunds.
+ */
+export class ReconciledDay {
   private constructor(
     readonly api: MainApi,
     readonly merchants: TwoMerchants,
     readonly partners: TwoPartners,
   ) {}
 
-  static async trade(): Promise<BooksOfADay> {
+  static async trade(): Promise<ReconciledDay> {
     const api = await startMainApi({ hostedGateway: true });
     const partners = await TwoPartners.onboard(api);
     const merchants = await TwoMerchants.onboard(api);
-    const books = new BooksOfADay(api, merchants, partners);
+    const books = new ReconciledDay(api, merchants, partners);
     const { merchantId, siteId } = merchants.numbers.get('site 1')!;
     const webhook = { webhookUrl: 'https://shop.example/site-hook', webhookEnabled: true };
     await api.administer('PATCH', `/merchants/${merchantId}/sites/${siteId}`, webhook);

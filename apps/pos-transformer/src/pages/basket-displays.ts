@@ -4,28 +4,28 @@ import { DomainError } from '@svc/kernel';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
-import { Changes } from '../store/changes.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import { basketView, type BasketView, NO_BASKET } from './basket-view.js';
 
-/** A store has a display for each till; more are a program that opens them without end. */
-const DISPLAYS_MAX = 100;
-/** Shows a display that the connection lives. */
-const COMMENT_MS = 10_000;
+/** A store has one display for each till; this limits a program that opens displays without end. */
+const MAX_DISPLAYS = 100;
+/** A comment in the stream, so that a display knows that the connection is alive. */
+const HEARTBEAT_MS = 10_000;
 
-/** The basket of a till as its customer display shows it, now and whenever it changes. */
+/** Sends the basket of a till to its customer displays, now and after each change. */
 @Injectable()
-export class ShowBasket implements OnModuleDestroy {
+export class BasketDisplays implements OnModuleDestroy {
   private readonly displays = new Set<Readable>();
 
   constructor(
     @Inject(BasketRepository) private readonly baskets: BasketRepository,
     @Inject(TotalRepository) private readonly totals: TotalRepository,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
   ) {}
 
   view(till: Till): BasketView {
-    const basket = this.baskets.findShown(till);
+    const basket = this.baskets.findDisplayed(till);
     if (!basket) return NO_BASKET;
     const { basketId, reference, token } = basket;
     const lines = this.baskets.lines(basketId);
@@ -34,9 +34,9 @@ export class ShowBasket implements OnModuleDestroy {
     return basketView({ reference, token, lines, current, payment });
   }
 
-  /** Server-sent events: the basket at once, then each time that it has changed. The reader ends the stream. */
+  /** Server-sent events: the basket at once, then after each change. The reader ends the stream. */
   stream(till: Till): Readable {
-    if (this.displays.size >= DISPLAYS_MAX)
+    if (this.displays.size >= MAX_DISPLAYS)
       throw new DomainError('service.not-ready', { message: 'Too many displays are open.', retryAfterSeconds: 10 });
     let last = '';
     const show = (): void => {
@@ -45,7 +45,7 @@ export class ShowBasket implements OnModuleDestroy {
       last = view;
       stream.push(`data: ${view}\n\n`);
     };
-    const timer = setInterval(() => stream.push(':\n\n'), COMMENT_MS);
+    const timer = setInterval(() => stream.push(':\n\n'), HEARTBEAT_MS);
     const unsubscribe = this.changes.subscribe((siteId) => siteId === till.siteId && show());
     const stream = new Readable({
       read: () => undefined,
@@ -61,7 +61,7 @@ export class ShowBasket implements OnModuleDestroy {
     return stream;
   }
 
-  /** A display that is open would hold the shutdown up; it connects again. */
+  /** Ends open streams, which would delay the shutdown. The displays reconnect. */
   onModuleDestroy(): void {
     for (const stream of this.displays) stream.push(null);
   }

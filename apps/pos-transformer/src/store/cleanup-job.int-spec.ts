@@ -1,6 +1,6 @@
 import { TestStore } from '../../test/test-store.js';
 import { TestTransformer } from '../../test/test-transformer.js';
-import { CleanUp } from './clean-up.js';
+import { CleanupJob } from './cleanup-job.js';
 import { OldDataRepository } from './old-data.repository.js';
 import { Store } from './store.js';
 
@@ -11,9 +11,9 @@ afterEach(() => pos.stop());
 const DAY = 86_400_000;
 const count = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
-const cleanUp = (): void => pos.transformer.app.get(CleanUp).runOnce();
+const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
 
-it('keeps what may be asked for, and deletes what is older than that', async () => {
+it('deletes rows after the retention time, and keeps newer ones', async () => {
   await pos.line();
   await pos.total(8_950, '17');
   await pos.refund(await pos.pay(), 100);
@@ -35,25 +35,25 @@ it('keeps what may be asked for, and deletes what is older than that', async () 
 
 it('keeps a basket whose invoice has not been closed at the platform', async () => {
   await pos.basket('17', 100);
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await pos.closed('17', 'Void');
   pos.clock.advance(200 * DAY);
   cleanUp();
   expect(count('baskets')).toBe(1);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   await pos.send();
   expect(pos.platform.openInvoices()).toEqual([]);
   cleanUp();
   expect(count('baskets')).toBe(0);
 });
 
-describe('of a file that is years old', () => {
+describe('of a database that is years old', () => {
   let db: TestStore;
   beforeEach(() => (db = new TestStore()));
   afterEach(() => db.close());
 
   const kept = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
-  const run = (): void => new CleanUp(db.store, new OldDataRepository(), db.clock).runOnce();
+  const run = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
   const at = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
 
   it.each(['open', 'saved'])('a basket that is %s stays', (state) => {
@@ -62,14 +62,14 @@ describe('of a file that is years old', () => {
     expect(kept('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['reset', 'complete', 'void'])('a basket that is %s goes when nobody asks for it any more', (state) => {
+  it.each(['reset', 'complete', 'void'])('a basket that is %s is deleted after the retention time', (state) => {
     db.basket({ state, changed_at: at(-1) });
     db.basket({ state, changed_at: at(0) });
     run();
     expect(kept('baskets')).toEqual({ n: 1 });
   });
 
-  it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s goes with its calls', (state) => {
+  it.each(['pending', 'succeeded', 'failed', 'refused'])('a refund that is %s is deleted with its calls', (state) => {
     for (const created_at of [at(-1), at(0)])
       db.call({ kind: 'refund', state: 'done', refund_id: db.refund({ state, created_at }) });
     run();
@@ -82,7 +82,7 @@ describe('of a file that is years old', () => {
     expect([kept('refunds'), kept('outgoing_calls')]).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('payments of no basket, and alerts', () => {
+  it('payments without a basket, and alerts, are deleted', () => {
     for (const [index, seen_at] of [at(-1), at(0)].entries()) {
       db.insert('payments', { svc_id: `${index}`, site_id: 1, invoice_reference: 'i', payment: '{}', seen_at });
       db.insert('alerts', { site_id: 1, till: '', at: seen_at, message: '' });

@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 
 type Listener = (siteId: number) => void;
 
-/** Says which site's baskets have changed, to the displays that are open in this process. */
+/** Notifies the open displays of this process when a basket of a site has changed. */
 @Injectable()
-export class Changes {
+export class ChangeNotifier {
   private readonly listeners = new Set<Listener>();
 
   notify(siteId: number): void {
-    // After the transaction in which it may be called: a display reads what is committed.
+    // After the surrounding transaction, because a display must read the committed state.
     queueMicrotask(() => {
       for (const listener of this.listeners) listener(siteId);
     });
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: Listener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

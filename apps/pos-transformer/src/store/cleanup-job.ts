@@ -3,12 +3,12 @@ import { Clock } from '@svc/kernel';
 import { OldDataRepository } from './old-data.repository.js';
 import { Store } from './store.js';
 
-/** Longer than the three months in which a payment can be looked up (M2) and a customer comes back with it. */
-const KEPT_MS = 120 * 86_400_000;
+/** Longer than the three months in which payments can be read (M2) and customers ask about them. */
+const RETENTION_MS = 120 * 86_400_000;
 
-/** Deletes old baskets and payments: the disk of a small computer is small. */
+/** Deletes old baskets, payments, refunds and alerts: store computers have small disks. */
 @Injectable()
-export class CleanUp {
+export class CleanupJob {
   constructor(
     @Inject(Store) private readonly store: Store,
     @Inject(OldDataRepository) private readonly old: OldDataRepository,
@@ -16,7 +16,7 @@ export class CleanUp {
   ) {}
 
   runOnce(): void {
-    const before = this.clock.later(-KEPT_MS).toISOString();
+    const before = this.clock.later(-RETENTION_MS).toISOString();
     const baskets = this.old.listBaskets(this.store, before);
     this.store.transaction((tx) => {
       this.old.deleteBaskets(tx, baskets);

@@ -2,16 +2,16 @@ import type { Clock } from '@svc/kernel';
 import type { ServiceLog } from '@svc/service/standalone';
 import type { Store } from '../store/store.js';
 import { backoffMs } from './backoff.js';
-import type { CallHandler, CallHandlers, TryResult } from './call-handler.js';
+import type { CallHandler, CallHandlers, AttemptResult } from './call-handler.js';
 import { classifyFailure, type Failure } from './failure.js';
-import type { LaneName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
+import type { QueueName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
 
-/** The outcome of a call for the till that waits for it. `queued`: the call is kept, and made later. */
-export type Outcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
+/** The outcome of a call for the till that waits for it. `queued`: the call is stored and made later. */
+export type CallOutcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
 
-export interface LaneSurroundings {
+export interface CallQueueOptions {
   readonly siteId: number;
-  readonly name: LaneName;
+  readonly name: QueueName;
   readonly store: Store;
   readonly calls: OutgoingCallRepository;
   readonly handlers: CallHandlers;
@@ -19,33 +19,33 @@ export interface LaneSurroundings {
   readonly log: ServiceLog;
 }
 
-/** Longest pause while the platform cannot be reached: a till shows a code soon after it is back. */
-const UNREACHABLE_MS_MAX = 10_000;
-/** A customer who pays takes a moment; the platform is asked again. */
-const IN_PROGRESS_MS = 2_000;
-const LATER_MS_MAX = 300_000;
+/** Short, so that tills show codes soon after an outage. */
+const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
+/** A customer is paying the invoice: the call is retried after this pause. */
+const IN_PROGRESS_RETRY_MS = 2_000;
+const MAX_RETRY_BACKOFF_MS = 300_000;
 /**
- * The sender gives a call up after this many failures, which take about three hours, and writes an alert. Tries during an outage
- * are not among them: an outage may last for days, and loses nothing.
+ * After this many failures, about three hours, the queue gives the call up and writes an alert. Attempts during an outage do not
+ * count: an outage may last for days, and no call is lost.
  */
-const FAILURES_MAX = 50;
+const MAX_FAILURES = 50;
 
-/** The calls of one site that are made one after the other. */
-export class Lane {
+/** Makes the waiting calls of one site and kind, one after the other. */
+export class CallQueue {
   private draining: Promise<void> = Promise.resolve();
   private isDraining = false;
-  /** Of a call there may be several: a till that repeats a total waits for the same one. */
-  private readonly waiters = new Map<number, Set<(outcome: Outcome) => void>>();
-  /** Outages in a row. */
+  /** By call id. A call may have several waiters: a till that repeats a total waits for the same call. */
+  private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
+  /** Consecutive attempts that could not reach the platform. */
   private outages = 0;
-  private awayUntil = 0;
+  private unreachableUntil = 0;
   private timer: NodeJS.Timeout | undefined;
   private isStarted = false;
   private isStopped = false;
 
-  constructor(private readonly surroundings: LaneSurroundings) {}
+  constructor(private readonly options: CallQueueOptions) {}
 
-  /** From now on calls are made when they are due, also without a till that waits. */
+  /** From now on calls are made when they are due, also if no till waits. */
   start(): void {
     this.isStarted = true;
     void this.drain();
@@ -57,22 +57,22 @@ export class Lane {
     this.answerAll({ kind: 'queued' });
   }
 
-  /** The platform was heard: what waits is sent at once. */
-  reachable(): void {
-    this.awayUntil = 0;
+  /** The platform is reachable again: sends waiting calls at once. */
+  markReachable(): void {
+    this.unreachableUntil = 0;
     void this.drain();
   }
 
-  get isAway(): boolean {
-    return this.awayUntil > this.surroundings.clock.now().getTime();
+  get isUnreachable(): boolean {
+    return this.unreachableUntil > this.options.clock.now().getTime();
   }
 
-  /** Sends now, and waits for the outcome of one call; `queued` where it takes longer, or nothing can be sent. */
-  async outcomeOf(callId: number, withinMs: number): Promise<Outcome> {
-    if (this.isAway || this.isStopped) return { kind: 'queued' };
-    const outcome = new Promise<Outcome>((resolve) => {
+  /** Sends due calls and waits for the outcome of one of them; `queued` if it takes longer or the platform is unreachable. */
+  async outcomeOf(callId: number, withinMs: number): Promise<CallOutcome> {
+    if (this.isUnreachable || this.isStopped) return { kind: 'queued' };
+    const outcome = new Promise<CallOutcome>((resolve) => {
       const timer = setTimeout(() => end({ kind: 'queued' }), withinMs);
-      const end = (result: Outcome): void => {
+      const end = (result: CallOutcome): void => {
         clearTimeout(timer);
         const others = this.waiters.get(callId);
         others?.delete(end);
@@ -90,77 +90,77 @@ export class Lane {
     if (this.isDraining) return this.draining;
     this.isDraining = true;
     this.draining = this.sendAll()
-      .catch((error: unknown) => this.surroundings.log.error({ err: error }, 'calls to the platform were interrupted'))
+      .catch((error: unknown) => this.options.log.error({ err: error }, 'calls to the platform were interrupted'))
       .finally(() => this.schedule());
     return this.draining;
   }
 
   private async sendAll(): Promise<void> {
-    const { siteId, name, calls } = this.surroundings;
+    const { siteId, name, calls } = this.options;
     try {
-      while (!this.isStopped && !this.isAway) {
+      while (!this.isStopped && !this.isUnreachable) {
         const call = calls.findNext(siteId, name);
         if (!call) return;
         await this.send(call);
       }
     } finally {
-      // Synchronously: a call of drain() in a later microtask must start a new run.
+      // Synchronously, so that a call of drain() in a later microtask starts a new run.
       this.isDraining = false;
     }
   }
 
   private async send(call: OutgoingCall): Promise<void> {
-    const { calls, handlers } = this.surroundings;
-    calls.countTry(call.callId);
+    const { calls, handlers } = this.options;
+    calls.countAttempt(call.callId);
     const handler = handlers[call.kind];
     const result = await handler
       .send(call, () => this.waiters.has(call.callId))
-      .catch((error: unknown): TryResult => ({ kind: 'failed', failure: classifyFailure(error) }));
-    // The store is closed: the next start finds the call as one that may have reached the platform.
+      .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
+    // The store is closed. After the next start the call counts as one that may have reached the platform.
     if (this.isStopped) return;
-    this.surroundings.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
+    this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
     if (result.kind === 'failed') return this.fail({ ...call, tries: call.tries + 1 }, handler, result.failure);
     this.outages = 0;
     this.end(call, result);
   }
 
-  private end(call: OutgoingCall, result: Exclude<TryResult, { kind: 'failed' }>): void {
+  private end(call: OutgoingCall, result: Exclude<AttemptResult, { kind: 'failed' }>): void {
     const problem = result.kind === 'refused' ? result.reason.message : undefined;
-    this.surroundings.store.transaction((tx) => {
+    this.options.store.transaction((tx) => {
       result.write?.(tx);
-      this.surroundings.calls.end(tx, call.callId, result.kind, problem);
+      this.options.calls.end(tx, call.callId, result.kind, problem);
     });
     this.answer(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
   }
 
-  private answer(callId: number, outcome: Outcome): void {
+  private answer(callId: number, outcome: CallOutcome): void {
     for (const resolve of [...(this.waiters.get(callId) ?? [])]) resolve(outcome);
   }
 
-  private answerAll(outcome: Outcome): void {
+  private answerAll(outcome: CallOutcome): void {
     for (const callId of [...this.waiters.keys()]) this.answer(callId, outcome);
   }
 
   private fail(call: OutgoingCall, handler: CallHandler, failure: Failure): void {
-    const { clock, calls, log } = this.surroundings;
+    const { clock, calls, log } = this.options;
     log.warn(
       { callId: call.callId, kind: call.kind, failure: failure.kind, tries: call.tries },
       'call will be repeated',
     );
     if (failure.kind === 'unreachable') {
       this.outages++;
-      this.awayUntil = clock.now().getTime() + backoffMs(this.outages, UNREACHABLE_MS_MAX);
+      this.unreachableUntil = clock.now().getTime() + backoffMs(this.outages, MAX_UNREACHABLE_BACKOFF_MS);
       this.answerAll({ kind: 'queued' });
       return;
     }
     this.outages = 0;
     const isInProgress = failure.kind === 'in-progress';
     const failures = isInProgress ? call.failures : call.failures + 1;
-    if (failures >= FAILURES_MAX) {
+    if (failures >= MAX_FAILURES) {
       const write = (tx: Parameters<CallHandler['giveUp']>[0]): void => handler.giveUp(tx, call, failure.message);
       return this.end(call, { kind: 'refused', reason: failure, write });
     }
-    const pause = isInProgress ? IN_PROGRESS_MS : backoffMs(failures, LATER_MS_MAX);
+    const pause = isInProgress ? IN_PROGRESS_RETRY_MS : backoffMs(failures, MAX_RETRY_BACKOFF_MS);
     calls.postpone(call.callId, { dueAt: clock.later(pause), failures, problem: failure.message });
     this.answer(call.callId, isInProgress ? failure : { kind: 'queued' });
   }
@@ -168,12 +168,12 @@ export class Lane {
   private schedule(): void {
     clearTimeout(this.timer);
     if (!this.isStarted || this.isStopped) return;
-    const { siteId, name, calls, clock } = this.surroundings;
+    const { siteId, name, calls, clock } = this.options;
     const dueAt = calls.nextDueAt(siteId, name);
     if (dueAt === undefined) return;
     const now = clock.now().getTime();
-    // A call that is due and blocked by one of its subject would otherwise be looked for without a pause.
-    const pause = Math.max(250, Math.max(Date.parse(dueAt), this.awayUntil) - now);
+    // At least 250 ms: a due call that waits for another call of its subject would cause a busy loop.
+    const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
     this.timer = setTimeout(() => void this.drain(), pause);
   }
 }

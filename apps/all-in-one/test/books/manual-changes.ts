@@ -1,12 +1,12 @@
-import type { Named } from './books-of-a-day.js';
+import type { NamedDifference } from './reconciled-day.js';
 
 /** A change of a table by SQL, outside the services, and the difference that a reconciliation reports for it. */
-export interface RowByHand {
+export interface ManualChange {
   readonly what: string;
   readonly service: string;
   readonly table: string;
   readonly statement: string;
-  readonly named: Partial<Named>;
+  readonly named: Partial<NamedDifference>;
 }
 
 /** A reference that no payment has. */
@@ -14,17 +14,17 @@ const NEW = `'ZZZZZZZZZZZZZZZZZZ'`;
 /** An id of version 4: as a time it is far in the future. */
 const RANDOM_ID = `'fb4f7c41-83d0-4b0e-9d1e-7a8b9c0d1e2f'`;
 
-/** A row that fits. */
+/** Selects one matching row. */
 const one = (table: string, key: string, where = 'true'): string =>
   `${key} = (SELECT ${key} FROM ${table} WHERE ${where} LIMIT 1)`;
 
-/** A copy of a row with other members, in pairs. */
+/** Inserts a copy of a row with other column values. */
 const copyOf = (table: string, where: string, members: string): string =>
   `INSERT INTO ${table} OVERRIDING SYSTEM VALUE
    SELECT (jsonb_populate_record(row, jsonb_build_object(${members}))).* FROM ${table} row WHERE ${where} LIMIT 1 RETURNING 1`;
 
 class Table {
-  readonly rows: RowByHand[] = [];
+  readonly rows: ManualChange[] = [];
 
   constructor(
     private readonly service: string,
@@ -32,7 +32,7 @@ class Table {
     private readonly book: string,
   ) {}
 
-  add(what: string, statement: string, named: Partial<Named>): this {
+  add(what: string, statement: string, named: Partial<NamedDifference>): this {
     const { service, table, book } = this;
     this.rows.push({ what, service, table, statement, named: { book, ...named } });
     return this;
@@ -52,8 +52,8 @@ class Table {
   }
 }
 
-/** In each book rows that are altered, deleted and put in. */
-export function rowsByHand(): RowByHand[] {
+/** Altered, deleted and inserted rows in each book. */
+export function manualChanges(): ManualChange[] {
   return [
     payments(),
     refunds(),
@@ -67,7 +67,7 @@ export function rowsByHand(): RowByHand[] {
   ].flatMap(({ rows }) => rows);
 }
 
-/** All other books contradict them. */
+/** Every other book differs from a changed payment. */
 function payments(): Table {
   const paid = one('payments', 'payment_reference', `state = 'success' AND method_type = 'Card' AND partner IS NULL`);
   const payable = copyOf('payables', `state = 'paid'`, `'payable_id', gen_random_uuid()`).replace(/1$/, 'payable_id');

@@ -2,13 +2,13 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import { asDomainError, SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage } from './error-page.js';
-import { SendPage } from './send-page.js';
+import { PageSender } from './page-sender.js';
 
-/** What goes wrong on a customer's way is a page, not JSON. */
+/** Errors that customers see are pages, not JSON. */
 @Catch()
-export class ErrorPages implements ExceptionFilter {
+export class ErrorPageFilter implements ExceptionFilter {
   constructor(
-    @Inject(SendPage) private readonly page: SendPage,
+    @Inject(PageSender) private readonly page: PageSender,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 

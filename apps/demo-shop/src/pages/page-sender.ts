@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DemoShopConfig } from '../config.js';
 
-/** Sends the shop's pages with the policy that goes with them: one script, of the order's page, and nothing from elsewhere. */
+/** Sends the shop's pages with a content security policy that allows only the shop's own files. */
 @Injectable()
-export class SendPage {
+export class PageSender {
   private readonly policy: string;
 
   constructor(@Inject(DemoShopConfig) config: DemoShopConfig) {
@@ -14,7 +14,7 @@ export class SendPage {
       "connect-src 'self'",
       "style-src 'self'",
       "img-src 'self' data:",
-      // Checking out posts here and is led on to the payment page; browsers hold both against this list.
+      // The checkout form posts to the shop, which redirects to the payment page. Browsers check both addresses.
       `form-action 'self' ${new URL(config.SVC_PAYMENT_PAGES_URL ?? config.SVC_GATEWAY_URL).origin}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
