@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { ChargeStore } from './charge-store.js';
+import { serveCodeProvider } from './code-provider/simulated-code-provider.js';
 import { SimulatedAcquirerConfig } from './config.js';
 import type { ChargeRecord } from './records.js';
 import {
@@ -128,6 +129,7 @@ export async function startSimulatedAcquirer(
   serveVault(app, bank);
   serveChallengeState(app, bank);
   serveChallengePage(app, bank);
+  serveCodeProvider(app);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());
