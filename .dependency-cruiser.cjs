@@ -1,9 +1,9 @@
-// What holds inside an app, file by file; between projects it is ESLint's boundary rule (eslint.config.mjs).
+// Rules between the files of an app; ESLint's boundary rule has those between projects (eslint.config.mjs).
 
-/** `payments/payment.ts`, `merchants/merchant.ts`: the file named for its folder's noun holds the rules. */
+/** `payments/payment.ts`, `merchants/merchant.ts`: the file with the noun of its folder contains the rules. */
 const NOUN = '^(?:apps|tools/checks/fixtures)/[^/]+/src/([^/]+)s/\\1\\.ts$';
 
-/** Feature folders, each of which imports only those before it. */
+/** Feature folders; each imports only those before it. */
 const FEATURE_LAYERS = ['payables', 'payments', 'verifications|reversals', 'jobs', 'hosted-payments|partner-payments'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -11,7 +11,7 @@ module.exports = {
   forbidden: [
     {
       name: 'no-circular',
-      comment: 'Two files that need each other are one file, or miss a third.',
+      comment: 'Merge two files that import each other, or move their shared code into a third.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -37,7 +37,7 @@ module.exports = {
     },
     {
       name: 'rows-stay-inside',
-      comment: 'What comes in and goes out is a contract or a request, never the table.',
+      comment: 'Controllers and consumers handle contracts and requests, never table rows.',
       severity: 'error',
       from: { path: '\\.(controller|consumer|guard|module)\\.ts$' },
       to: { path: '\\.row\\.ts$' },
@@ -51,14 +51,14 @@ module.exports = {
     },
     {
       name: 'specs-are-not-imported',
-      comment: 'What a test and the product need is not in a test.',
+      comment: 'Code that the product and a test need does not belong into a test.',
       severity: 'error',
       from: { pathNot: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|/test/|/contract/)' },
       to: { path: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|^apps/[^/]+/test/|/contract/)' },
     },
     {
       name: 'everything-resolves',
-      comment: 'An import that is not found here is not seen by the other rules either.',
+      comment: 'The other rules cannot check an import that does not resolve.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },

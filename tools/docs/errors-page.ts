@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the error catalogue: node tools/docs/errors-page.ts. A spec refuses a page that is stale.
+// Writes docs/errors.md from the error catalogue: node tools/docs/errors-page.ts. A spec fails when the page is stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorHelp } from '../../libs/contracts/src/error-help/error-help.ts';
@@ -48,7 +48,7 @@ Where: ${where}
 `;
 }
 
-/** As GitHub makes it from a heading. */
+/** The anchor that GitHub derives from a heading. */
 function anchorOf(code: string): string {
   return code.replaceAll('.', '');
 }

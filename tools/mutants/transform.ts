@@ -1,4 +1,4 @@
-/** Jest's transform of TypeScript with all mutants of a production file compiled in; see catalogue.ts. */
+/** Jest's transform of TypeScript that compiles all mutants into a production file; see catalogue.ts. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -11,7 +11,7 @@ type Process = NonNullable<Swc['process']>;
 type CacheKey = NonNullable<Swc['getCacheKey']>;
 
 const root = join(import.meta.dirname, '..', '..');
-/** Another version of this tool compiles something else. */
+/** Part of the cache key, because another version of this tool compiles differently. */
 const version = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
   .reduce((hash, file) => hash.update(readFileSync(join(import.meta.dirname, file))), createHash('sha1'))

@@ -1,4 +1,4 @@
-/** Who reads which reference, and what each needs to know before the first call. */
+/** The audiences of the references, with the text before the first call. */
 import { appFor } from '../../libs/contracts/src/routes.ts';
 import type { Operation } from './operations.ts';
 import type { Schema } from './schema.ts';
@@ -14,10 +14,10 @@ export interface Audience {
     readonly description: string;
   };
   readonly securitySchemes: Readonly<Record<string, Schema>>;
-  /** Of the security of an operation, by its guard. The first guard that is here counts. */
+  /** The security of an operation, by its guard. The first guard found here counts. */
   readonly securityOf: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
   readonly has: (operation: Operation) => boolean;
-  /** Bodies that the platform sends, by name: the type, and what they are. */
+  /** Bodies that the platform sends, by name: the type and a description. */
   readonly webhooks: readonly { readonly name: string; readonly type: string; readonly description: string }[];
   readonly errors: 'problem' | 'envelope' | 'transformer';
 }
@@ -31,7 +31,7 @@ const EVERYWHERE = `Every answer has \`x-request-id\`: quote it to support. Amou
 const reached = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
   const given = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
   const answering = appFor(host, given, method.toUpperCase());
-  // A controller of a library is offered by the app that the route table names.
+  // The app in the route table offers a controller of a library.
   return answering !== undefined && (answering === app || app === 'auth' || app === 'service');
 };
 
@@ -152,7 +152,7 @@ export const AUDIENCES: readonly Audience[] = [
       storeKey: header('x-api-key', 'TRANSFORMER_API_KEY. Not needed on loopback, or from a listed address (A9).'),
     },
     securityOf: { AccessGuard: [{}, { storeKey: [] }] },
-    // Its pages and their data are for its own screens.
+    // Its pages and their data are internal.
     has: ({ app }) => app === 'pos-transformer',
     webhooks: [],
     errors: 'transformer',

@@ -8,7 +8,7 @@ interface Form {
   readonly path?: string;
 }
 
-/** A document of one operation, whose schemas are components as those of the reference are. */
+/** A document with one operation, whose schemas are components like those of the reference. */
 function documentOf({ request, parameters = [], responses, answer = {}, path = '/things' }: Form) {
   const content = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
   return {
@@ -162,7 +162,7 @@ describe('what breaks a client', () => {
     expect(found.join('\n')).toContain(change);
   });
 
-  it('what a webhook says less of, and an event', () => {
+  it('a field that is gone from a webhook or an event', () => {
     const webhook = (schema: object) => ({
       webhooks: { paid: { post: { requestBody: { content: { 'application/json': { schema } } } } } },
     });

@@ -1,4 +1,4 @@
-/** An AsyncAPI 3.0 document of the events between services: their types and payloads from the contracts, who publishes and consumes them from service-messages.ts. */
+/** Builds the AsyncAPI 3.0 document of the events between services: types and payloads from the contracts, publishers and consumers from service-messages.ts. */
 import ts from 'typescript';
 import { SERVICE_MESSAGES } from '../../libs/contracts/src/service-messages.ts';
 import type { ServiceMessages } from '../../libs/contracts/src/service-messages.ts';
@@ -60,7 +60,7 @@ export function eventsDocument(source: Source, version: string): object {
   return withoutSiblings(document) as object;
 }
 
-/** A `$ref` of AsyncAPI's schemas has nothing beside it, unlike one of OpenAPI 3.1. */
+/** In AsyncAPI a `$ref` of a schema allows no other keywords beside it, unlike in OpenAPI 3.1. */
 function withoutSiblings(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSiblings);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Parameters of paths, queries and headers: text until a handler reads it, so their schemas are here and nowhere else. */
+/** Parameters of paths, queries and headers: handlers get them as text, so only this file has their schemas. */
 import { DELIVERY_STATES } from '../../libs/contracts/src/http/deliveries.ts';
 import { MESSAGING_SERVICES } from '../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
@@ -30,7 +30,7 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
-/** By name; `controller.name` where two of one name differ. One that is not here fails the generation. */
+/** By name; `controller.name` if two with one name differ. A missing one fails the generation. */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
   merchantSiteId: id('Number of the site.'),
