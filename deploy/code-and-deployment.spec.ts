@@ -89,17 +89,17 @@ describe('a change of one side is found', () => {
           env(one).find((v) => v.name === 'SVC_ADMIN_KEY')!,
           { value: 'x'.repeat(40), valueFrom: undefined },
         ),
-      /written down/,
+      /in plain text/,
     ],
     [
       'the port is another',
       (one) => (container(one).ports = [{ name: 'http', containerPort: 9090 }]),
-      /identity in Kubernetes: listens on 8080, others look/,
+      /identity in Kubernetes: listens on 8080, others connect to/,
     ],
     [
       'the health path is another',
       (one) => (container(one).readinessProbe!.httpGet!.path = '/ready'),
-      /is asked \/ready/,
+      /has the readiness check \/ready/,
     ],
     [
       'the image is another app',
@@ -169,14 +169,14 @@ describe('a change of one side is found', () => {
       'a secret in plain text',
       '${ADMIN_KEY:?run node docker/secrets.ts}',
       'x'.repeat(40),
-      /SVC_ADMIN_KEY is a secret, and written down/,
+      /SVC_ADMIN_KEY is a secret in plain text/,
     ],
     ['an app has another name', '\n  identity:\n', '\n  identities:\n', /identities is in compose, not in the code/],
     [
       'a schema without a migration',
       '\n  demo-shop-migrate:\n',
       '\n  demo-shop-migration:\n',
-      /demo-shop in compose: is not migrated/,
+      /demo-shop in compose: has no migration/,
     ],
   ])('of compose: %s', (_what, from, to, found) => {
     const changedText = composeText.replace(from, to);
