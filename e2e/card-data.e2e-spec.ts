@@ -162,11 +162,11 @@ describe('card data', () => {
     await confirmAtTheBank();
     await payWithCardInTheClear(gatewayUrl);
     await waitUntil('the outcome of the lost answer, and every notification', 60_000, async () => {
-      const [left] = await platform.sql<{ open: number; told: number }>(
+      const [left] = await platform.sql<{ open: number; sent: number }>(
         `SELECT (SELECT count(*)::int FROM payment_processor.payments WHERE state = 'processing') AS open,
-                (SELECT count(*)::int FROM webhook_dispatcher.delivery_attempts) AS told`,
+                (SELECT count(*)::int FROM webhook_dispatcher.delivery_attempts) AS sent`,
       );
-      return left!.open === 0 && left!.told >= PAID_NUMBERS.length;
+      return left!.open === 0 && left!.sent >= PAID_NUMBERS.length;
     });
   }
 

@@ -177,14 +177,14 @@ it('each payment has its own complete trace, although its rows shared statements
   );
   const filled = await Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   const { gatewayUrl } = platform.demo;
-  const pressed = await whileLocked('payment_processor.transfers', 1, () =>
+  const answers = await whileLocked('payment_processor.transfers', 1, () =>
     whileLocked('payment_processor.payables', 2, () =>
       Promise.all(
         filled.map((one, nth) => sendPayRequest(gatewayUrl, one, { traceparent: traceparentOf(payers[nth]!) })),
       ),
     ),
   );
-  expect(pressed).toEqual(traces.map(() => ({ httpStatus: 200, state: 'succeeded' })));
+  expect(answers).toEqual(traces.map(() => ({ httpStatus: 200, state: 'succeeded' })));
   paid += traces.length;
   await expectAllNotifiedOnce();
 

@@ -85,14 +85,14 @@ export class FaultDrill {
     return Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   }
 
-  sendAll(presses: readonly PayRequest[]): Promise<PromiseSettledResult<PayAnswer>[]> {
-    return Promise.allSettled(presses.map((one) => sendPayRequest(this.platform.demo.gatewayUrl, one)));
+  sendAll(requests: readonly PayRequest[]): Promise<PromiseSettledResult<PayAnswer>[]> {
+    return Promise.allSettled(requests.map((one) => sendPayRequest(this.platform.demo.gatewayUrl, one)));
   }
 
   /** Repeats each request until it has an answer. */
-  async resendAll(presses: readonly PayRequest[]): Promise<void> {
+  async resendAll(requests: readonly PayRequest[]): Promise<void> {
     const { gatewayUrl } = this.platform.demo;
-    let open = presses;
+    let open = requests;
     await waitUntil('an answer to every repeated press', 120_000, async () => {
       await this.books.makeStatusQueriesDue();
       const answers = await Promise.all(open.map((one) => resendPayRequest(gatewayUrl, one)));

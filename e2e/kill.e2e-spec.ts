@@ -85,13 +85,13 @@ describe('kill -9', () => {
     const payRequests = await preparePayRequests(
       await createSessions(clientOf(platform), MIN_UNFINISHED, endpoint.url),
     );
-    const pressed = sendAll(payRequests);
+    const answers = sendAll(payRequests);
     await waitUntil('the charges', 20_000, () =>
       Promise.resolve(books.approved().length === before + payRequests.length),
     );
     await platform.kill(platform.postgresPid);
     const diedAt = new Date();
-    await pressed;
+    await answers;
 
     await platform.up();
     interruptions.push({ from: diedAt, to: new Date(), drainMs: 0 });

@@ -73,7 +73,7 @@ describe.each([
     await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
   /** The status of an answer, with or without trust in the certificate, or the error. */
-  const asked = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
+  const statusOf = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
     const request = get(url, { ca });
     try {
       const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -90,7 +90,7 @@ describe.each([
     expect(own.find((info) => info.address === address)?.internal).toBe(false);
     const { apiUrl, gatewayUrl, shopUrl, adminUrl } = platform.demo;
     for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(new RegExp(`^https://${address}:\\d+$`));
-    for (const url of [apiUrl, gatewayUrl]) expect(await asked(`${url}/health/live`)).toBe(200);
+    for (const url of [apiUrl, gatewayUrl]) expect(await statusOf(`${url}/health/live`)).toBe(200);
     expect(new URL(adminUrl).hostname).toBe('127.0.0.1');
     expect(certificate.checkIP(address)).toBe(address);
     expect(statSync(join(platform.dataDir, 'tls', 'key.pem')).mode & 0o777).toBe(0o600);
@@ -122,7 +122,7 @@ describe.each([
   });
 
   it('is not trusted without the certificate, and sets no HSTS', async () => {
-    expect(await asked(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(await statusOf(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     const stranger = await startBrowser();
     try {
       const strangersPage = await stranger.newPage();
@@ -147,11 +147,11 @@ describe.each([
       await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     }
     for (const path of ['/admin/v1/merchants', '/admin/v1/organisations'])
-      expect(await asked(`${apiUrl}${path}`)).toBe(404);
+      expect(await statusOf(`${apiUrl}${path}`)).toBe(404);
     // Access to the acquirer's API would allow charges, so only its page for payers is reachable.
     const bank = `https://${address}:${first + 4}`;
-    expect(await asked(`${bank}/challenges/nobody`)).toBe(404);
-    expect(await asked(`${bank}/charges/nobody`)).toBe(404);
+    expect(await statusOf(`${bank}/challenges/nobody`)).toBe(404);
+    expect(await statusOf(`${bank}/charges/nobody`)).toBe(404);
     const posted = await context.request.post(`${bank}/cards`, {
       data: { cardNumber: '4242424242424242' },
       ignoreHTTPSErrors: true,

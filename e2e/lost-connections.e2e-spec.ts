@@ -176,8 +176,8 @@ describe.each([
   });
 
   it('polling is blocked: the page gets the outcome from the stream', async () => {
-    let asked = 0;
-    await page.route('**/state', (route) => (++asked === 1 ? route.continue() : route.abort('connectionrefused')));
+    let polls = 0;
+    await page.route('**/state', (route) => (++polls === 1 ? route.continue() : route.abort('connectionrefused')));
     const streams: string[] = [];
     page.on('request', (request) => {
       if (request.resourceType() === 'eventsource') streams.push(request.url());

@@ -157,8 +157,8 @@ it(
   'a link that was clicked before Pay has no effect after it',
   async () => {
     // A slow shop: until it answers, the page can still be used. It answers after the charge.
-    const asked: ServerResponse[] = [];
-    const shop = createServer((_request, response) => void asked.push(response));
+    const pendingResponses: ServerResponse[] = [];
+    const shop = createServer((_request, response) => void pendingResponses.push(response));
     await once(shop.listen(0, '127.0.0.1'), 'listening');
     try {
       const cancelUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/cancel`;
@@ -170,9 +170,9 @@ it(
         setTimeout(() => document.getElementById('pay-form').requestSubmit(), 500);
       `);
       await isCharged();
-      for (const response of asked) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
+      for (const response of pendingResponses) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
       await seesHeading(page, 'Payment successful');
-      expect(asked).toHaveLength(1);
+      expect(pendingResponses).toHaveLength(1);
     } finally {
       shop.closeAllConnections();
       shop.close();

@@ -127,17 +127,17 @@ it('a link changes the language: the session stays, and the page asks before it 
     zulu: page.getByRole('link', { name: 'isiZulu' }),
   };
   await number.fill('4242 4242');
-  const asked: string[] = [];
+  const dialogs: string[] = [];
   let goOn = false;
   page.on('dialog', (dialog) => {
-    asked.push(dialog.message());
+    dialogs.push(dialog.message());
     void (goOn ? dialog.accept() : dialog.dismiss());
   });
   await page.locator('#languages summary').click();
   expect(await axeFindings(page)).toEqual([]);
   await screenshot(page, 'page-languages-open');
   await zulu.click();
-  expect([asked, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
+  expect([dialogs, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
   goOn = true;
   await zulu.click();
   const { messages } = languageOf('zu');
@@ -147,7 +147,7 @@ it('a link changes the language: the session stays, and the page asks before it 
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'Sesotho' }).click();
   await sees(page, languageOf('st').messages.form.heading);
-  expect(asked).toHaveLength(2);
+  expect(dialogs).toHaveLength(2);
   await fillIn(page, languageOf('st'), '4000 0000 0000 0002');
   await page.locator('#pay-button').click();
   await sees(page, languageOf('st').messages.declines['10'].title);

@@ -73,13 +73,13 @@ it('a payer confirms the verification: the payment continues by itself, and is i
   const client = new PartnerClient({ apiUrl, ...partner });
   const card = { cardNumber: '4000000000003220', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const request = { reference: randomUUID(), customer: { id: randomUUID() }, amount: 4_500, card };
-  const asked = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
-  expect(asked.status).toBe('verificationRequired');
-  const back = await fetch(asked.verificationUrl!, {
+  const payment = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
+  expect(payment.status).toBe('verificationRequired');
+  const back = await fetch(payment.verificationUrl!, {
     method: 'POST',
     body: new URLSearchParams({ answer: 'confirm' }),
   });
-  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${asked.paymentReference}`]);
+  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${payment.paymentReference}`]);
   expect(await back.text()).toContain('Your payment is complete');
   await waitUntil('the payment in the history', 10_000, async () => {
     for await (const { reference, status } of client.service.history({ customerReference: request.customer.id }))

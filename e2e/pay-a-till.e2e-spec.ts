@@ -136,8 +136,8 @@ describe('a till', () => {
     await screenshot(phone, 'till-phone-2-paid');
     await turned;
     const answer = await waitUntil('the till to get the payment', 5_000, async () => {
-      const asked = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
-      return asked.status === 200 ? ((await asked.json()) as Record<string, unknown>) : undefined;
+      const answer = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
+      return answer.status === 200 ? ((await answer.json()) as Record<string, unknown>) : undefined;
     });
     const payments = await paymentsOf(invoice!);
     expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);

@@ -186,10 +186,11 @@ describe('paying by QR', () => {
       card: CARD,
     });
     await expect(again).rejects.toMatchObject({ httpStatus: 409 });
-    const told = await platform.sql(`SELECT state FROM webhook_dispatcher.notifications WHERE session_id = $1`, [
-      sessionId,
-    ]);
-    expect(told).toEqual([{ state: 'delivered' }]);
+    const notifications = await platform.sql(
+      `SELECT state FROM webhook_dispatcher.notifications WHERE session_id = $1`,
+      [sessionId],
+    );
+    expect(notifications).toEqual([{ state: 'delivered' }]);
     return Math.max(...took);
   }
 });

@@ -62,10 +62,10 @@ export async function sendPayRequest(
 }
 
 /** Repeats the same request until it is answered, as the page's script does after a lost answer. */
-export async function resendPayRequest(gatewayUrl: string, pressOfPay: PayRequest): Promise<PayAnswer | undefined> {
+export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
   try {
-    const pressed = await sendPayRequest(gatewayUrl, pressOfPay);
-    return pressed.httpStatus < 500 && pressed.state !== 'processing' ? pressed : undefined;
+    const answer = await sendPayRequest(gatewayUrl, payRequest);
+    return answer.httpStatus < 500 && answer.state !== 'processing' ? answer : undefined;
   } catch {
     return undefined;
   }

@@ -19,7 +19,7 @@ it.each([
   ['gateway', 'apiUrl', '/api/v3.1/sessions', 'Makes a session'],
   ['transformer', 'apiUrl', '/BasketClosed', 'Closes a basket'],
   ['administration', 'adminUrl', '/admin/v1/audit-log', 'Reads the audit log'],
-] as const)('the page of the %s reference shows its operations without errors', async (name, host, path, says) => {
+] as const)('the page of the %s reference shows its operations without errors', async (name, host, path, summary) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const complaints = pageErrorsOf(context);
   const page = await context.newPage();
@@ -29,7 +29,7 @@ it.each([
     .getByRole('link', { name: new RegExp(name === 'gateway' ? 'gateway' : name, 'i') })
     .click();
   await page.locator(`[data-path="${path}"]`).first().waitFor();
-  expect(await page.locator('#reference').innerText()).toContain(says);
+  expect(await page.locator('#reference').innerText()).toContain(summary);
   if (name === 'gateway') await takePicture(page);
   expect(complaints).toEqual([]);
   await context.close();

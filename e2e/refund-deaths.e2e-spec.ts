@@ -151,7 +151,7 @@ it.each([
     Promise.resolve(references.every((reference) => office.refunds().has(reference))),
   );
   for (const reference of references) {
-    const { id, refund: told } = office.refunds().get(reference)!;
-    expect([id, told.status, told.amount]).toEqual([reference, 'succeeded', AMOUNT]);
+    const { id, refund: refund } = office.refunds().get(reference)!;
+    expect([id, refund.status, refund.amount]).toEqual([reference, 'succeeded', AMOUNT]);
   }
 });

@@ -153,18 +153,18 @@ describe('kill -9 of all services during refunds', () => {
     );
 
     // Each refund has webhooks, all with one id.
-    const told = (): ReturnType<BackOffice['refunds']> => office.refunds();
-    await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(told().size === REFUNDS));
+    const notifiedRefunds = (): ReturnType<BackOffice['refunds']> => office.refunds();
+    await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(notifiedRefunds().size === REFUNDS));
     expect(
       sorted(
-        [...told().values()].map(({ payment, refund: { refundReference, amount } }) => ({
+        [...notifiedRefunds().values()].map(({ payment, refund: { refundReference, amount } }) => ({
           refundReference,
           amount,
           paymentReference: payment.paymentReference,
         })),
       ),
     ).toEqual(expected);
-    for (const notice of told().values())
+    for (const notice of notifiedRefunds().values())
       expect([notice.id, notice.refund.status]).toEqual([notice.refund.refundReference, 'succeeded']);
   });
 });

@@ -38,10 +38,10 @@ describe('two tabs', () => {
     const tabs = [first, second];
     await Promise.all(tabs.map((tab) => fillCard(tab, ANSWERS_LATE)));
 
-    const presses: string[] = [];
+    const payRequests: string[] = [];
     context.on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith(`/pay/${sessionId}/payments`))
-        presses.push(request.postData() ?? '');
+        payRequests.push(request.postData() ?? '');
     });
     // Both in one script: a click through the test driver would wait for the other tab's page first.
     await Promise.all(tabs.map((tab) => tab.evaluate("document.getElementById('pay-form').requestSubmit()")));
@@ -58,7 +58,7 @@ describe('two tabs', () => {
     expect(references[0]).toBe(references[1]);
 
     // The tabs really sent two payments: two references, not one repeated request.
-    expect(new Set(presses.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
+    expect(new Set(payRequests.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
     const payments = await clientOf(platform).listPayments(sessionId);
     expect(payments.map(({ paymentReference, paymentStatus }) => [paymentReference, paymentStatus])).toEqual([
       [references[0], 'Success'],

@@ -146,11 +146,11 @@ describe('a webhook', () => {
     await deliveries(paymentReference, 1);
     const { webhookId, payment } = endpoint.deliveriesOf(paymentReference)[0]!;
     const { signature: _, ...fields } = payment;
-    const [told] = await waitUntil('the feed', 20_000, async () => {
+    const [notification] = await waitUntil('the feed', 20_000, async () => {
       const { notifications } = await client.listNotifications(before.after);
       return notifications.length > 0 && notifications;
     });
-    expect(told).toEqual({ id: webhookId, payment: fields });
+    expect(notification).toEqual({ id: webhookId, payment: fields });
 
     const count = endpoint.deliveriesOf(paymentReference).length;
     await waitUntil('a try that is recorded', 20_000, async () => (await rowOf(paymentReference)).lease_id === null);

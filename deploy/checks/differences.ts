@@ -54,9 +54,9 @@ function configurationOf(known: AppInCode, app: AppDeployed, image: Image): stri
 
 function portsOf(app: AppDeployed, image: Image): string[] {
   const listens = Number(app.env['SVC_PORT'] ?? image.env['SVC_PORT']);
-  const says = Number(image.env['SVC_PORT']);
+  const port = Number(image.env['SVC_PORT']);
   return [
-    ...(image.exposedPort === says ? [] : [`the image exposes ${image.exposedPort} and listens on ${says}`]),
+    ...(image.exposedPort === port ? [] : [`the image exposes ${image.exposedPort} and listens on ${port}`]),
     ...(app.port === undefined || app.port === listens ? [] : [`listens on ${listens}, others connect to ${app.port}`]),
   ];
 }

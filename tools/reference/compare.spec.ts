@@ -29,7 +29,7 @@ const object = (properties: object, required: readonly string[] = []) => ({ type
 const text = { type: 'string' };
 const NAME = { name: 'page', in: 'query', schema: text };
 
-describe('what breaks a client', () => {
+describe('breaking changes', () => {
   it.each<[string, Form, Form, string]>([
     ['an operation that is gone', {}, { path: '/others' }, 'POST /things is gone'],
     ['a success that is gone', {}, { responses: { 202: {} } }, 'POST /things 200 is gone'],
@@ -177,7 +177,7 @@ describe('what breaks a client', () => {
   });
 });
 
-describe('what breaks nobody', () => {
+describe('compatible changes', () => {
   it.each<[string, Form, Form]>([
     [
       'the same',

@@ -76,7 +76,7 @@ export function documentOf(
   const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
-  if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'What the platform sends.' });
+  if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'Requests that the platform sends.' });
   const { url, variable, example, description } = audience.server;
   return {
     openapi: '3.1.0',
@@ -100,11 +100,11 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     schema: { type: 'string', format: 'uuid' },
   },
   'retry-after': {
-    description: 'Seconds after which the same request may succeed. Only where waiting helps.',
+    description: 'Seconds after which the same request may succeed. Only if waiting helps.',
     schema: { type: 'integer', minimum: 0 },
   },
   'idempotency-replayed': {
-    description: '`true`: it had been done before, and this is its present state (C7).',
+    description: '`true`: a repeated request; the answer is the current state (C7).',
     schema: { const: 'true' },
   },
 };
@@ -322,7 +322,7 @@ function webhookOf(webhook: Audience['webhooks'][number], { source, schemas }: C
 }
 
 const STANDARD_WEBHOOKS: readonly Schema[] = [
-  ['webhook-id', 'The same for all tries of one notification: apply it once (E8).'],
-  ['webhook-timestamp', 'Seconds since 1970, when this try was signed.'],
+  ['webhook-id', 'The same for all attempts of one notification: apply it once (E8).'],
+  ['webhook-timestamp', 'Seconds since 1970, the time of this signature.'],
   ['webhook-signature', '`v1,<base64 HMAC-SHA256>`; several, separated by blanks, during a rotation (E4).'],
 ].map(([name, description]) => ({ name, in: 'header', required: true, description, schema: { type: 'string' } }));

@@ -70,11 +70,11 @@ function withoutSiblings(value: unknown): unknown {
   return Object.keys(others).length === 0 ? { $ref } : { ...others, allOf: [{ $ref }] };
 }
 
-const DESCRIPTION = `Each event says that something happened and carries the full state it speaks of. A type is versioned by its name: a change that an old reader would misunderstand is a new type.
+const DESCRIPTION = `Each event reports a change and carries the full new state. A type is versioned by its name: a change that an old reader would misunderstand is a new type.
 
-Delivered at least once and in no order: apply an event once by its \`id\`, and take only a newer \`aggregateVersion\`. Over RabbitMQ the address is the routing key of a durable topic exchange; events of one type that are handed over together share a message, as an array of at most 50 (ADR 34). In one process they are handed over without a broker.
+Delivered at least once and in no order: apply an event once by its \`id\`, and only if its \`aggregateVersion\` is newer. Over RabbitMQ the address is the routing key of a durable topic exchange; a message may contain several events of one type, as an array of at most 50 (ADR 34). In one process no broker is involved.
 
-These events stay inside the platform. Merchants are told by webhooks and the stream: see the OpenAPI documents.`;
+These events are internal. Merchants get webhooks and the stream: see the OpenAPI documents.`;
 
 function messageOf({ type, description, payload, node }: EventDeclaration, envelope: Schema, schemas: Schemas): Schema {
   const event = {

@@ -23,7 +23,7 @@ const PAGES: readonly (readonly [file: string, title: string, what: string])[] =
   ],
   ['partner', 'Partner', 'log-in, customers, cards, codes, payments and their history'],
   ['transformer', 'Transformer', 'both dialects of tills, in a store'],
-  ['administration', 'Administration', 'on-boarding and operation; reached on a private network alone'],
+  ['administration', 'Administration', 'on-boarding and operation; on a private network only'],
 ];
 
 export function writeSite(folder = PAGES_FOLDER): void {
