@@ -3,10 +3,10 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { waitUntil } from '@svc/testing';
-import { formsOf, listTables, scanFiles, scanTables, type Table } from './card-scan.js';
-import { aSessionRequest, clientOf } from './merchant.js';
-import { preparePayRequest, sendPayRequest } from './payer.js';
-import { Platform } from './platform.js';
+import { formsOf, listTables, scanFiles, scanTables, type Table } from './books/card-scan.js';
+import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { Platform } from './platform/platform.js';
 
 /** No test pays with it, so a scan finds it only where this test planted it. */
 const PLANTED_NUMBER = '5105105105105100';

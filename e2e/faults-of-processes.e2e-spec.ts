@@ -1,7 +1,7 @@
 /** Kills every process of a distributed platform, one after the other, each during unfinished payments. */
 import { waitUntil } from '@svc/testing';
 import type { Supervised } from '../tools/svc/processes/processes.ts';
-import { FaultDrill } from './fault-drill.js';
+import { FaultDrill } from './faults/fault-drill.js';
 
 describe('a fault', () => {
   let drill: FaultDrill;

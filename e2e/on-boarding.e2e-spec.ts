@@ -1,9 +1,9 @@
 /** On-boarding with the commands of its guide, from an empty platform to a first payment. */
 import { join } from 'node:path';
-import { preparePayRequest, sendPayRequest } from './payer.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 describe('on-boarding', () => {
   let platform: Platform;

@@ -1,9 +1,9 @@
 /** The API reference that the platform serves, in a real browser. With SVC_DOCS_PICTURES=1 it updates the pictures. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { pageErrorsOf, startBrowser } from './browser.js';
-import { type Platform, ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { pageErrorsOf, startBrowser } from './browser/browser.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let browser: Browser;

@@ -1,10 +1,10 @@
 /** One payer, two tabs, Pay clicked in both at the same moment: one charge, and both tabs show it. */
 import type { Browser, BrowserContext } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
-import { pageErrorsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { clientOf } from './merchant.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { pageErrorsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { clientOf } from './callers/merchant.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 /** While the acquirer processes the payment of one tab, that of the other arrives. */
 const ANSWERS_LATE = '4000 0000 0000 6009';

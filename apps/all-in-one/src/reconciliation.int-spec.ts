@@ -1,6 +1,6 @@
 /** A day of mixed trade in all services: every book agrees, and a row that is written into any of them by hand is found and named. */
-import { BooksOfADay, type Named, type StatementLine } from '../test/books-of-a-day.js';
-import { rowsByHand } from '../test/rows-by-hand.js';
+import { BooksOfADay, type Named, type StatementLine } from '../test/books/books-of-a-day.js';
+import { rowsByHand } from '../test/books/rows-by-hand.js';
 
 let books: BooksOfADay;
 beforeAll(async () => {

@@ -28,6 +28,7 @@ import { RefundPayment } from './refunds/refund-payment.js';
 import { RefundRepository } from './refunds/refund.repository.js';
 import { RefundsController } from './refunds/refunds.controller.js';
 import { CleanUp } from './store/clean-up.js';
+import { OldDataRepository } from './store/old-data.repository.js';
 import { Changes } from './store/changes.js';
 
 @Module({
@@ -55,6 +56,7 @@ import { Changes } from './store/changes.js';
     BasketRepository,
     Changes,
     CleanUp,
+    OldDataRepository,
     CloseBasket,
     FollowPayments,
     InvoiceCalls,
