@@ -1,6 +1,6 @@
 /**
- * The books of everybody who keeps some: what the bank charged, what payment-processor recorded, what its ledger moved
- * and what the merchant was told. After whatever happened, they agree: nothing twice, nothing missing.
+ * Compares all books: the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the
+ * webhooks that the merchant acknowledged. After any fault they agree: no duplicate, no gap.
  */
 import { waitUntil } from '@svc/testing';
 import type { MerchantEndpoint } from '../callers/merchant-endpoint.js';
@@ -13,7 +13,7 @@ interface PaymentRow {
   readonly amount: number;
 }
 
-/** How many of each; the first four are equal when the books agree. */
+/** The first four are equal when the books agree. */
 export interface Totals {
   readonly charges: number;
   readonly payments: number;
@@ -34,8 +34,8 @@ export class Books {
     return this.platform.charges().filter(({ outcome }) => outcome === 'approved');
   }
 
-  /** Charged, and the merchant has not acknowledged that he knows. */
-  underWay(): ChargeLine[] {
+  /** Charged payments that the merchant has not acknowledged yet. */
+  unacknowledged(): ChargeLine[] {
     const known = new Set(
       this.endpoint.deliveries
         .filter(({ acknowledged }) => acknowledged)
@@ -44,7 +44,7 @@ export class Books {
     return this.approved().filter(({ paymentReference }) => !known.has(paymentReference));
   }
 
-  /** Payments that wait for the bank, as payment-processor sees it. */
+  /** Counts the payments that wait for the acquirer, according to payment-processor. */
   async processing(): Promise<number> {
     const [row] = await this.platform.sql<{ count: number }>(
       `SELECT count(*)::int AS count FROM payment_processor.payments WHERE state = 'processing'`,
@@ -53,28 +53,29 @@ export class Books {
   }
 
   /**
-   * Waits until every charge is acknowledged, and the dispatcher has recorded that. What would be tried again later is moved to now, not waited for; what a
-   * living worker is just sending is left to it, or this would make the duplicates it is there to find.
+   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead of
+   * waiting for them. Leaves notifications alone that a living worker is sending, because this would cause the very
+   * duplicates that the tests look for.
    *
-   * @param diedAt when whoever held leases ended, if anybody did: theirs are over
+   * @param diedAt when the owner of leases was killed, if it was: its leases are over
    */
-  async everyoneHasHeard(diedAt?: Date): Promise<void> {
-    const leasedByTheDead = new Date((diedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
+  async waitUntilAcknowledged(diedAt?: Date): Promise<void> {
+    const expiredLeases = new Date((diedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
     await waitUntil('the notification of every charge', 120_000, async () => {
-      if (this.underWay().length === 0 && (await this.pendingNotifications()) === 0) return true;
+      if (this.unacknowledged().length === 0 && (await this.pendingNotifications()) === 0) return true;
       const now = new Date();
       await this.platform.sql(
         `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $1, leased_until = least(leased_until, $1)
          WHERE state = 'pending' AND next_attempt_at > $1 AND (leased_until IS NULL OR leased_until <= $2)`,
-        [now, leasedByTheDead],
+        [now, expiredLeases],
       );
-      await this.makeQuestionsDue();
+      await this.makeStatusQueriesDue();
       return false;
     });
   }
 
-  /** The next question to the bank may be a minute away: the bank was away, or the process that was to ask has died. */
-  async makeQuestionsDue(): Promise<void> {
+  /** The next status query to the acquirer may be a minute away: it was unavailable, or the process that had to ask was killed. */
+  async makeStatusQueriesDue(): Promise<void> {
     const now = new Date();
     await this.platform.sql(
       `UPDATE payment_processor.attempts SET next_ask_at = $1
@@ -83,7 +84,7 @@ export class Books {
     );
   }
 
-  /** Notifications that the dispatcher is still to send, or is just sending. */
+  /** Counts the notifications that the dispatcher has still to send, or is sending. */
   private async pendingNotifications(): Promise<number> {
     const [row] = await this.platform.sql<{ count: number }>(
       `SELECT count(*)::int AS count FROM webhook_dispatcher.notifications WHERE state = 'pending' AND url = $1`,
@@ -93,9 +94,9 @@ export class Books {
   }
 
   /**
-   * Each POST is recorded, and another followed only one that the dispatcher gave up or could not record (E5, E8).
+   * Each POST is recorded, and a second one only follows one that the dispatcher aborted or could not record (E5, E8).
    *
-   * @param interruptions of the dispatcher since the platform was started; none: it has lived on
+   * @param interruptions of the dispatcher since the platform was started; none when it has run all the time
    */
   async expectPostsToBeJustified(interruptions: readonly Interruption[]): Promise<void> {
     const attempts = await this.platform.sql<RecordedAttempt>(
@@ -124,10 +125,10 @@ export class Books {
     };
   }
 
-  /** @param count of payments that were made, all of them successful */
+  /** @param count number of payments, all of them successful */
   async expectToAgree(count: number): Promise<void> {
     const charges = this.approved();
-    expect(this.platform.charges()).toHaveLength(count); // also none that was reversed
+    expect(this.platform.charges()).toHaveLength(count); // no reversed ones either
     expect(charges).toHaveLength(count);
     const expected = byReference(
       charges.map(({ paymentReference, amount }) => ({
@@ -151,16 +152,16 @@ export class Books {
     expect(byReference(numbers(transfers))).toEqual(expected.map((row) => ({ ...row, kind: 'capture', differ: true })));
     expect(total(numbers(transfers))).toBe(total(charges));
 
-    // Each was told, at least once, under one id; nothing was told that is not in the bank's books.
+    // Each payment has webhooks, all with one id, and each webhook belongs to a charge.
     for (const { paymentReference, amount } of charges) {
-      const deliveries = this.endpoint.of(paymentReference);
+      const deliveries = this.endpoint.deliveriesOf(paymentReference);
       expect(deliveries.filter(({ acknowledged }) => acknowledged).length).toBeGreaterThanOrEqual(1);
       expect(new Set(deliveries.map(({ webhookId }) => webhookId)).size).toBe(1);
       expect(deliveries[0]!.payment).toMatchObject({ paymentStatus: 'Success', amount });
     }
-    const told = new Set(this.endpoint.deliveries.map(({ payment }) => payment.paymentReference));
-    expect([...told].sort()).toEqual(charges.map(({ paymentReference }) => paymentReference).sort());
-    expect(this.endpoint.forged).toEqual([]);
+    const notified = new Set(this.endpoint.deliveries.map(({ payment }) => payment.paymentReference));
+    expect([...notified].sort()).toEqual(charges.map(({ paymentReference }) => paymentReference).sort());
+    expect(this.endpoint.invalidSignatures).toEqual([]);
   }
 }
 

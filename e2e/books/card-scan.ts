@@ -1,12 +1,12 @@
 /**
- * Looks for a card number in files and tables, in every form in which it could have been written down by mistake.
- * A scan that finds nothing proves something only if it is shown to find what is planted.
+ * Looks for a card number in files and tables, in every form in which a bug could have stored it.
+ * A scan without findings proves something only if it finds a planted number.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 
-/** The texts that give a card number away: plain, grouped, hexadecimal, as a list of bytes, in a UUID, and as base64. */
+/** The texts that contain a card number: plain, grouped, hexadecimal, as a list of bytes, in a UUID, and as base64. */
 export function formsOf(cardNumber: string): string[] {
   const bytes = Buffer.from(cardNumber);
   return [
@@ -21,7 +21,7 @@ export function formsOf(cardNumber: string): string[] {
   ];
 }
 
-/** As PostgreSQL shows a UUID that begins with these digits. */
+/** A UUID that begins with these digits, in PostgreSQL's format. */
 function asUuid(digits: string): string {
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)]
     .filter((group) => group !== '')
@@ -29,8 +29,8 @@ function asUuid(digits: string): string {
 }
 
 /**
- * Base64 at the three places where the number can begin within a group of three bytes. What depends on the
- * neighbours is cut off; digits never make a `+` or `/`, so base64url is the same.
+ * Base64 for each of the three offsets of the number within a group of three bytes. Without the characters that depend on
+ * its neighbours. Digits never become `+` or `/`, so base64url is the same.
  */
 export function base64FormsOf(text: string): string[] {
   return [0, 1, 2].map((before) => {
@@ -43,7 +43,7 @@ export function base64FormsOf(text: string): string[] {
   });
 }
 
-/** Every file below a folder that contains one of the card numbers, with the form it was found in. */
+/** Lists the files below a folder that contain one of the card numbers, with the form that was found. */
 export function scanFiles(folder: string, cardNumbers: readonly string[]): string[] {
   const needles = cardNumbers.flatMap((cardNumber) => formsOf(cardNumber)).map((form) => Buffer.from(form));
   const found: string[] = [];
@@ -71,7 +71,7 @@ export interface Table {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** Every table of every schema of ours; of a partitioned one its partitions, where the rows are. */
+/** Every table of our schemas; for a partitioned table its partitions, which have the rows. */
 export async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name,
@@ -84,7 +84,7 @@ export async function listTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** The tables in which a row contains one of the card numbers. */
+/** Lists the tables in which a row contains one of the card numbers. */
 export async function scanTables(
   client: pg.Client,
   tables: readonly Table[],

@@ -1,4 +1,4 @@
-/** Payments that are given back, and what each book of a platform says of their refunds. Amounts in cents. */
+/** Payments that are refunded, and their refunds in each book of a platform. Amounts in cents. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import type { Platform } from '../platform/platform.js';
 import { newInvoice } from '../callers/till.js';
 
 export const APPROVED = '4242424242424242';
-/** The bank refunds, then loses the connection before it answers. */
+/** The acquirer refunds, then loses the connection before it answers. */
 export const REFUND_DROPS_THE_ANSWER = '4000000000007262';
 export const PAID_AMOUNT = 12_345;
-/** No more than the SDK allows. */
+/** The maximum of the SDK. */
 export const CALL_TIMEOUT_MS = Math.min(25_000 * PATIENCE, 120_000);
 
 /** Pays an invoice of the first demo site; returns the payment's reference. */
@@ -32,7 +32,7 @@ export interface RefundAtBank {
   readonly outcome: string;
 }
 
-/** Refunds in the bank's books; the last line of each key counts. */
+/** Refunds in the acquirer's books; the last line of each key counts. */
 export function refundsAtBank(platform: Platform): RefundAtBank[] {
   const lines = readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')
     .split('\n')
@@ -43,7 +43,7 @@ export function refundsAtBank(platform: Platform): RefundAtBank[] {
   return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
 }
 
-/** What each book has of the refunds of one payment: ids of refunds that succeeded, in order, and sums. */
+/** The refunds of one payment in each book: ids of refunds that succeeded, in order, and sums. */
 export interface RefundBooks {
   readonly bank: readonly string[];
   readonly refunds: readonly string[];
@@ -74,7 +74,7 @@ export async function refundBooksOf(platform: Platform, paymentReference: string
   return { ...row, bank: bank.map(({ refundKey }) => refundKey).sort(), bankAmount };
 }
 
-/** Bank, refunds, ledger and payment have the same refunds, with the same sum, and nothing is pending. */
+/** Compares acquirer, refunds, ledger and payment: the same refunds, the same sum, and none pending. */
 export async function expectRefundsToAgree(platform: Platform, paymentReference: string): Promise<RefundBooks> {
   const books = await refundBooksOf(platform, paymentReference);
   expect([books.refunds, books.ledger]).toEqual([books.bank, books.bank]);
@@ -87,8 +87,8 @@ export async function expectRefundsToAgree(platform: Platform, paymentReference:
   return books;
 }
 
-/** Pending refunds of these payments are asked about now, instead of when they are due. */
-export async function everyRefundEnds(platform: Platform, payments: readonly string[]): Promise<void> {
+/** Waits for all refunds of these payments; makes their status queries due now. */
+export async function waitForRefunds(platform: Platform, payments: readonly string[]): Promise<void> {
   const ofThese = `payment_id IN (SELECT payment_id FROM payment_processor.payments WHERE payment_reference = ANY ($1))`;
   await waitUntil('every refund to end', 60_000, async () => {
     const pending = await platform.sql(

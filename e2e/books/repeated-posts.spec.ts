@@ -20,7 +20,7 @@ const attempt = (started: number, over: Partial<RecordedAttempt> = {}): Recorded
   ...over,
 });
 const unanswered = (sent: number): ReceivedPost => post(sent, { endedAt: at(sent + 10), acknowledged: false });
-const givenUp = (started: number, over: Partial<RecordedAttempt> = {}): RecordedAttempt =>
+const aborted = (started: number, over: Partial<RecordedAttempt> = {}): RecordedAttempt =>
   attempt(started, { durationMs: 10_003, outcome: 'unanswered', errorClass: 'timeout', ...over });
 const killed = (seconds: number): Interruption => ({ from: at(seconds), to: at(seconds), drainMs: 0 });
 const stopped = (from: number, to: number): Interruption => ({ from: at(from), to: at(to), drainMs: 5_000 });
@@ -28,16 +28,16 @@ const stopped = (from: number, to: number): Interruption => ({ from: at(from), t
 describe('a POST is justified', () => {
   it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[]]>([
     ['when it is the only one, recorded and acknowledged', [post(0.5)], [attempt(0.5)], []],
-    ['after one that was given up', [unanswered(0.5), post(15.2)], [givenUp(0.5), attempt(15.2)], []],
+    ['after one that was aborted', [unanswered(0.5), post(15.2)], [aborted(0.5), attempt(15.2)], []],
     [
-      'after one that was acknowledged just as it was given up',
+      'after one that was acknowledged just when it was aborted',
       [post(0.5, { endedAt: at(10.4) }), post(15)],
-      [givenUp(0.5), attempt(15)],
+      [aborted(0.5), attempt(15)],
       [],
     ],
     ['after one whose sender was killed', [post(0.5), post(31)], [attempt(31)], [killed(2)]],
     [
-      'after one that a stopped sender cut off',
+      'after one that a stopping sender aborted',
       [post(0.5, { endedAt: at(7), acknowledged: false }), post(8)],
       [attempt(8)],
       [stopped(2, 9)],
@@ -51,7 +51,7 @@ describe('a POST is justified', () => {
 describe('a POST is not justified', () => {
   it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[], string]>([
     ['when it is not recorded', [post(0)], [], [], 'POST 1 of 1 is not recorded'],
-    ['when another has its record', [unanswered(0), post(0)], [givenUp(0)], [], 'POST 2 of 2 is not recorded'],
+    ['when another has its record', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
     [
       'after one that was acknowledged',
       [post(0), post(6)],
@@ -60,23 +60,23 @@ describe('a POST is not justified', () => {
       'POST 1 of 2 was acknowledged, and another followed',
     ],
     [
-      'after one that was acknowledged long before it was given up',
+      'after one that was acknowledged long before it was aborted',
       [post(0, { endedAt: at(3) }), post(15)],
-      [givenUp(0), attempt(15)],
+      [aborted(0), attempt(15)],
       [],
-      'POST 1 of 2 was acknowledged after 3000 ms, and given up all the same',
+      'POST 1 of 2 was acknowledged after 3000 ms, but recorded as aborted',
     ],
     [
-      'after one that was given up early',
+      'after one that was aborted early',
       [unanswered(0), post(15)],
-      [givenUp(0, { durationMs: 2_000 }), attempt(15)],
+      [aborted(0, { durationMs: 2_000 }), attempt(15)],
       [],
       'POST 1 of 2 ended as timeout after 2000 ms',
     ],
     [
       'after one whose connection was lost',
       [unanswered(0), post(15)],
-      [givenUp(0, { errorClass: 'connection-reset' }), attempt(15)],
+      [aborted(0, { errorClass: 'connection-reset' }), attempt(15)],
       [],
       'POST 1 of 2 ended as connection-reset after 10003 ms',
     ],
@@ -85,14 +85,14 @@ describe('a POST is not justified', () => {
       [unanswered(0)],
       [attempt(0)],
       [],
-      'POST 1 of 1 is recorded as acknowledged, and was not',
+      'POST 1 of 1 is recorded as acknowledged, but was not',
     ],
     [
-      'when it was given up and is the last',
+      'when it was aborted and is the last',
       [unanswered(0)],
-      [givenUp(0)],
+      [aborted(0)],
       [],
-      'POST 1 of 1 was given up, and no other followed',
+      'POST 1 of 1 was aborted, and no other followed',
     ],
     [
       'when its sender was killed and it is the last',
@@ -133,9 +133,9 @@ describe('a POST is not justified', () => {
     ]);
   });
 
-  it('by what became of another notification', () => {
+  it('by a fault of another notification', () => {
     const other = { webhookId: 'other' };
-    expect(findUnjustifiedPosts([post(0), post(0, other)], [givenUp(0, other)])).toEqual([
+    expect(findUnjustifiedPosts([post(0), post(0, other)], [aborted(0, other)])).toEqual([
       'one: POST 1 of 1 is not recorded',
       expect.stringContaining('other: POST 1 of 1 was acknowledged after'),
     ]);

@@ -1,4 +1,4 @@
-/** A real Chromium, and a record of everything it complained about. */
+/** A real Chromium, and a record of its errors and warnings. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -7,8 +7,8 @@ import { PATIENCE, waitUntil } from '@svc/testing';
 
 const SCREENSHOTS = join(import.meta.dirname, '..', 'screenshots');
 
-/** @param more switches of Chromium */
-export async function startBrowser(...more: string[]): Promise<Browser> {
+/** @param switches additional switches of Chromium */
+export async function startBrowser(...switches: string[]): Promise<Browser> {
   const executablePath = process.env['SVC_CHROMIUM'];
   if (!executablePath) throw new Error('No browser: run the tests with ./svc test, or set SVC_CHROMIUM.');
   return chromium.launch({
@@ -22,13 +22,13 @@ export async function startBrowser(...more: string[]): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      ...more,
+      ...switches,
     ],
   });
 }
 
 /** Errors, refusals of the content security policy and requests that failed, in all tabs of a context. */
-export function complaintsOf(context: BrowserContext): string[] {
+export function pageErrorsOf(context: BrowserContext): string[] {
   const complaints: string[] = [];
   context.on('page', (page) => {
     page.on('console', (message) => {
@@ -42,7 +42,7 @@ export function complaintsOf(context: BrowserContext): string[] {
   return complaints;
 }
 
-/** Keeps a picture of what the payer sees, for people. */
+/** Takes a picture of the page, for people to look at. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
@@ -71,8 +71,8 @@ export function isAt(page: Page, what: string, test: (url: URL) => boolean, dead
 }
 
 /**
- * The receipt leads back to the shop by itself after a few seconds; this keeps it there until it is let go, however
- * slow the machine is. Where the shop answers 204 a browser stays; a request kept waiting would stall the whole tab.
+ * The receipt returns to the shop after a few seconds; this holds it there until the returned function is called, however
+ * slow the machine is. On a 204 the browser stays on the page; a pending request would stall the whole tab.
  */
 export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
   let isHeld = true;
@@ -88,12 +88,12 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
   };
 }
 
-/** What axe finds wrong with the page as it is now, in all its rules. */
+/** The violations of all rules of axe on the current page. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Through the debugger: the page's own policy lets no other script in.
+  // Through the debugger, because the page's content security policy blocks other scripts.
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // Half-way between two colour schemes a button has the colours of neither; asking for them begins what is due.
+    // A button in a colour transition has the wrong colours. Reading the animations starts pending transitions.
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
@@ -104,8 +104,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
 }
 
 /**
- * Before axe looks at a page in forced colours. It takes the colour of text from `-webkit-text-fill-color`, for which Chromium goes on
- * to say the style sheet's colour, and sets it against the forced ground: a contrast that nobody sees. `color` says what is seen.
+ * Corrects axe for pages in forced colours. It reads the text colour from `-webkit-text-fill-color`, where Chromium still
+ * reports the style sheet's colour, and so computes a contrast that no one sees. `color` has the visible colour.
  */
 export async function withForcedTextFill(page: Page): Promise<void> {
   await page.evaluate(() => {
@@ -118,7 +118,7 @@ export async function withForcedTextFill(page: Page): Promise<void> {
   });
 }
 
-/** Whether a payer would have to scroll sideways. */
+/** True if a payer must scroll sideways. */
 export function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
 }

@@ -1,20 +1,20 @@
-/** How well the ring around what has the focus is seen (WCAG 1.4.11, 2.4.7). */
+/** Measures how visible the focus ring is (WCAG 1.4.11, 2.4.7). */
 import type { Page } from 'playwright-core';
 
 export interface FocusRing {
-  /** Id of the element, or what it says. */
+  /** Id of the element, or its text. */
   readonly of: string;
   /** CSS pixels. */
   readonly width: number;
-  /** Least contrast of the ring to what is beside it, outside and in the gap between ring and element. */
+  /** Lowest contrast of the ring to its surroundings, outside and in the gap between ring and element. */
   readonly contrast: number;
 }
 
-/** Of everything that the keyboard reaches, in its order. */
+/** The rings of all elements that the keyboard reaches, in tab order. */
 export async function focusRings(page: Page): Promise<FocusRing[]> {
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   const rings = new Map<string, FocusRing>();
-  // Behind the last comes the browser itself, then the first: once around, wherever it began.
+  // After the last element the focus goes to the browser itself, then to the first: once around, from any start.
   for (let times = 0; times < 2;) {
     await page.keyboard.press('Tab');
     const ring = await page.evaluate(ringOfFocused);
@@ -25,11 +25,11 @@ export async function focusRings(page: Page): Promise<FocusRing[]> {
   return [...rings.values()];
 }
 
-/** Runs in the page. Undefined when nothing of it has the focus. */
+/** Runs in the page. Undefined when no element of the page has the focus. */
 function ringOfFocused(): FocusRing | undefined {
   const element = document.activeElement;
   if (!element || element === document.body) return undefined;
-  // A transition has begun: what it ends at counts.
+  // A running transition is finished first, because its end colour counts.
   for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
   /** Red, green, blue and opacity as the browser computes them. */
   const channels = (colour: string): number[] => {
@@ -55,7 +55,7 @@ function ringOfFocused(): FocusRing | undefined {
     return 'rgb(255, 255, 255)';
   };
   const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
-  // With a gap the element's own parent is on both sides; without one the element itself is on the inner side.
+  // With a gap, the parent's background is on both sides; without one, the element's own is on the inner side.
   const grounds = [groundOf(element.parentElement), ...(parseFloat(outlineOffset) > 0 ? [] : [groundOf(element)])];
   const isOpaque = channels(outlineColor)[3] === 1;
   return {

@@ -1,19 +1,19 @@
-/** Every state of the payer's page, brought about on the real platform, and the address at which it is seen. */
+/** Every state of the payer's page, created on the real platform, and its address. */
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { clientOf, aSessionRequest } from '../callers/merchant.js';
-import { fillIn, press } from '../callers/payer.js';
+import { preparePayRequest, sendPayRequest } from '../callers/payer.js';
 import type { Platform } from '../platform/platform.js';
 import { newInvoice, till } from '../callers/till.js';
 
-const NOBODY = 'http://127.0.0.1:9/hook';
+const UNUSED_URL = 'http://127.0.0.1:9/hook';
 
 export interface PageState {
   readonly name: string;
   /** The main heading. */
   readonly heading: string;
-  /** Makes a session that is in it. */
+  /** Creates a session in this state. */
   readonly reach: (at: PageStates) => Promise<string>;
 }
 
@@ -29,17 +29,18 @@ export class PageStates {
       { key: 'Coffee', value: '2 × Karoo Sunrise' },
       { key: 'Delivery', value: 'Thursday, to your door' },
     ];
-    const request = aSessionRequest(NOBODY, { siteName: 'Web shop', customFields, ...changes });
+    const request = aSessionRequest(UNUSED_URL, { siteName: 'Web shop', customFields, ...changes });
     return (await this.client.createSession(request)).redirectUrl;
   }
 
   async paidWith(...cardNumbers: string[]): Promise<string> {
     const url = await this.open();
-    for (const cardNumber of cardNumbers) await press(this.platform.demo.gatewayUrl, await fillIn(url, cardNumber));
+    for (const cardNumber of cardNumbers)
+      await sendPayRequest(this.platform.demo.gatewayUrl, await preparePayRequest(url, cardNumber));
     return url;
   }
 
-  /** Where a phone comes to that scans the session's code. */
+  /** The address behind the session's code, for a phone that scans it. */
   async scanned(url: string): Promise<string> {
     const [session] = await this.platform.sql<{ code: string }>(
       `SELECT code FROM hosted_gateway.sessions WHERE session_id = $1`,
@@ -52,31 +53,31 @@ export class PageStates {
     return `${this.platform.demo.gatewayUrl}/c/${code}`;
   }
 
-  /** The code of an invoice, opened with a camera, as soon as the gateway has heard of it. */
+  /** The code of an invoice, opened with a camera, as soon as the gateway knows it. */
   async invoice(): Promise<string> {
     return this.known((await newInvoice(this.platform)).code);
   }
 
-  /** One that somebody else has paid, with this card. */
+  /** An invoice that another payer has paid with this card. */
   async invoicePaid(): Promise<string> {
     const code = await this.invoice();
-    await press(this.platform.demo.gatewayUrl, await fillIn(code));
+    await sendPayRequest(this.platform.demo.gatewayUrl, await preparePayRequest(code));
     return code;
   }
 
-  /** One that the till has closed. */
+  /** An invoice that the till has closed. */
   async invoiceClosed(): Promise<string> {
     const externalReference = randomUUID();
     const { code } = await newInvoice(this.platform, { externalReference });
     await this.known(code);
     await till(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
-    await waitUntil('the page to say so', 5_000, async () =>
+    await waitUntil('the page of the closed invoice', 5_000, async () =>
       (await (await fetch(code)).text()).includes('no longer used'),
     );
     return code;
   }
 
-  /** The printed code of a till that has nothing to pay. */
+  /** The printed code of a till without a basket. */
   async till(): Promise<string> {
     const answer = await till(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
     return this.known(await answer.text());
@@ -94,33 +95,33 @@ export class PageStates {
   }
 
   async expired(): Promise<string> {
-    return this.changed(
+    return this.update(
       await this.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = created_at WHERE session_id = $1`,
     );
   }
 
-  /** As the database would have it; for states that pass by themselves on a bank that works. */
-  async changed(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
+  /** Changes the database directly, for states that last only a moment with a working acquirer. */
+  async update(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
     await this.platform.sql(statement, [sessionIdOf(url), ...parameters]);
     return url;
   }
 
   async processing(): Promise<string> {
-    return this.changed(
+    return this.update(
       await this.open(),
       `UPDATE hosted_gateway.sessions SET payable_state = 'reserved', payable_version = 2, tries = 1 WHERE session_id = $1`,
     );
   }
 
-  /** A payment that has been under way for a minute; payment-processor knows none, so it stays that way. */
+  /** A payment that has been processing for a minute; payment-processor does not know it, so it stays that way. */
   async late(): Promise<string> {
     const [other] = await this.platform.sql<{ snapshot: object }>(
       `SELECT snapshot FROM hosted_gateway.hosted_payments LIMIT 1`,
     );
     const accepted = new Date(Date.now() - 60_000).toISOString();
     const snapshot = { ...other?.snapshot, state: 'processing', paymentUTCDate: accepted, modifiedUTCDate: accepted };
-    return this.changed(
+    return this.update(
       await this.processing(),
       `INSERT INTO hosted_gateway.hosted_payments VALUES ($2, $1, $3, $4, 2)`,
       randomUUID(),
@@ -151,13 +152,13 @@ export const PAGE_STATES: readonly PageState[] = [
   {
     name: 'already-paid',
     heading: 'This order is already paid',
-    reach: async (at) => at.changed(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
+    reach: async (at) => at.update(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
   },
   {
     name: 'given-back',
     heading: 'Payment successful',
     reach: async (at) =>
-      at.changed(
+      at.update(
         await at.paidWith(DECLINED, APPROVED),
         `UPDATE hosted_gateway.hosted_payments SET reversed_at = accepted_at WHERE session_id = $1 AND snapshot->>'state' = 'failed'`,
       ),

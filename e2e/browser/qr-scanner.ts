@@ -1,4 +1,4 @@
-/** A camera: reads a QR code from a picture of a screen, with another library than the one that drew it. */
+/** A camera: reads a QR code from a picture of a screen, with another library than the one that drew the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -6,12 +6,12 @@ import { ROOT } from '../platform/platform.js';
 
 const READER = join(ROOT, 'node_modules', 'jsqr', 'dist', 'jsQR.js');
 
-/** What is in the first code of a PNG, or undefined where none can be found. Dark on light only, as most cameras read. */
+/** The text of the first code in a PNG, or undefined. Dark on light only, like most cameras. */
 export async function readQr(browser: Browser, png: Buffer): Promise<string | undefined> {
   const page = await browser.newPage();
   try {
     await page.evaluate(readFileSync(READER, 'utf8'));
-    // The browser knows how to read a PNG, so nothing else has to.
+    // The browser can decode a PNG, so the tests need no other library.
     return await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
       const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));

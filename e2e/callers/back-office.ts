@@ -1,4 +1,4 @@
-/** The back office of a merchant, which the webhook of its site tells of payments and refunds. */
+/** The back office of a merchant: receives the webhook of its site about payments and refunds. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export class BackOffice {
     readonly url: string,
   ) {}
 
-  /** It listens, and is the webhook of this site. */
+  /** Starts the server and registers it as the webhook of this site. */
   static async start(
     platform: Platform,
     { siteId, merchant, webhookSecret: secret }: MerchantSite,
@@ -40,7 +40,7 @@ export class BackOffice {
     return office;
   }
 
-  /** The refunds that it was told of, by their references. */
+  /** The refunds in the webhooks, by their references. */
   refunds(): Map<string, PaymentNotice & { type: 'refund' }> {
     return new Map(
       this.notices.flatMap((notice) => (notice.type === 'refund' ? [[notice.refund.refundReference, notice]] : [])),

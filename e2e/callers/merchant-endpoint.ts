@@ -1,4 +1,4 @@
-/** A merchant's own server, as far as webhooks are concerned: real HTTP on loopback, verified with the SDK. */
+/** A merchant's server for webhooks: real HTTP on loopback, signatures verified with the SDK. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,24 +9,24 @@ export interface Delivery {
   readonly headers: IncomingHttpHeaders;
   /** Already verified. */
   readonly payment: HostedPaymentNotification;
-  /** As the sender signed it: whole seconds. */
+  /** From the signature, in whole seconds. */
   readonly sentAt: Date;
-  /** Whether it was answered with a 2xx. */
+  /** True if it was answered with a 2xx. */
   acknowledged: boolean;
-  /** When it was answered, or when the sender closed the connection. */
+  /** When the server answered, or the sender closed the connection. */
   endedAt: Date | undefined;
 }
 
 /**
- * What to do with a delivery: the status to answer with, now or after a while, or `hold` to leave it without an answer
- * until `release`.
+ * What to do with a delivery: answer with this status, now or later, or `hold` it unanswered until
+ * `release`.
  */
 export type Answer = number | Promise<number> | 'hold';
 
 export class MerchantEndpoint {
   readonly deliveries: Delivery[] = [];
-  /** Deliveries whose signature was wrong, with the reason; none is expected, ever. */
-  readonly forged: unknown[] = [];
+  /** Reasons of deliveries with a wrong signature; there should never be one. */
+  readonly invalidSignatures: unknown[] = [];
   private held: { readonly delivery: Delivery; readonly response: ServerResponse }[] = [];
 
   private constructor(
@@ -34,7 +34,7 @@ export class MerchantEndpoint {
     readonly url: string,
   ) {}
 
-  /** @param answer asked for each delivery; `before` counts those of the same payment that came earlier */
+  /** @param answer chooses the answer of each delivery; `before` counts earlier ones of the same payment */
   static async start(
     secret: string,
     answer: (delivery: Delivery, before: number) => Answer,
@@ -53,7 +53,7 @@ export class MerchantEndpoint {
         try {
           endpoint.receive(request.headers, Buffer.concat(chunks), secret, response, answer);
         } catch (error) {
-          endpoint.forged.push(error);
+          endpoint.invalidSignatures.push(error);
           response.writeHead(400).end();
         }
       });
@@ -61,19 +61,19 @@ export class MerchantEndpoint {
     return endpoint;
   }
 
-  of(paymentReference: string): Delivery[] {
+  deliveriesOf(paymentReference: string): Delivery[] {
     return this.deliveries.filter(({ payment }) => payment.paymentReference === paymentReference);
   }
 
-  /** Deliveries without an answer whose sender is still there to hear one. */
-  get holding(): number {
+  /** Counts unanswered deliveries whose sender is still connected. */
+  get heldCount(): number {
     this.held = this.held.filter(({ response }) => !response.destroyed);
     return this.held.length;
   }
 
-  /** Acknowledges what was held, late: a sender that has gone by now does not hear of it. */
+  /** Acknowledges held deliveries late; a sender that has disconnected does not get it. */
   release(): void {
-    if (this.holding === 0) return;
+    if (this.heldCount === 0) return;
     for (const { delivery, response } of this.held.splice(0)) respond(delivery, response, 200);
   }
 
@@ -100,7 +100,7 @@ export class MerchantEndpoint {
       endedAt: undefined,
     };
     response.once('close', () => (delivery.endedAt ??= new Date()));
-    const chosen = answer(delivery, this.of(payment.paymentReference).length);
+    const chosen = answer(delivery, this.deliveriesOf(payment.paymentReference).length);
     this.deliveries.push(delivery);
     if (chosen === 'hold') this.held.push({ delivery, response });
     else if (typeof chosen === 'number') respond(delivery, response, chosen);

@@ -1,4 +1,4 @@
-/** A merchant's server that makes sessions, over the SDK. */
+/** A merchant's server that creates sessions with the SDK. */
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, type CreateSessionRequest, HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
@@ -6,18 +6,18 @@ import { createAdministrationApi } from '../../tools/svc/demo/administration-api
 import { seed } from '../../tools/svc/demo/seed.ts';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
-/** A merchant with one site that needs its key, which nothing else on a shared platform uses. */
+/** A merchant with one site that requires its key, used by this test only on a shared platform. */
 export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
   const { adminUrl, adminKey } = platform.demo;
   const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
   const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
   const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
   // The gateway gets the key from identity with an event.
-  await waitUntil('the gateway to know the key', 10_000, () => clientOf(platform, onboarded).listNotifications());
+  await waitUntil('the gateway to accept the key', 10_000, () => clientOf(platform, onboarded).listNotifications());
   return onboarded;
 }
 
-/** @param site the first of the demo, unless told otherwise */
+/** @param site defaults to the first of the demo */
 export function clientOf(platform: Platform, site = platform.site(0, 0)): HostedGatewayClient {
   return new HostedGatewayClient({
     gatewayUrl: platform.demo.gatewayUrl,
@@ -44,7 +44,7 @@ export function aSessionRequest(
   };
 }
 
-/** Sessions whose amounts all differ, so that sums tell them apart. */
+/** Sessions with different amounts, so that sums identify them. */
 export function createSessions(
   client: HostedGatewayClient,
   count: number,

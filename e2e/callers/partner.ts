@@ -1,11 +1,11 @@
-/** The demo partner's server, logged in as partners do. */
+/** The demo partner's server, logged in like any partner. */
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Platform } from '../platform/platform.js';
 
-/** What it sends with every call. */
+/** Headers of every call. */
 export type PartnerHeaders = Readonly<Record<'x-api-key' | 'authorization', string>>;
 
-/** What an organisation logs in with. */
+/** The credentials of an organisation. */
 export type PartnerCredentials = Readonly<Record<'organisationId' | 'apiKey' | 'apiToken', string>>;
 
 export interface DecodedBody {
@@ -13,7 +13,7 @@ export interface DecodedBody {
   readonly invoice: Readonly<Record<string, unknown>>;
 }
 
-/** @param partner the demo's, unless told otherwise */
+/** @param partner defaults to the demo's */
 export async function logIn(
   platform: Platform,
   partner: PartnerCredentials = platform.demo.partner,
@@ -30,7 +30,7 @@ export async function logIn(
   return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
 }
 
-/** With what {@link logIn} gave, as one of the demo's customers. */
+/** Logs in one of the demo's customers, with the headers of {@link logIn}. */
 export async function logInCustomer(platform: Platform, server: PartnerHeaders, index = 0): Promise<PartnerHeaders> {
   const { email, password } = platform.demo.customers[index]!;
   const { status, body } = await callApi<{ identityToken: string }>(
@@ -44,7 +44,7 @@ export async function logInCustomer(platform: Platform, server: PartnerHeaders, 
   return { 'x-api-key': server['x-api-key'], authorization: `Bearer ${body.identityToken}` };
 }
 
-/** One call of the main API; the body is undefined where there is none. */
+/** One call of the main API; the body is undefined where the answer has none. */
 export async function callApi<T>(
   platform: Platform,
   method: 'GET' | 'POST',
@@ -62,7 +62,7 @@ export async function callApi<T>(
   return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as T) };
 }
 
-/** An organisation of its own, whose key and tokens every service knows. */
+/** Creates an organisation, and waits until every service knows its key and tokens. */
 export async function onboardPartner(platform: Platform): Promise<PartnerCredentials> {
   const { adminUrl, adminKey } = platform.demo;
   const administer = async (path: string, body: object): Promise<Record<string, string>> => {
@@ -76,7 +76,11 @@ export async function onboardPartner(platform: Platform): Promise<PartnerCredent
   const { apiToken = '' } = await administer(`/organisations/${organisationId}/api-tokens`, { mode: 'test' });
   const partner = { organisationId, apiKey, apiToken };
   const headers = await logIn(platform, partner);
-  await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', headers)).status !== 401);
+  await waitUntil(
+    'the partner to reach code-decoder',
+    5_000,
+    async () => (await decode(platform, 'x', headers)).status !== 401,
+  );
   return partner;
 }
 

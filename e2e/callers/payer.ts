@@ -1,27 +1,27 @@
-/** A payer without a browser: reads the page, encrypts the card as its script does, and makes the page's own calls. */
+/** A payer without a browser: reads the page, encrypts the card like its script, and sends the page's requests. */
 import { randomUUID } from 'node:crypto';
 import { type CardData, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
 
 export const APPROVED = '4242424242424242';
 
-/** What one press of Pay sends; sending it again is the same payment. */
-export interface PressOfPay {
+/** The request of one click on Pay; sending it again is the same payment. */
+export interface PayRequest {
   readonly sessionId: string;
-  /** Where the page's calls begin; of the session where it is left out. */
+  /** Base path of the page's calls; defaults to that of the session. */
   readonly callsPath?: string;
   readonly body: string;
 }
 
 /** @throws Error when the page shows no form */
-export async function fillIn(redirectUrl: string, cardNumber = APPROVED): Promise<PressOfPay> {
-  return fillInPage(await (await fetch(redirectUrl)).text(), cardNumber);
+export async function preparePayRequest(redirectUrl: string, cardNumber = APPROVED): Promise<PayRequest> {
+  return payRequestFromPage(await (await fetch(redirectUrl)).text(), cardNumber);
 }
 
 /**
  * @param page HTML of the payment page
  * @throws Error when it shows no form
  */
-export async function fillInPage(page: string, cardNumber = APPROVED): Promise<PressOfPay> {
+export async function payRequestFromPage(page: string, cardNumber = APPROVED): Promise<PayRequest> {
   const data = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined)
@@ -40,17 +40,17 @@ export async function fillInPage(page: string, cardNumber = APPROVED): Promise<P
   return { sessionId, callsPath, body: JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard }) };
 }
 
-export interface Pressed {
+export interface PayAnswer {
   readonly httpStatus: number;
   readonly state: string | undefined;
 }
 
-/** Presses Pay. Rejects when the connection is lost, which says nothing about the payment. */
-export async function press(
+/** Sends the payment. A rejection means a lost connection, and leaves the outcome unknown. */
+export async function sendPayRequest(
   gatewayUrl: string,
-  { sessionId, callsPath = `/pay/${sessionId}`, body }: PressOfPay,
+  { sessionId, callsPath = `/pay/${sessionId}`, body }: PayRequest,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Pressed> {
+): Promise<PayAnswer> {
   const answer = await fetch(`${gatewayUrl}${callsPath}/payments`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -61,11 +61,11 @@ export async function press(
   return { httpStatus: answer.status, state };
 }
 
-/** As the page's script does when an answer was lost: the same press again, until somebody answers. */
-export async function pressAgain(gatewayUrl: string, pressOfPay: PressOfPay): Promise<Pressed | undefined> {
+/** Repeats the same request until it is answered, as the page's script does after a lost answer. */
+export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
   try {
-    const pressed = await press(gatewayUrl, pressOfPay);
-    return pressed.httpStatus < 500 && pressed.state !== 'processing' ? pressed : undefined;
+    const answer = await sendPayRequest(gatewayUrl, payRequest);
+    return answer.httpStatus < 500 && answer.state !== 'processing' ? answer : undefined;
   } catch {
     return undefined;
   }

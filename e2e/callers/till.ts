@@ -1,9 +1,9 @@
-/** A till that makes invoices and shows their codes. */
+/** A till that creates invoices and shows their codes. */
 import { randomUUID } from 'node:crypto';
 import { PATIENCE } from '@svc/testing';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
-/** A call of a site's till, the first demo site's unless another is named; the answer as it came. */
+/** A call of a site's till, by default of the first demo site. Returns the raw answer. */
 export function till(
   platform: Platform,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -33,7 +33,7 @@ export function anInvoice(changes: Readonly<Record<string, unknown>> = {}): Reco
   };
 }
 
-/** A new invoice, as its code says it and as its reference names it. */
+/** Creates an invoice; returns its code and its reference. */
 export async function newInvoice(
   platform: Platform,
   changes: Readonly<Record<string, unknown>> = {},

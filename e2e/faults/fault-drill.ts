@@ -1,33 +1,39 @@
 /**
- * A fault that meets a distributed platform while at least 20 payments are between charge and webhook. Afterwards
- * everything charged is recorded, moved in the ledger and acknowledged by the merchant: nothing twice, nothing missing.
+ * A fault while a distributed platform has at least 20 payments between charge and webhook. Afterwards every charge is
+ * recorded, in the ledger and acknowledged by the merchant: no duplicate, no gap.
  */
 import { waitUntil } from '@svc/testing';
 import { Books, type Totals } from '../books/books.js';
 import { clientOf, createSessions } from '../callers/merchant.js';
 import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
-import { fillIn, press, pressAgain, type Pressed, type PressOfPay } from '../callers/payer.js';
+import {
+  preparePayRequest,
+  sendPayRequest,
+  resendPayRequest,
+  type PayAnswer,
+  type PayRequest,
+} from '../callers/payer.js';
 import { Platform } from '../platform/platform.js';
 import type { Interruption } from '../books/repeated-posts.js';
 
 /**
- * The bank charges at once and answers this late. Longer would gain nothing: after 2 s the recovery job asks by itself, and
- * then a payment is no longer at the bank.
+ * The acquirer charges at once and answers after this time. A longer time would not help: after 2 s the recovery job queries
+ * the charge, and the payment no longer waits for the acquirer.
  */
 const LATENCY_MS = 3_000;
-const ON_THE_WIRE = 8;
-const AT_THE_BANK = 16;
-const AT_LEAST_UNDER_WAY = 20;
+const UNANSWERED_NOTIFICATIONS = 8;
+const UNANSWERED_CHARGES = 16;
+const MIN_UNFINISHED = 20;
 interface Line {
   readonly fault: string;
-  readonly underWay: string;
+  readonly unfinished: string;
   readonly seconds: number;
   readonly totals: Totals;
 }
 
-export interface UnderWay {
-  readonly presses: readonly PressOfPay[];
-  /** The presses that the fault meets, with or without an answer. */
+export interface UnfinishedPayments {
+  readonly payRequests: readonly PayRequest[];
+  /** The Pay requests during the fault, with or without an answer. */
   readonly answered: Promise<unknown>;
 }
 
@@ -55,7 +61,7 @@ export class FaultDrill {
   }
 
   async stop(): Promise<void> {
-    if (this.lines.length > 0) process.stdout.write(`${tableOf(this.lines)}\n`);
+    if (this.lines.length > 0) process.stdout.write(`${formatTable(this.lines)}\n`);
     this.endpoint.release();
     await this.platform.stop();
     await this.endpoint.stop();
@@ -63,108 +69,108 @@ export class FaultDrill {
 
   /** Before each fault. */
   async begin(): Promise<void> {
-    await waitUntil('everybody to be ready', 60_000, () => this.platform.isReady());
+    await waitUntil('all services to be ready', 60_000, () => this.platform.isReady());
     this.before = await this.books.totals();
     this.startedAt = Date.now();
     this.dispatcherPid = this.platform.process('webhook-dispatcher').pid;
   }
 
-  /** Charged before this fault. */
-  get chargedBefore(): number {
+  /** Charges before this fault. */
+  get chargesBefore(): number {
     return this.before.charges;
   }
 
-  /** From now on the merchant acknowledges, what it has held too. */
+  /** From now on the merchant acknowledges deliveries, including those without an answer so far. */
   acknowledge(): void {
     this.answer = 200;
     this.endpoint.release();
   }
 
-  async fillInNew(count: number): Promise<PressOfPay[]> {
+  async preparePayRequests(count: number): Promise<PayRequest[]> {
     const sessions = await createSessions(clientOf(this.platform), count, this.endpoint.url);
-    return Promise.all(sessions.map(({ redirectUrl }) => fillIn(redirectUrl)));
+    return Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   }
 
-  pressAll(presses: readonly PressOfPay[]): Promise<PromiseSettledResult<Pressed>[]> {
-    return Promise.allSettled(presses.map((one) => press(this.platform.demo.gatewayUrl, one)));
+  sendAll(requests: readonly PayRequest[]): Promise<PromiseSettledResult<PayAnswer>[]> {
+    return Promise.allSettled(requests.map((one) => sendPayRequest(this.platform.demo.gatewayUrl, one)));
   }
 
-  /** Until each of them has an answer. */
-  async pressAllAgain(presses: readonly PressOfPay[]): Promise<void> {
+  /** Repeats each request until it has an answer. */
+  async resendAll(requests: readonly PayRequest[]): Promise<void> {
     const { gatewayUrl } = this.platform.demo;
-    let open = presses;
+    let open = requests;
     await waitUntil('an answer to every repeated press', 120_000, async () => {
-      await this.books.makeQuestionsDue();
-      const answers = await Promise.all(open.map((one) => pressAgain(gatewayUrl, one)));
+      await this.books.makeStatusQueriesDue();
+      const answers = await Promise.all(open.map((one) => resendPayRequest(gatewayUrl, one)));
       open = open.filter((_, index) => answers[index] === undefined);
       return open.length === 0;
     });
   }
 
-  /** Some notifications are on the wire without an answer, and the bank's answer to the others is still to come. */
-  async underWay(): Promise<UnderWay> {
-    const presses = await this.fillInNew(ON_THE_WIRE + AT_THE_BANK);
+  /** Some notifications are sent but unanswered, and the acquirer has not yet answered for the other payments. */
+  async startPayments(): Promise<UnfinishedPayments> {
+    const payRequests = await this.preparePayRequests(UNANSWERED_NOTIFICATIONS + UNANSWERED_CHARGES);
     this.answer = 'hold';
-    await this.pressAll(presses.slice(0, ON_THE_WIRE));
+    await this.sendAll(payRequests.slice(0, UNANSWERED_NOTIFICATIONS));
     await waitUntil('the notifications on the wire', 20_000, () =>
-      Promise.resolve(this.endpoint.holding === ON_THE_WIRE),
+      Promise.resolve(this.endpoint.heldCount === UNANSWERED_NOTIFICATIONS),
     );
-    const answered = this.pressAll(presses.slice(ON_THE_WIRE));
-    const charges = this.before.charges + presses.length;
+    const answered = this.sendAll(payRequests.slice(UNANSWERED_NOTIFICATIONS));
+    const charges = this.before.charges + payRequests.length;
     await waitUntil('the charges', 20_000, () => Promise.resolve(this.books.approved().length === charges));
-    return { presses, answered };
+    return { payRequests, answered };
   }
 
   /**
-   * What everybody does afterwards: the merchant answers, half of the payers press again as the page's script does,
-   * of the others nobody ever hears again. Then the books are compared.
+   * Recovery: the merchant answers, half of the payers repeat their request as the page's script does, the other half never
+   * come back. Then compares the books.
    */
   async expectNothingLost(
     fault: string,
-    { presses, answered }: UnderWay,
+    { payRequests, answered }: UnfinishedPayments,
     met: string,
     interruption?: Interruption,
   ): Promise<void> {
     this.acknowledge();
     await answered;
-    await this.pressAllAgain(presses.filter((_, index) => index % 2 === 0));
-    await this.books.everyoneHasHeard(interruption?.from);
-    const count = this.before.charges + presses.length;
+    await this.resendAll(payRequests.filter((_, index) => index % 2 === 0));
+    await this.books.waitUntilAcknowledged(interruption?.from);
+    const count = this.before.charges + payRequests.length;
     await waitUntil('the books to be complete', 30_000, async () => (await this.books.totals()).transfers === count);
     await this.books.expectToAgree(count);
     const totals = await this.books.totals();
     const difference = Object.fromEntries(
       Object.entries(totals).map(([name, value]) => [name, (value as number) - this.before[name as keyof Totals]]),
     ) as unknown as Totals;
-    this.lines.push({ fault, underWay: met, seconds: (Date.now() - this.startedAt) / 1000, totals: difference });
+    this.lines.push({ fault, unfinished: met, seconds: (Date.now() - this.startedAt) / 1000, totals: difference });
     const { charges, payments, transfers, notifications } = difference;
     expect({ charges, payments, transfers, notifications }).toEqual({
-      charges: presses.length,
-      payments: presses.length,
-      transfers: presses.length,
-      notifications: presses.length,
+      charges: payRequests.length,
+      payments: payRequests.length,
+      transfers: payRequests.length,
+      notifications: payRequests.length,
     });
     if (interruption) this.interruptions.push(interruption);
     else expect(this.platform.process('webhook-dispatcher').pid).toBe(this.dispatcherPid);
     await this.books.expectPostsToBeJustified(this.interruptions);
   }
 
-  /** Counted in the very moment before the fault. */
-  async whatIsAtRisk(): Promise<string> {
+  /** Counts, just before the fault, the payments in each state. */
+  async describeUnfinished(): Promise<string> {
     const processing = await this.books.processing();
-    const atRisk = this.books.underWay().length;
-    expect(atRisk).toBeGreaterThanOrEqual(AT_LEAST_UNDER_WAY);
+    const atRisk = this.books.unacknowledged().length;
+    expect(atRisk).toBeGreaterThanOrEqual(MIN_UNFINISHED);
     expect(processing).toBeGreaterThan(0);
-    return `${atRisk}: ${processing} at the bank, ${this.endpoint.holding} on the wire`;
+    return `${atRisk}: ${processing} at the bank, ${this.endpoint.heldCount} on the wire`;
   }
 }
 
-function tableOf(lines: readonly Line[]): string {
+function formatTable(lines: readonly Line[]): string {
   const rows = [
     ['fault', 'under way', 'charges', 'payments', 'transfers', 'notification ids', 'POSTs', 'seconds'],
-    ...lines.map(({ fault, underWay, seconds, totals }) => [
+    ...lines.map(({ fault, unfinished, seconds, totals }) => [
       fault,
-      underWay,
+      unfinished,
       ...[totals.charges, totals.payments, totals.transfers, totals.notifications, totals.posts].map(String),
       seconds.toFixed(1),
     ]),

@@ -1,34 +1,34 @@
 /**
- * Payers and administrators who never stop, and never try anything twice: each request is sent once, and what came of
- * it is kept. Nothing here retries, not even the SDK: its client would hide what this is there to find.
+ * Continuous load of payers and administrators who never retry: each request is sent once, and its result is kept. No
+ * client retries, not even the SDK's, because this would hide the failures that the test looks for.
  */
 import type { CreatedSession } from '@svc/sdk';
 import type { Service } from '../../tools/svc/base/settings.ts';
 import { aSessionRequest } from '../callers/merchant.js';
-import { fillInPage } from '../callers/payer.js';
+import { payRequestFromPage } from '../callers/payer.js';
 import type { Platform } from '../platform/platform.js';
 
-export interface Sent {
+export interface SentRequest {
   readonly request: string;
   /** Milliseconds since 1970, as in the platform's log. */
   readonly from: number;
   readonly to: number;
-  /** Why the answer is not the one that is documented for success; undefined when it is. */
+  /** The difference to the documented success; undefined if there is none. */
   readonly failure: string | undefined;
 }
 
-interface Expected {
+interface ExpectedAnswer {
   readonly status: number;
-  /** What the text of the answer says. */
-  readonly saying?: string;
+  /** A part of the answer's text. */
+  readonly text?: string;
 }
 
-/** Longer than the platform lets anybody wait. */
-const ANSWER_MS_MAX = 60_000;
+/** Longer than any time limit of the platform. */
+const MAX_ANSWER_MS = 60_000;
 
 export class SteadyLoad {
-  readonly sent: Sent[] = [];
-  /** Payments from the merchant's cart to the payment that the merchant reads, without one failure. */
+  readonly sent: SentRequest[] = [];
+  /** Payments without a failure, from the merchant's cart until the merchant reads the payment. */
   paid = 0;
   private isOver = false;
   private people: Promise<void>[] = [];
@@ -38,13 +38,13 @@ export class SteadyLoad {
     private readonly notificationUrl: string,
   ) {}
 
-  /** Of the payers, one after the other also looks at each service that is not on their way through a payment. */
+  /** One payer after the other also calls a service that takes no part in a payment. */
   start(payers: number): void {
     const looks = this.looks();
     this.people = Array.from({ length: payers }, async (_, index) => {
       const look = looks[index];
       while (!this.isOver) {
-        // A failure is kept in `sent`; this payer gives up, and the next one comes.
+        // `sent` has the failure; this payer gives up, and the next one starts.
         await this.pay().catch(() => undefined);
         await look?.().catch(() => undefined);
       }
@@ -76,12 +76,12 @@ export class SteadyLoad {
       },
     );
     const { sessionId, redirectUrl } = JSON.parse(created) as CreatedSession;
-    const page = await this.send('open the page', redirectUrl, { status: 200, saying: 'data-encryption-key="' });
-    const { body } = await fillInPage(page);
+    const page = await this.send('open the page', redirectUrl, { status: 200, text: 'data-encryption-key="' });
+    const { body } = await payRequestFromPage(page);
     await this.send(
       'press Pay',
       `${gatewayUrl}/pay/${sessionId}/payments`,
-      { status: 200, saying: '"succeeded"' },
+      { status: 200, text: '"succeeded"' },
       {
         method: 'POST',
         headers: json,
@@ -89,7 +89,7 @@ export class SteadyLoad {
       },
     );
     const payments = `${gatewayUrl}/api/v3.1/payments?sessionId=${sessionId}`;
-    await this.send('read the payment', payments, { status: 200, saying: '"paymentStatus":"Success"' }, { headers });
+    await this.send('read the payment', payments, { status: 200, text: '"paymentStatus":"Success"' }, { headers });
     this.paid++;
   }
 
@@ -109,13 +109,13 @@ export class SteadyLoad {
     return Object.values(looks);
   }
 
-  private async send(request: string, url: string, expected: Expected, init: RequestInit = {}): Promise<string> {
+  private async send(request: string, url: string, expected: ExpectedAnswer, init: RequestInit = {}): Promise<string> {
     const from = Date.now();
     let failure: string | undefined;
     try {
-      const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+      const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(MAX_ANSWER_MS) });
       const text = await answer.text();
-      if (answer.status === expected.status && text.includes(expected.saying ?? '')) return text;
+      if (answer.status === expected.status && text.includes(expected.text ?? '')) return text;
       failure = `${answer.status} ${text.slice(0, 200)}`;
     } catch (error) {
       failure = `${String(error)}, ${String((error as Error).cause)}`;
@@ -126,6 +126,6 @@ export class SteadyLoad {
   }
 }
 
-export function failuresOf(sent: readonly Sent[]): string[] {
+export function failuresOf(sent: readonly SentRequest[]): string[] {
   return sent.flatMap(({ request, failure }) => (failure === undefined ? [] : [`${request}: ${failure}`]));
 }

@@ -1,9 +1,9 @@
-/** What the documents say a shell does, word for word. */
+/** The shell commands of the documentation, as written. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './platform.js';
 
-/** The blocks after `<!-- tested: name -->` in the README, the guides and the examples, in their order. @throws Error where there is none */
+/** The blocks after `<!-- tested: name -->` in the README, the guides and the examples, in order. @throws Error if there is none */
 export function documentedBlocks(name: string): string[] {
   const pages = ['README.md', ...globSync(['docs/*.md', 'examples/*/README.md'], { cwd: ROOT })].map((file) =>
     readFileSync(join(ROOT, file), 'utf8'),

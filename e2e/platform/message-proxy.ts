@@ -1,15 +1,15 @@
-/** TCP between a process and a server, in the hands of a test: it sees each message before the server does, and may cut there. */
+/** A TCP proxy between a process and a server, controlled by a test: it sees each message first and can cut the connection. */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
-/** Takes the bytes that a process sends on one connection; returns the messages that they complete, as texts. */
+/** Consumes the bytes of one connection; returns each completed message as text. */
 export type MessageReader = (bytes: Buffer) => readonly string[];
 
 export class MessageProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private connections = 0;
-  /** Nothing passes any more, in either direction; connections that are made meanwhile end at once. */
+  /** While true, no bytes pass in either direction, and new connections end at once. */
   private isCut = false;
   /** Called before the message is passed on. */
   onMessage: (message: string, connection: number) => void = () => undefined;
@@ -28,7 +28,7 @@ export class MessageProxy {
     return proxy;
   }
 
-  /** The target's address by way of this proxy. */
+  /** The target's address through this proxy. */
   get url(): string {
     const address = this.server.address();
     if (address === null || typeof address === 'string') throw new Error('The proxy does not listen.');
@@ -42,7 +42,7 @@ export class MessageProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** For the next process. */
+  /** Allows connections again, for the next process. */
   mend(): void {
     this.isCut = false;
   }
@@ -68,14 +68,14 @@ export class MessageProxy {
     }
     near.on('data', (bytes) => {
       for (const message of read(bytes)) this.onMessage(message, connection);
-      // Cut by what it has shown: the server gets nothing of it.
+      // onMessage has cut the connection: the server must not get this message.
       if (!this.isCut) far.write(bytes);
     });
     far.on('data', (bytes) => void (this.isCut || near.write(bytes)));
   }
 }
 
-/** Statements that are sent to PostgreSQL, by their texts, also where they were prepared before. */
+/** Texts of the statements sent to PostgreSQL, including prepared ones. */
 export function postgresStatements(): MessageReader {
   const prepared = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);
@@ -84,7 +84,7 @@ export function postgresStatements(): MessageReader {
     rest = Buffer.concat([rest, bytes]);
     const statements: string[] = [];
     for (;;) {
-      // A message is its type, except the first, and its length with these four bytes.
+      // A message is its type, except the first, and its length including these four bytes.
       const typeBytes = hasBegun ? 1 : 0;
       if (rest.length < typeBytes + 4) return statements;
       const end = typeBytes + rest.readUInt32BE(typeBytes);
@@ -100,7 +100,7 @@ export function postgresStatements(): MessageReader {
   };
 }
 
-/** Requests of HTTP/1.1, by method and path. A request begins a chunk of its own, as undici writes it. */
+/** Method and path of HTTP/1.1 requests. undici begins a new chunk for each request. */
 export function httpRequests(): MessageReader {
   return (bytes) => {
     const [, method, path] = /^([A-Z]+) (\S+) HTTP\/1\.1\r\n/.exec(bytes.toString('latin1', 0, 2_048)) ?? [];

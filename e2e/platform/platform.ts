@@ -1,7 +1,7 @@
 /**
- * The real platform, started exactly as people start it: `./svc up -d` with a data folder and ports of its own, read
- * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone. Files that only use a
- * platform share one (shared-platform.ts).
+ * The real platform, as `./svc up -d` starts it, with its own data folder and ports. Read through demo.json, stopped with
+ * `./svc down`. Does not touch anything else on this machine. Files that only use a platform share one
+ * (shared-platform.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,9 +33,9 @@ export interface ChargeLine {
 
 export type MerchantSite = DemoSite & { readonly merchant: DemoMerchant };
 
-export interface Ran {
+export interface CommandResult {
   readonly code: number | null;
-  /** Output and errors, as a person sees them. */
+  /** Output and errors, in the order of a terminal. */
   readonly output: string;
 }
 
@@ -44,7 +44,7 @@ const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 32, 33];
 const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
   join(DATA_DIRS, `start-${index}.lock`),
 );
-const START_MS_MAX = 240_000;
+const MAX_START_MS = 240_000;
 const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
 
 export class Platform {
@@ -57,10 +57,10 @@ export class Platform {
   ) {}
 
   /**
-   * @param name of the data folder below .data/e2e, made anew
-   * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
-   * @param mode as `./svc up` without options, unless it says otherwise
-   * @param options further ones of `./svc up`, for example --lan
+   * @param name of the new data folder below .data/e2e
+   * @param settings variables for `./svc`, for example SVC_ACQUIRER_LATENCY_MS
+   * @param mode defaults to that of `./svc up` without options
+   * @param options additional options of `./svc up`, for example --lan
    */
   static async start(
     name: string,
@@ -71,10 +71,10 @@ export class Platform {
     const dataDir = join(DATA_DIRS, name);
     if (existsSync(dataDir)) {
       const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
-      await left.svc('down'); // of a run that was killed
+      await left.svc('down'); // left over from a killed run
       rmSync(dataDir, { recursive: true, force: true });
     }
-    // One start keeps two processors busy: several at the same time would all take longer than ./svc waits for its services.
+    // One start uses two processors: with parallel starts each would take longer than ./svc waits for its services.
     const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
     try {
       const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
@@ -85,7 +85,7 @@ export class Platform {
     }
   }
 
-  /** One that was started under this name and without settings, and was not stopped. */
+  /** A running platform that was started with this name and without settings. */
   static find(name: string, mode: Mode): Platform | undefined {
     const dataDir = join(DATA_DIRS, name);
     const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
@@ -100,7 +100,7 @@ export class Platform {
     if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
   }
 
-  /** Stops it, and starts it again on the same data in another way. */
+  /** Stops the platform, and starts it on the same data in another mode. */
   async switchTo(mode: Mode, options = this.options): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
@@ -109,18 +109,18 @@ export class Platform {
     await this.up();
   }
 
-  /** Stops everything; logs and what the acquirer charged stay for whoever looks into a failure. */
+  /** Stops everything; keeps logs and the acquirer's charges, to investigate a failure. */
   async stop(): Promise<void> {
     const { code, output } = await this.svc('down');
     if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
     for (const folder of ['postgres', 'rabbitmq']) rmSync(join(this.dataDir, folder), { recursive: true, force: true });
   }
 
-  svc(...args: string[]): Promise<Ran> {
+  svc(...args: string[]): Promise<CommandResult> {
     return run(join(ROOT, 'svc'), args, this.env());
   }
 
-  /** What a person's shell would have: our data folder and ports, no other setting of ./svc, no broker of theirs. */
+  /** A clean environment: our data folder and ports, no other setting of ./svc, no foreign broker. */
   env(): NodeJS.ProcessEnv {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
     return {
@@ -140,7 +140,7 @@ export class Platform {
     return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
   }
 
-  /** @param siteIndex 0: needs its key; 1: does without, for addresses on this machine */
+  /** @param siteIndex 0: requires its key; 1: does not, and accepts addresses on this machine only */
   site(merchantIndex: number, siteIndex: number): MerchantSite {
     const merchant = this.demo.merchants[merchantIndex];
     const site = merchant?.sites[siteIndex];
@@ -148,10 +148,10 @@ export class Platform {
     return { ...site, merchant };
   }
 
-  /** What the simulated acquirer has done, the last line of each key. */
+  /** The operations of the simulated acquirer, the last line of each key. */
   charges(): ChargeLine[] {
     const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
-    // The last line may be under way.
+    // The last line may be incomplete.
     const complete = lines.slice(0, -1).filter((line) => line !== '');
     const parsed = complete.map((line) => JSON.parse(line) as Partial<ChargeLine>);
     // Stored cards have lines there too, without a key.
@@ -167,7 +167,7 @@ export class Platform {
     return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   }
 
-  /** Of a distributed platform: what the supervisor says that runs, and how often it was started again. */
+  /** Of a distributed platform: the supervisor's processes, and how often each was restarted. */
   processes(): Processes {
     return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
   }
@@ -185,7 +185,7 @@ export class Platform {
     return known.pid;
   }
 
-  /** Whether every service says that it is ready. */
+  /** True if every service is ready. */
   async isReady(): Promise<boolean> {
     try {
       const answer = await fetch(`${this.demo.adminUrl}/health/ready`, { signal: AbortSignal.timeout(5_000) });
@@ -196,12 +196,12 @@ export class Platform {
     }
   }
 
-  /** Lines of all services, as they wrote them; `from` counts characters. */
+  /** Log lines of all services; `from` counts characters. */
   log(from = 0): string {
     return readFileSync(join(this.dataDir, 'log', 'services.log'), 'utf8').slice(from);
   }
 
-  /** Ends a process of this platform without warning, and waits until it is gone. */
+  /** Kills a process of this platform, and waits until it is gone. */
   async kill(pid: number, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     process.kill(pid, signal);
     await waitUntil(`the end of process ${pid}`, 30_000, () => Promise.resolve(isGone(pid)));
@@ -228,16 +228,16 @@ export class Platform {
       password: postgresPassword,
       database,
     });
-    // A server that is killed tells idle clients, too; the next query reports it.
+    // A killed server also sends an error to idle clients; the next query reports it.
     client.on('error', () => undefined);
     await client.connect();
     return client;
   }
 }
 
-/** Holds one of these files; waits until another file of tests releases one, or has ended. */
+/** Takes the lock of one of these files; waits until another test file releases one, or has ended. */
 export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
-  return waitUntil(what, START_MS_MAX, () => {
+  return waitUntil(what, MAX_START_MS, () => {
     for (const file of files) {
       const taken = acquireLock(file);
       if ('release' in taken) return Promise.resolve(taken);
@@ -247,17 +247,17 @@ export function takeFreeLock(what: string, files: readonly string[]): Promise<Lo
 }
 
 /** Runs a program to its end. */
-export async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
+export async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Its output has ended, too: what `up -d` leaves running must not hold on to the pipe of whoever called it.
+  // Also waits for the end of its output: a process that `up -d` leaves running must not hold the caller's pipe open.
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
 }
 
-/** A process that this machine has lost may stay as a zombie: it answers signals, and does nothing any more. */
+/** A dead process may remain as a zombie, which still accepts signals. */
 function isGone(pid: number): boolean {
   try {
     return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -268,7 +268,7 @@ function isGone(pid: number): boolean {
 
 async function findFreePortBase(): Promise<number> {
   const { first, last, step, workersMax } = PORT_BASES;
-  // Ports that another worker has found free are not in use yet: each looks among its own.
+  // Ports that another worker has just found are not in use yet, so each worker has its own range.
   const lane = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
   const places = Math.floor((last - first) / step / workersMax);
   for (let look = 0; look < 50; look++) {

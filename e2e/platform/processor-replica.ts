@@ -1,4 +1,4 @@
-/** One more payment-processor of a distributed platform, in a process of its own that a test may kill. */
+/** Another payment-processor of a distributed platform, in its own process, which a test may kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,12 +18,12 @@ export class ProcessorReplica {
     readonly url: string,
   ) {}
 
-  /** The variables that the platform's own payment-processor has. */
+  /** The environment variables of the platform's own payment-processor. */
   static variablesOf(platform: Platform): Variables {
     return parseEnv(readFileSync(join(platform.dataDir, 'env', 'payment-processor.env'), 'utf8')) as Variables;
   }
 
-  /** Ready to be called, when this returns. */
+  /** Returns when it is ready. */
   static async start(platform: Platform, changes: Variables = {}): Promise<ProcessorReplica> {
     const port = await findFreePort();
     const variables = { ...ProcessorReplica.variablesOf(platform), ...changes, SVC_PORT: String(port) };
@@ -40,12 +40,12 @@ export class ProcessorReplica {
     return replica;
   }
 
-  /** At once, in the middle of whatever it does. */
+  /** Kills it at once, whatever it is doing. */
   kill(): void {
     this.process.kill('SIGKILL');
   }
 
-  /** Kills it, unless it has ended, and waits for its end. */
+  /** Kills it unless it has ended, and waits for its end. */
   async end(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, 'exit');

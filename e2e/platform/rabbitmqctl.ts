@@ -1,10 +1,10 @@
-/** The administration tool of the platform's own RabbitMQ, which has a name server and a cookie of its own. */
+/** The administration tool of the platform's own RabbitMQ, which has its own name server and cookie. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findRabbitMqBinaries } from '../../tools/svc/rabbitmq/rabbitmq-binaries.ts';
 import { type Platform, run } from './platform.js';
 
-/** Returns what it printed. */
+/** Returns its output. */
 export async function rabbitmqctl(platform: Platform, ...args: string[]): Promise<string> {
   const binaries = findRabbitMqBinaries();
   if (binaries === undefined) throw new Error('This test needs a RabbitMQ that is installed on this machine.');
@@ -22,7 +22,7 @@ export async function rabbitmqctl(platform: Platform, ...args: string[]): Promis
   return output;
 }
 
-/** How many connections RabbitMQ does not read from, because somebody published while memory was short. */
+/** Number of publishing connections that RabbitMQ blocks because memory is low. */
 export async function blockedConnections(platform: Platform): Promise<number> {
   const states = await rabbitmqctl(platform, 'list_connections', 'state');
   return states.split('\n').filter((state) => state.trim() === 'blocked').length;

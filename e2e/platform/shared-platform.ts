@@ -1,7 +1,7 @@
 /**
- * One started platform of each mode for all files that only use it. A file whose tests break, restart, configure or
- * measure a platform starts its own (`Platform.start`). Files share it at the same time: a test counts only what belongs
- * to its own merchant, partner, session or payment.
+ * One platform of each mode for all files that only use it. A file whose tests break, restart, configure or measure a
+ * platform starts its own (`Platform.start`). Files share it at the same time: a test counts only what belongs to its own
+ * merchant, partner, session or payment.
  *
  * The first file that needs the platform starts it; stop-platforms.ts stops it when the last file is done.
  */

@@ -1,8 +1,8 @@
 /**
- * Before the first and after the last file of a run, stops every platform below .data/e2e that still runs: the shared
- * ones (shared-platform.ts), and those that an interrupted run has left. Their logs stay, for those who look into a failure.
+ * Runs before the first and after the last file: stops every platform below .data/e2e that still runs, the shared ones
+ * (shared-platform.ts) and those of an interrupted run. Keeps their logs, to investigate a failure.
  *
- * Jest loads this file by itself, without the module names that its tests know: it imports nothing of this repository.
+ * Jest loads this file without the module names of the tests, so it imports nothing of this repository.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PLATFORMS = join(ROOT, '.data', 'e2e');
-/** A folder with one of these may belong to a platform that runs. */
+/** A folder with one of these may belong to a running platform. */
 const SIGNS = ['run/services.json', 'run/processes.json', 'postgres', 'rabbitmq'];
 
 export default async function stopPlatforms(): Promise<void> {

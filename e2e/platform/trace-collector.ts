@@ -1,4 +1,4 @@
-/** What an OpenTelemetry collector is, as far as a test is concerned: takes spans and counters over OTLP/HTTP as JSON, and keeps them. */
+/** A minimal OpenTelemetry collector for tests: receives spans and counters over OTLP/HTTP as JSON, and keeps them. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface Span {
   readonly parentSpanId?: string;
   readonly name: string;
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
-  /** Spans of other traces that it has to do with. */
+  /** Related spans in other traces. */
   readonly links?: readonly { readonly traceId: string }[];
   /** The app that reported it. */
   readonly service: string;
@@ -60,7 +60,7 @@ export class TraceCollector {
     return collector;
   }
 
-  /** Variables that make every service of a platform report here, soon after it happened. */
+  /** Environment variables that make every service of a platform export here without delay. */
   get environment(): Record<string, string> {
     const { port } = this.server.address() as AddressInfo;
     return {
@@ -72,7 +72,7 @@ export class TraceCollector {
     };
   }
 
-  /** Of a counter, since its process began; 0 when nothing was counted. Of a platform in one process. */
+  /** Value of a counter since its process began; 0 if it was never increased. For a platform in one process. */
   countOf(name: string): number {
     return this.counts.get(name) ?? 0;
   }

@@ -1,4 +1,4 @@
-/** A store with a transformer on a computer of its own, and the line from there to the platform. */
+/** A store with a transformer on its own computer, and the network line to the platform. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ export interface TillAnswer {
   readonly body: Readonly<Record<string, string | number>> & { readonly Result?: string };
 }
 
-/** The computer in the store: the program as it is bundled and as its systemd unit starts it, on a file of its own. */
+/** The store's computer: runs the bundled program like its systemd unit, with its own SQLite file. */
 export class StoreComputer {
   kills = 0;
   readonly memoryMb: number[] = [];
@@ -66,7 +66,7 @@ export class StoreComputer {
   private readonly folder = mkdtempSync(join(tmpdir(), 'svc-store-'));
   private readonly log = join(this.folder, 'transformer.log');
 
-  /** @param isOwn it has a computer of its own: it does not wait for a processor that the platform, or another store, has */
+  /** @param isOwn measure as on its own computer: it gets a processor before the platform and other stores */
   constructor(
     config: object,
     private readonly isOwn: boolean,
@@ -75,7 +75,7 @@ export class StoreComputer {
   }
 
   async start(): Promise<void> {
-    // Into a file, as a journal takes it: a pipe whose reader is busy would hold the program up.
+    // Into a file, like a journal: with a pipe, a busy reader would block the program.
     const log = openSync(this.log, 'a');
     const { size } = statSync(this.log);
     const child = spawn(process.execPath, argumentsOfUnit(join(this.folder, 'transformer.json')), {
@@ -123,13 +123,13 @@ export class StoreComputer {
     });
   }
 
-  /** How long the program itself took to answer, by its log, in whole milliseconds: waiting for a processor before is not in it. */
+  /** The program's own response times from its log, in whole milliseconds, without waiting for a processor before. */
   answerTimes(route: string): number[] {
     const line = new RegExp(`"route":"${route}".*"ms":(\\d+)`, 'g');
     return [...readFileSync(this.log, 'utf8').matchAll(line)].map(([, ms]) => Number(ms));
   }
 
-  /** The most resident memory that its process had, as Linux keeps it, pages of the file of Node.js included; elsewhere what it has. */
+  /** Stores the peak resident memory of the process as Linux reports it, including mapped pages of Node.js; elsewhere the current. */
   private keepMemory(): void {
     const file = `/proc/${this.child!.pid}/status`;
     const most = existsSync(file) ? /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
@@ -139,7 +139,7 @@ export class StoreComputer {
   }
 }
 
-/** For a process that has a computer of its own in life; without the right to it, the process waits as the others do. */
+/** Raises the priority of a process that has its own computer in reality; without the right to do so it stays as it is. */
 export function takePrecedence(pid: number): void {
   try {
     setPriority(pid, -15);
@@ -148,7 +148,7 @@ export function takePrecedence(pid: number): void {
   }
 }
 
-/** What Node.js is given by docker/pos-transformer.service, with another configuration file. */
+/** The Node.js arguments of docker/pos-transformer.service, with another configuration file. */
 function argumentsOfUnit(configFile: string): string[] {
   const unit = readFileSync(join(ROOT, 'docker/pos-transformer.service'), 'utf8');
   const [, words = ''] = /^ExecStart=\/usr\/bin\/node (.+)$/m.exec(unit) ?? [];

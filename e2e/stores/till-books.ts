@@ -1,6 +1,6 @@
-/** What tills, transformer, ledger and bank say of a day of trade, to the cent. */
+/** Compares a day of trade in the books of tills, transformer, ledger and acquirer, to the cent. */
 import { waitUntil } from '@svc/testing';
-import { everyRefundEnds, refundsAtBank } from '../books/refund-books.js';
+import { waitForRefunds, refundsAtBank } from '../books/refund-books.js';
 import type { Day, Sale } from './till-day.js';
 
 /** Cents. */
@@ -12,7 +12,7 @@ interface Amounts {
 export interface DayBooks {
   /** Each sentence is a basket on which the books do not agree. */
   readonly problems: readonly string[];
-  /** Sums of the day. The transformer keeps no sum of refunds for tills: its refunds are at the bank, or nobody has them. */
+  /** Sums of the day. The transformer keeps no sum of refunds for tills, so its refunds are compared at the acquirer. */
   readonly sums: { tills: Amounts; transformer: Pick<Amounts, 'paid'>; ledger: Amounts; bank: Amounts };
   readonly payments: number;
   readonly refunds: number;
@@ -26,13 +26,13 @@ interface LedgerRow {
   readonly refunded: string;
 }
 
-/** To be called when nothing waits any more. */
+/** Call it when all work is finished. */
 export async function booksOf(day: Day): Promise<DayBooks> {
   const { platform, site, sales } = day;
   const references = sales.map(({ reference }) => reference);
   const local = new Map<string, Readonly<Record<string, unknown>>>();
   for (const sale of sales) local.set(sale.reference, await atTransformer(day, sale));
-  await everyRefundEnds(
+  await waitForRefunds(
     platform,
     [...local.values()].map((payment) => String(payment['SvcId'])),
   );
@@ -66,7 +66,7 @@ export async function booksOf(day: Day): Promise<DayBooks> {
     const known = local.get(sale.reference)!;
     const atBank = rows.flatMap(({ payment }) => charges.get(payment) ?? []);
     const refundsOfSale = rows.flatMap(({ payment }) => refunds.get(payment) ?? []);
-    const tills = { paid: sale.state === 'code' ? sale.owed : 0, refunded: sale.refunded };
+    const tills = { paid: sale.state === 'code' ? sale.amountDue : 0, refunded: sale.refunded };
     const transformer = { paid: Number(known['PaidAmount'] ?? 0) };
     const books = { paid: sumOf(rows, 'captured'), refunded: sumOf(rows, 'refunded') };
     const bank = { paid: sumOf(atBank, 'amount'), refunded: sumOf(refundsOfSale, 'amount') };
@@ -93,10 +93,10 @@ export async function booksOf(day: Day): Promise<DayBooks> {
   return { problems, sums, ...counts };
 }
 
-/** The payment as the till reads it; empty where there is none. Both ways to ask say the same. */
+/** The payment as the till reads it; empty if there is none. Both endpoints must agree. */
 async function atTransformer(day: Day, { reference, state }: Sale): Promise<Readonly<Record<string, unknown>>> {
   const isHere = state === 'code';
-  return waitUntil(`the till to know of ${reference}`, 20_000, async () => {
+  return waitUntil(`the till to get the payment of ${reference}`, 20_000, async () => {
     const facade = await day.computer.call('GET', `/GetPayment?MerchantOrderId=${reference}`);
     const invoice = await day.computer.call('GET', `/v1/invoice/${reference}/payment`);
     if (facade.status !== invoice.status) return false;

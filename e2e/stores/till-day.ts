@@ -1,6 +1,6 @@
 /**
- * A day of trade in a store: tills with baskets of every kind, customers who pay them with a partner's app, an outage of the
- * line to the platform and power cuts. `Day.trade` takes its size: a small one is a test of each run, the whole one is measured.
+ * A day of trade in a store: tills with baskets of every kind, customers who pay with a partner's app, an outage of the
+ * line to the platform and power cuts. `Day.trade` takes its size: each run tests a small day; the whole day is measured.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,34 +16,34 @@ import { Line, StoreComputer, takePrecedence, type TillAnswer } from './store-co
 export interface DaySize {
   readonly tills: number;
   readonly baskets: number;
-  /** Baskets that are begun while the line is down. */
+  /** Baskets that begin during the outage. */
   readonly outageBaskets: number;
   /** Power cuts; one of them during the outage. */
   readonly kills: 3;
-  /** The store's computer and the tills are not this machine: they go before the platform, which stands for a whole data centre. */
+  /** In reality the store has its own computers, so they get a higher priority than the platform on this machine. */
   readonly isMeasured: boolean;
 }
 
-/** What became of a basket, as the till knows it. Amounts in cents. */
+/** The result of a basket, as the till knows it. Amounts in cents. */
 export interface Sale {
   readonly reference: string;
   readonly till: string;
   readonly kind: Kind;
-  /** What the customer owes by the newest version of the basket. */
-  readonly owed: number;
-  /** `code`: paid with the phone. `otherwise`: in cash, voided, or nothing was owed. `open`: its code is to be paid yet. */
+  /** Cents to pay for the newest version of the basket. */
+  readonly amountDue: number;
+  /** `code`: paid with the phone. `otherwise`: in cash, voided, or nothing to pay. `open`: its code is still unpaid. */
   state: 'code' | 'otherwise' | 'open';
-  /** What the till gave back. */
+  /** Cents that the till refunded. */
   refunded: number;
 }
 
-/** How long things took, in milliseconds, each as often as it happened. */
+/** Durations in milliseconds, a value for each event. */
 export interface DayTimes {
-  /** A total or a Basket until its code was there. */
+  /** From a total or a Basket until its code. */
   readonly code: number[];
-  /** Every call of a till that changes something, power cuts and outage included. */
+  /** Every call of a till that changes data, including those during power cuts and the outage. */
   readonly call: number[];
-  /** From the payment at the platform until the till's own question was answered with it, while the line was up. */
+  /** From the payment at the platform until the till's own request returns it, while the line is up. */
   readonly known: number[];
 }
 
@@ -75,20 +75,20 @@ export type Kind = (typeof LINES)[number] | (typeof ORDERS)[number];
 
 const CARD = '4242424242424242';
 const DECLINED_CARD = '4000000000000002';
-/** A till that does not know of a payment by then serves its next customer. */
-const KNOWN_MS_MAX = 3_000;
-/** Shares of the baskets after which the power fails; the line is down from 0.4 on. */
-const CUT_AT = [0.2, 0.43, 0.85];
-const DOWN_AT = 0.4;
+/** If the till does not get the payment within this time, it serves its next customer. */
+const MAX_WAIT_MS = 3_000;
+/** Shares of the baskets after which the power fails; the line fails after 0.4. */
+const POWER_CUT_SHARES = [0.2, 0.43, 0.85];
+const OUTAGE_START_SHARE = 0.4;
 
 export class Day {
   readonly sales: Sale[] = [];
   readonly times: DayTimes = { code: [], call: [], known: [] };
   calls = 0;
   seconds = 0;
-  /** From the repair of the line until no call waited any more. */
+  /** From the repair of the line until no call waits any more. */
   drainedMs = 0;
-  /** Customers who came back to pay what they could not during the outage. */
+  /** Customers who came back to pay after the outage. */
   paidLater = 0;
   private begun = 0;
   private readonly begunAtFailure: number;
@@ -106,7 +106,7 @@ export class Day {
     private readonly database: pg.Client,
     private readonly poller: ChildProcess,
   ) {
-    this.begunAtFailure = Math.floor(DOWN_AT * size.baskets);
+    this.begunAtFailure = Math.floor(OUTAGE_START_SHARE * size.baskets);
     const { apiUrl, partner } = platform.demo;
     this.partner = new PartnerClient({ apiUrl, ...partner, timeoutMs: CALL_TIMEOUT_MS });
   }
@@ -137,7 +137,7 @@ export class Day {
     await this.database.end();
   }
 
-  /** Everything that happens on the day. Afterwards nothing waits, and every code that was open is paid. */
+  /** The whole day. Afterwards no call waits, and every open code is paid. */
   async trade(): Promise<void> {
     const startedAt = performance.now();
     const { tills, baskets } = this.size;
@@ -156,12 +156,12 @@ export class Day {
     );
     await this.chaos;
     this.seconds = (performance.now() - startedAt) / 1_000;
-    await this.everythingIsSent();
+    await this.waitUntilSent();
     for (const sale of this.sales.filter(({ state }) => state === 'open')) await this.payLater(sale);
   }
 
-  /** Milliseconds of each question that tills asked each second. */
-  async polled(): Promise<Record<'GetPayment' | 'invoice payment' | 'health', number[]>> {
+  /** Milliseconds of each request that tills send each second. */
+  async stopPolling(): Promise<Record<'GetPayment' | 'invoice payment' | 'health', number[]>> {
     this.poller.send({ end: true });
     const [times] = (await once(this.poller, 'message')) as [
       Record<'GetPayment' | 'invoice payment' | 'health', number[]>,
@@ -169,10 +169,10 @@ export class Day {
     return times;
   }
 
-  async everythingIsSent(): Promise<void> {
+  async waitUntilSent(): Promise<void> {
     const waiting = async (): Promise<unknown> =>
       (await this.computer.call('GET', `/till/${this.site.siteId}/state`)).body['waitingCalls'];
-    await waitUntil('everything to be sent', 120_000, async () => (await waiting()) === 0);
+    await waitUntil('all calls to be sent', 120_000, async () => (await waiting()) === 0);
   }
 
   async call(path: string, body: object, till: string): Promise<TillAnswer['body']> {
@@ -186,18 +186,18 @@ export class Day {
     return answer;
   }
 
-  /** A customer pays; whether the bank approves. */
+  /** A customer pays; returns true if the issuer approves. */
   async pay(code: string, amount: number, cardNumber = CARD): Promise<boolean> {
     const card = { cardNumber, cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 };
     const { status } = await this.partner.service.pay({ code, amount, customer: { id: 'customer-1' }, card });
     return status === 'success';
   }
 
-  /** Waits until the till knows of the payment; undefined where it serves the next customer before. */
-  async knows(path: string): Promise<TillAnswer['body'] | undefined> {
+  /** Waits until the till gets the payment; undefined if it serves the next customer first. */
+  async waitForPayment(path: string): Promise<TillAnswer['body'] | undefined> {
     const [paidAt, isDown] = [performance.now(), this.line.isDown];
-    const until = paidAt + KNOWN_MS_MAX;
-    const answer = await waitUntil('the till to know of it', 2 * KNOWN_MS_MAX, async () => {
+    const until = paidAt + MAX_WAIT_MS;
+    const answer = await waitUntil('the till to get the payment', 2 * MAX_WAIT_MS, async () => {
       const { status, body } = await this.computer.call('GET', path);
       return performance.now() > until ? 'unknown' : status === 200 && body['PaidAmount'] !== 0 && body;
     });
@@ -206,7 +206,7 @@ export class Day {
     return answer;
   }
 
-  /** The code that is on the customer display, as the platform has it; undefined where the basket has none. */
+  /** The code on the customer display, from the platform's database; undefined if the basket has none. */
   async shownCode(reference: string): Promise<{ code: string; amount: number } | undefined> {
     const query = (): Promise<pg.QueryResult<{ code: string; amount: string }>> =>
       this.database.query(
@@ -221,15 +221,15 @@ export class Day {
     return rows[0] && { code: rows[0].code, amount: Number(rows[0].amount) };
   }
 
-  /** The order is on a till's screen: from now on it asks for its payment each second. */
+  /** Shows the order on a till's screen, which then polls its payment each second. */
   watch(reference: string): void {
     this.poller.send({ order: reference });
   }
 
   private async payLater(sale: Sale): Promise<void> {
     const shown = await waitUntil(`the code of ${sale.reference}`, 20_000, () => this.shownCode(sale.reference));
-    if (shown.amount !== sale.owed)
-      throw new Error(`${sale.reference} owes ${sale.owed}, its code is of ${shown.amount}`);
+    if (shown.amount !== sale.amountDue)
+      throw new Error(`${sale.reference} owes ${sale.amountDue}, its code is of ${shown.amount}`);
     if (!(await this.pay(shown.code, shown.amount))) throw new Error(`${sale.reference} was not paid`);
     sale.state = 'code';
     this.paidLater++;
@@ -238,7 +238,7 @@ export class Day {
   private begin(): void {
     const { baskets, outageBaskets } = this.size;
     this.begun++;
-    if (CUT_AT.some((share) => this.begun === Math.ceil(share * baskets)))
+    if (POWER_CUT_SHARES.some((share) => this.begun === Math.ceil(share * baskets)))
       this.chaos = this.chaos.then(() => this.computer.kill());
     if (this.begun === this.begunAtFailure) this.line.breakDown();
     if (this.begun === this.begunAtFailure + outageBaskets) this.chaos = Promise.all([this.chaos, this.repair()]);
@@ -247,7 +247,7 @@ export class Day {
   private async repair(): Promise<void> {
     this.line.repair();
     const repairedAt = performance.now();
-    await this.everythingIsSent();
+    await this.waitUntilSent();
     this.drainedMs = performance.now() - repairedAt;
   }
 }
@@ -270,54 +270,54 @@ class Till {
     return { reference, till: this.name, kind, refunded: 0, ...sale };
   }
 
-  private async sellLines(reference: string, kind: Kind): Promise<Pick<Sale, 'owed' | 'state'>> {
+  private async sellLines(reference: string, kind: Kind): Promise<Pick<Sale, 'amountDue' | 'state'>> {
     const price = this.price();
     const quantity = kind === 'returned' ? -1 : kind === 'weighed' ? 0.543 : 2;
-    let owed = await this.line(1, price, quantity);
-    if (kind === 'edited') owed += await this.line(2, 1_250, 1);
-    let { Code } = await this.invoice('total', { amount: owed, reference });
+    let amountDue = await this.line(1, price, quantity);
+    if (kind === 'edited') amountDue += await this.line(2, 1_250, 1);
+    let { Code } = await this.invoice('total', { amount: amountDue, reference });
     if (kind === 'edited') {
-      // One piece less of the first, and the second is put back.
+      // One piece less of the first item, and the second is removed.
       await this.line(2, 1_250, 0);
-      owed = await this.line(1, price, 1);
-      ({ Code } = await this.invoice('total', { amount: owed, reference }));
+      amountDue = await this.line(1, price, 1);
+      ({ Code } = await this.invoice('total', { amount: amountDue, reference }));
     }
     let state: Sale['state'] = 'otherwise';
     if (typeof Code === 'string' && !['cash', 'voided', 'returned'].includes(kind)) {
-      if (kind === 'declined') await this.day.pay(Code, owed, DECLINED_CARD);
-      if (!(await this.day.pay(Code, owed))) throw new Error(`${reference} was not paid`);
+      if (kind === 'declined') await this.day.pay(Code, amountDue, DECLINED_CARD);
+      if (!(await this.day.pay(Code, amountDue))) throw new Error(`${reference} was not paid`);
       state = 'code';
-      await this.day.knows(`/v1/invoice/${reference}/payment`);
+      await this.day.waitForPayment(`/v1/invoice/${reference}/payment`);
     }
     await this.invoice('reset', {});
-    return { owed, state };
+    return { amountDue, state };
   }
 
-  private async sellOrder(reference: string, kind: Kind): Promise<Pick<Sale, 'owed' | 'state' | 'refunded'>> {
+  private async sellOrder(reference: string, kind: Kind): Promise<Pick<Sale, 'amountDue' | 'state' | 'refunded'>> {
     const price = this.price();
-    const owed = kind === 'returned' ? -price : kind === 'edited' ? 2 * price : price;
+    const amountDue = kind === 'returned' ? -price : kind === 'edited' ? 2 * price : price;
     await this.basket(reference, kind === 'returned' ? -price : price, kind === 'returned' ? -1 : 1);
-    if (kind === 'edited') await this.basket(reference, owed, 2);
+    if (kind === 'edited') await this.basket(reference, amountDue, 2);
     if (kind === 'saved') {
       await this.closed(reference, 'Saved');
-      await this.basket(reference, owed, 1);
+      await this.basket(reference, amountDue, 1);
     }
     if (kind === 'cash' || kind === 'voided' || kind === 'returned') {
       await this.closed(reference, kind === 'voided' ? 'Void' : 'Complete');
-      return { owed, state: 'otherwise', refunded: 0 };
+      return { amountDue, state: 'otherwise', refunded: 0 };
     }
     const shown = await this.day.shownCode(reference);
-    // The line is down: the customer comes back when there is a code of what they owe.
-    if (shown?.amount !== owed) return { owed, state: 'open', refunded: 0 };
-    if (!(await this.day.pay(shown.code, owed))) throw new Error(`${reference} was not paid`);
-    const payment = await this.day.knows(`/GetPayment?MerchantOrderId=${reference}`);
+    // The line is down: the customer comes back when there is a code with the amount.
+    if (shown?.amount !== amountDue) return { amountDue, state: 'open', refunded: 0 };
+    if (!(await this.day.pay(shown.code, amountDue))) throw new Error(`${reference} was not paid`);
+    const payment = await this.day.waitForPayment(`/GetPayment?MerchantOrderId=${reference}`);
     const isVoided = kind === 'voided-after' && payment !== undefined;
     await this.closed(reference, isVoided ? 'Void' : 'Complete');
-    const refund = isVoided ? owed : kind === 'refunded' && payment !== undefined ? Math.ceil(owed / 3) : 0;
-    return { owed, state: 'code', refunded: refund > 0 ? await this.refund(payment!, refund, reference) : 0 };
+    const refund = isVoided ? amountDue : kind === 'refunded' && payment !== undefined ? Math.ceil(amountDue / 3) : 0;
+    return { amountDue, state: 'code', refunded: refund > 0 ? await this.refund(payment!, refund, reference) : 0 };
   }
 
-  /** Presses twice, as cashiers do. Returns the cents that are, or will be, given back. */
+  /** Calls twice, because cashiers press twice. Returns the cents that are, or will be, refunded. */
   private async refund(payment: TillAnswer['body'], amount: number, reference: string): Promise<number> {
     const body = { SvcId: payment['SvcId'], RefundAmount: amount, RefundReference: `R${reference}` };
     const results = [

@@ -1,4 +1,4 @@
-/** What came of the mutants, for people and as JSON. */
+/** The results of the mutants, as text and as JSON. */
 import type { Mutant } from './mutations/catalogue.ts';
 import type { Verdict } from './runs/judge.ts';
 
@@ -44,7 +44,7 @@ function because(outcome: Outcome): string {
   return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
 }
 
-/** For other programs: everything that is known of each mutant but the statement it is in. */
+/** Everything about each mutant except its statement. */
 export function reportJson(outcomes: Outcomes): string {
   const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
   const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));

@@ -23,7 +23,7 @@ it.each([
   expect(isProduction(file)).toBe(false);
 });
 
-it('asks slow specs last', () => {
+it('uses slow specs last', () => {
   expect(['a/x.timed.int-spec.ts', 'a/rabbitmq-x.int-spec.ts', 'a/rabbitmq/x.int-spec.ts'].map(isLastResort)).toEqual([
     true,
     true,
@@ -35,7 +35,7 @@ it('finds the app or lib of a file', () => {
   expect(packageOf('apps/identity/src/users/user.ts')).toBe('apps/identity');
 });
 
-it('reads from a diff which lines are new, and counts none for what is only gone', () => {
+it('reads the new lines of a diff, and none for a deletion', () => {
   const diff = [
     'diff --git a/apps/a.ts b/apps/a.ts',
     '--- a/apps/a.ts',

@@ -1,11 +1,11 @@
-/** Limits and lifetimes that no single field has, as a table of a document's description: their numbers are those of the code. */
+/** Limits and lifetimes that belong to no single field, as a table in a document's description; the numbers come from the code. */
 import ts from 'typescript';
 import type { Source } from './source/program.ts';
 import { valueOf } from './source/validators.ts';
 
 type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 
-/** Words, a constant or a setting's default, the end of its file's name, and its unit. */
+/** Description, a constant or a setting's default, the end of its file's name, and its unit. */
 export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
@@ -40,7 +40,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   ],
 };
 
-/** Markdown; empty for an audience without limits of its own. */
+/** Markdown; empty for an audience without its own limits. */
 export function limitsOf(audience: string, source: Source): string {
   const limits = LIMITS[audience];
   if (!limits) return '';

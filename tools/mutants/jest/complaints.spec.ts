@@ -1,6 +1,6 @@
-import { complaintsIn } from './complaints.ts';
+import { sqlErrorsIn } from './complaints.ts';
 
-it('reads from the log which statements PostgreSQL could not run, each complaint once', () => {
+it('reads errors of invalid statements from the log, each once', () => {
   const log = [
     '2026-01-01 [1] a@b ERROR:  42601: syntax error at or near "OR" at character 7',
     '2026-01-01 [1] a@b STATEMENT:  SELECT OR',
@@ -8,5 +8,5 @@ it('reads from the log which statements PostgreSQL could not run, each complaint
     '2026-01-01 [1] a@b ERROR:  42501: permission denied for table sessions',
     '2026-01-01 [1] a@b ERROR:  23505: duplicate key value violates unique constraint "x"',
   ].join('\n');
-  expect(complaintsIn(log)).toEqual(['42601: syntax error at or near "OR" at character 7']);
+  expect(sqlErrorsIn(log)).toEqual(['42601: syntax error at or near "OR" at character 7']);
 });

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
-/** Syntax errors and rule violations (class 42) but insufficient privilege, which tests provoke. */
+/** Syntax errors and rule violations (class 42), except insufficient privilege, which tests provoke. */
 const COMPLAINT = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
 
-/** What PostgreSQL says of statements that cannot be run at all: a mutant that is one of them proves nothing. */
-export class Complaints {
+/** PostgreSQL's errors about statements that it cannot run at all: a mutant that causes one proves nothing. */
+export class SqlErrorLog {
   private readonly log: string;
   private readUpTo = 0;
 
@@ -13,7 +13,7 @@ export class Complaints {
     this.log = log;
   }
 
-  /** What was said until now is of somebody else. */
+  /** Ignores all errors up to now, because they belong to an earlier run. */
   forget(): void {
     this.readUpTo = this.size();
   }
@@ -27,7 +27,7 @@ export class Complaints {
     try {
       const bytes = Buffer.alloc(length);
       readSync(handle, bytes, 0, length, from);
-      return complaintsIn(bytes.toString('utf8'));
+      return sqlErrorsIn(bytes.toString('utf8'));
     } finally {
       closeSync(handle);
     }
@@ -38,6 +38,6 @@ export class Complaints {
   }
 }
 
-export function complaintsIn(log: string): string[] {
+export function sqlErrorsIn(log: string): string[] {
   return [...new Set([...log.matchAll(COMPLAINT)].map(([, text]) => text!.trim()))];
 }

@@ -1,15 +1,15 @@
 /**
- * The test environment in which mutants run: beside what Jest's own does it runs the same test once for each of its
- * mutants, with one of them active, and writes down what came of it. A test that fails with a mutant is run once more
- * without: only when it passes then, it was the mutant that it failed for.
+ * The test environment in which mutants run: it extends Jest's own, runs each test once for each of its mutants with that
+ * mutant active, and records the results. A test that fails with a mutant runs once more without it: only if it then
+ * passes, the mutant was the cause.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
-import { Complaints } from './complaints.ts';
+import { SqlErrorLog } from './complaints.ts';
 import { LoadedStatements } from './loaded-statements.ts';
 import type { Line, Plan } from '../runs/plan.ts';
 
-/** The parts of jest-circus that are used here. */
+/** The parts of jest-circus that this file uses. */
 interface CircusTest {
   readonly type: 'test';
   readonly name: string;
@@ -31,32 +31,32 @@ interface CircusState {
   readonly rootDescribeBlock: CircusDescribe;
 }
 
-/** What one entry of the run is. */
+/** The mutant of one test run. */
 interface Entry {
   readonly test: number;
   readonly mutant: string;
   readonly isControl: boolean;
 }
 
-/** What compiled code sees as the global __svcMutants. */
+/** The global __svcMutants of compiled code. */
 interface Switch {
   active: string;
   hit(site: string): void;
-  /** The statement as it is to be sent. */
+  /** Returns the statement to send. */
   statement(text: string): string;
 }
 
-/** With a mutant, for a test that usually takes less. */
+/** With a mutant, for a test that usually takes less time. */
 const USUAL_TIMEOUT_MS = 5_000;
 /** Without a mutant only a test that hangs ends early, as in jest.config.mjs. */
 const RECORDING_TIMEOUT_MS = 300_000;
-/** A machine that does something else at the same time must not look like a mutant. */
-const SLOWER_AT_MOST = 8;
+/** Other load on the machine must not look like a mutant. */
+const MAX_SLOWDOWN = 8;
 
 export default class MutantEnvironment extends OneContext {
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
-  private readonly complaints = new Complaints(this.plan.serverLog);
+  private readonly complaints = new SqlErrorLog(this.plan.serverLog);
   private readonly entries = new Map<CircusTest, Entry>();
   private readonly killed = new Set<string>();
   private readonly loadSites = new Set<string>();
@@ -105,7 +105,7 @@ export default class MutantEnvironment extends OneContext {
     return changed;
   }
 
-  /** Numbers the tests in the order of the file, and puts behind each what it is run for. */
+  /** Numbers the tests in the order of the file, and inserts a copy for each of its runs. */
   private arrange(root: CircusDescribe): void {
     let number = 0;
     const visit = (block: CircusDescribe): void => {
@@ -138,7 +138,7 @@ export default class MutantEnvironment extends OneContext {
     return runs.length === 0 ? [Object.assign(test, { mode: 'skip' })] : runs;
   }
 
-  /** Decided when its turn comes: a mutant that is killed already is not run, and a control only after a failure. */
+  /** Decides at the start of an entry: skips a mutant that is already killed, and a control unless there was a failure. */
   private begin(test: CircusTest): void {
     const entry = this.entries.get(test)!;
     const { mutant, isControl } = entry;
@@ -169,7 +169,7 @@ export default class MutantEnvironment extends OneContext {
       this.say({ type: 'test', test: number, name: nameOf(test), ms, failed, sites: [...sites], isPlan, complaints });
     } else if (isControl) {
       this.failing = undefined;
-      // Not the mutant, or not only: what comes after would fail as well.
+      // Not caused by the mutant alone: later tests would fail as well.
       if (failed) this.isOver = true;
       else this.killed.add(mutant);
       this.say({ type: 'control', test: number, mutant, failed });
@@ -185,12 +185,12 @@ export default class MutantEnvironment extends OneContext {
 }
 
 /**
- * A test that hangs or waits in vain with a mutant is killed by it, and much earlier than it would give up itself; one that is
- * slow on a busy machine is not.
+ * The time limit of a test with a mutant: a test that hangs fails much earlier than by its own limit, and a test that is only
+ * slow on a busy machine passes.
  */
 function timeoutOf({ timeout }: CircusTest, usualMs: number | undefined): number {
   if (usualMs === undefined) return Math.max(RECORDING_TIMEOUT_MS, timeout ?? 0);
-  return Math.max(USUAL_TIMEOUT_MS, usualMs * SLOWER_AT_MOST);
+  return Math.max(USUAL_TIMEOUT_MS, usualMs * MAX_SLOWDOWN);
 }
 
 function siteOf(mutant: string): string {
@@ -202,7 +202,7 @@ function nameOf(test: CircusTest | CircusDescribe): string {
   return `${nameOf(test.parent)} ${test.name}`;
 }
 
-/** jest-circus keeps an error, or a pair of it and where it came from. */
+/** jest-circus stores an error, or a pair of the error and its origin. */
 function firstLine(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);

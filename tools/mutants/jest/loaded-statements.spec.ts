@@ -12,23 +12,23 @@ const statements = new LoadedStatements([
 ]);
 const SENT = 'WITH x AS (SELECT (a) FROM t WHERE mode = $1 AND b IN (1, 2)) SELECT 1';
 
-it('finds the sites that a statement was made of', () => {
+it('finds the sites in a statement', () => {
   expect(statements.sitesIn(SENT)).toEqual(['x.ts#1']);
   expect(statements.sitesIn(SENT)).toEqual(['x.ts#1']);
   expect(statements.sitesIn('SELECT (a) FROM t WHERE mode = $2')).toEqual([]);
 });
 
-it('puts a mutant into a statement and keeps what stood in the holes', () => {
+it('applies a mutant to a statement and keeps the values of its holes', () => {
   expect(statements.mutated(SENT, 'x.ts#1.1')).toBe(SENT.replace('mode = $1', '(mode = $1 OR TRUE)'));
   expect(statements.mutated(SENT, 'x.ts#1.2')).toBe('WITH x AS (SELECT (a) FROM t WHERE mode = $1) SELECT 1');
 });
 
-it('leaves other statements and other mutants alone', () => {
+it('ignores other statements and other mutants', () => {
   expect(statements.mutated('SELECT 1', 'x.ts#1.1')).toBeUndefined();
   expect(statements.mutated(SENT, 'x.ts#2.1')).toBeUndefined();
 });
 
-it('knows named parameters by their numbers, and puts these into the mutant', () => {
+it('matches named parameters by their numbers, and uses these in the mutant', () => {
   const named = new LoadedStatements([
     {
       site: 'x.ts#1',

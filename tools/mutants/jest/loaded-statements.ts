@@ -3,16 +3,16 @@ import type { LoadedStatement } from '../runs/plan.ts';
 
 interface Known {
   readonly site: string;
-  /** The longest text of it: what does not have this needs no closer look. */
+  /** Its longest text: a statement without this text cannot match. */
   readonly mark: string;
-  /** Each hole is a group, and each named parameter: it has a number where the statement is sent (`namedStatement`). */
+  /** Each hole is a group, and each named parameter: it has a number in the sent statement (`namedStatement`). */
   readonly pattern: RegExp;
   readonly mutants: LoadedStatement['mutants'];
 }
 
 /**
- * SQL that a file puts together once, when it is loaded (`const KEEP = …`): no choice of a mutant can be made there, so
- * it is made where the statement is sent.
+ * SQL that is built once when its file loads (`const KEEP = …`): a mutant cannot be chosen when it is evaluated, so it is
+ * applied when the statement is sent.
  */
 export class LoadedStatements {
   private readonly known: readonly Known[];
@@ -28,12 +28,12 @@ export class LoadedStatements {
     }));
   }
 
-  /** The sites that a statement was made of. */
+  /** The sites in a statement. */
   sitesIn(text: string): string[] {
     return this.known.filter((known) => isIn(known, text)).map(({ site }) => site);
   }
 
-  /** The statement with the mutant in it; undefined where it has no part in it. */
+  /** The statement with the mutant; undefined if it does not contain it. */
   mutated(text: string, mutant: string): string | undefined {
     const known = this.known.find(({ mutants }) => mutant in mutants);
     if (known === undefined || !isIn(known, text)) return undefined;

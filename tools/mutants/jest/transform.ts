@@ -1,4 +1,4 @@
-/** Jest's transform of TypeScript with all mutants of a production file compiled in; see catalogue.ts. */
+/** Jest's transform of TypeScript that compiles all mutants into a production file; see catalogue.ts. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -12,7 +12,7 @@ type CacheKey = NonNullable<Swc['getCacheKey']>;
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const tool = join(import.meta.dirname, '..');
-/** Another version of this tool compiles something else. */
+/** Part of the cache key, because another version of this tool compiles differently. */
 const version = ['jest', 'mutations', '.']
   .flatMap((folder) => readdirSync(join(tool, folder)).map((file) => join(tool, folder, file)))
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))

@@ -3,7 +3,7 @@ import { instrument, mutantsIn } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
-/** What the source exports when a mutant is active, and the sites that were evaluated. */
+/** The exports of the source when a mutant is active, and the sites that were evaluated. */
 function run<T>(
   source: string,
   active: string,
@@ -28,7 +28,7 @@ export const find = (table: string, site?: number) =>
 export const open = (rows: { state: string }[]) => rows.filter((row) => ['open', 'reserved'].includes(row.state)).length;
 `;
 
-it('behaves as the source does while no mutant is active', () => {
+it('behaves like the source while no mutant is active', () => {
   const { result, hits } = run(GUARDS, '', (module) => {
     const call = module as Record<string, (...args: unknown[]) => unknown>;
     return [
@@ -51,7 +51,7 @@ it('behaves as the source does while no mutant is active', () => {
   expect(new Set(hits).size).toBe(6);
 });
 
-it('is exactly the active mutant, chosen when the expression is evaluated', () => {
+it('applies only the active mutant, chosen when the expression is evaluated', () => {
   const mutants = mutantsIn(FILE, GUARDS);
   const outcomes = mutants.map(({ id, original, what }) => {
     const { result } = run(GUARDS, id, (module) => {
@@ -83,14 +83,14 @@ it('is exactly the active mutant, chosen when the expression is evaluated', () =
   ]);
 });
 
-it('keeps every line where it was', () => {
+it('keeps line numbers', () => {
   const source =
     'const a =\n  `SELECT 1\n  WHERE mode = $1 -- 1\n  AND site_id = $2`;\nthrow new Error(String(a.mode === b.mode));';
   const lines = instrument(FILE, source).split('\n');
   expect(lines.at(-1)).toContain('throw new Error');
 });
 
-it('leaves out one guard of what TypeORM looks up by, of its helpers too, and never all that a change is bound to', () => {
+it('omits one guard from TypeORM criteria, also in helpers, and never all criteria of a change', () => {
   const source = `
     const ownedBy = 1;
     function ofOwner(owner) { return { merchantId: owner.merchantId, siteId: owner.siteId }; }
@@ -111,7 +111,7 @@ it('leaves out one guard of what TypeORM looks up by, of its helpers too, and ne
   ]);
 });
 
-it('asks no mutant of lengths, types, HTTP answers and members that are left out', () => {
+it('makes no mutant of lengths, types, HTTP answers and omitted members', () => {
   const source = `
     if (sites.length > 3 || typeof siteId === 'string' || statusCode === 404 || status >= 500) x();
     const shown = { ...(siteId === undefined ? {} : { siteId }), at: until === null ? undefined : until };
@@ -119,7 +119,7 @@ it('asks no mutant of lengths, types, HTTP answers and members that are left out
   expect(mutantsIn(FILE, source)).toEqual([]);
 });
 
-it('tells guards that are the same in one function by their number', () => {
+it('numbers equal guards of one function', () => {
   const source = 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }';
   expect(mutantsIn(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
     ['f', 1, 1],
@@ -129,7 +129,7 @@ it('tells guards that are the same in one function by their number', () => {
   ]);
 });
 
-it('says how a statement reads before and after, whatever stands in its holes', () => {
+it('gives a statement before and after the mutation, whatever its holes contain', () => {
   const source =
     'const KEEP = `UPDATE ${table} SET a = \\`b\\` WHERE ${table}.version = ${version} AND mode = $1 ${more}`;';
   const statements = mutantsIn(FILE, source).map(({ statement }) => statement!.mutated);

@@ -1,4 +1,4 @@
-/** All mutants of some files, each with a key that stays while lines move, and the text to compile them in. */
+/** All mutants of some files, each with a key that survives line changes, and the instrumented text. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Guard } from './guard-words.ts';
@@ -7,7 +7,7 @@ import type { Kind, Site } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {
-  /** `file#number`, the same as long as the file is. */
+  /** `file#number`, stable until the file changes. */
   readonly id: string;
   /** The expression that it changes: `file#number`. */
   readonly site: string;
@@ -18,9 +18,9 @@ export interface Mutant {
   readonly within: string;
   readonly original: string;
   readonly what: string;
-  /** The how-manieth with the same file, function, original and change; from 1. */
+  /** Number among mutants with the same file, function, original and change; from 1. */
   readonly occurrence: number;
-  /** Of SQL: the statement before and after, where a number is a hole. */
+  /** For SQL: the statement before and after; a number is a hole. */
   readonly statement?: { readonly original: readonly Part[]; readonly mutated: readonly Part[] };
 }
 
@@ -68,8 +68,8 @@ function linesBetween(source: string, from: number, to: number): number {
 }
 
 /**
- * The source with every mutant of it: each site becomes a choice between itself and its mutants, made anew whenever it
- * is evaluated. Lines stay where they are.
+ * The source with all its mutants: each site becomes a choice between itself and its mutants at each evaluation.
+ * Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
   const sites = sitesOf(file, source).map((site, at) => ({ site, at }));
@@ -81,7 +81,7 @@ interface NumberedSite {
   readonly at: number;
 }
 
-/** The text of a range in which the outermost sites are choices; what is inside of them likewise. */
+/** The text of a range in which the outermost sites are choices, and recursively the sites inside them. */
 function render(source: string, range: Span, sites: readonly NumberedSite[], file: string): string {
   let text = '';
   let from = range.start;
@@ -110,7 +110,7 @@ function mutated(source: string, site: Site, { start, end, replacement }: Mutati
   return source.slice(site.start, start) + replacement + source.slice(end, site.end);
 }
 
-/** The literal as its texts and the numbers of its holes, once as it is and once mutated. */
+/** The literal as texts and hole numbers, once as it is and once mutated. */
 function statementOf(
   source: string,
   literal: NonNullable<Site['literal']>,
@@ -120,7 +120,7 @@ function statementOf(
   const before = partsOf(source, literal.start, mutation.start, literal);
   const after = partsOf(source, mutation.end, literal.end, literal);
   const cut = source.slice(mutation.start, mutation.end);
-  // What is added around a predicate keeps the predicate's own holes.
+  // A mutation that adds text around a predicate keeps the predicate's own holes.
   const [prefix, suffix] = cut === '' ? [mutation.replacement, ''] : mutation.replacement.split(cut);
   const kept =
     suffix === undefined || mutation.replacement === '' ? [] : partsOf(source, mutation.start, mutation.end, literal);

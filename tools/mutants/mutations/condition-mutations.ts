@@ -1,4 +1,4 @@
-/** Finds comparisons of owner, mode, version, state, lease or expiry in TypeScript, and what can be made of them. */
+/** Finds comparisons of owner, mode, version, state, lease or expiry in TypeScript, and their mutations. */
 import ts from 'typescript';
 import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
 import type { Guard } from './guard-words.ts';
@@ -15,10 +15,10 @@ const EQUALITIES: readonly ts.SyntaxKind[] = [
   ts.SyntaxKind.EqualsEqualsEqualsToken,
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ];
-/** What a flag is called; other names hold a thing, or nothing. */
+/** The names of flags; other names are things or nothing. */
 const FLAG =
   /^(is|has|can|may|must|should|was|are)[A-Z]|(^|_|[a-z])([Rr]evoked|[Ll]eased|[Ww]ithdrawn|[Ee]xpired|[Ss]uperseded|[Kk]eyless|[Cc]losed|[Rr]eadable|[Rr]equired|[Ll]ocked|[Ss]tale|[Rr]etired|_key)$/;
-/** Asks for a text's form or a list's length, not whose it is. */
+/** Compares the form of a text or the length of a list, not an owner. */
 const MEASURES = new Set(['length', 'size', 'byteLength']);
 
 export function conditionMutations(node: ts.Expression, tree: ts.SourceFile): Mutation[] {
@@ -44,7 +44,7 @@ function comparisonMutations(node: ts.BinaryExpression, tree: ts.SourceFile): Mu
   return [...mutations, { ...span, replacement: edge.to, guard, original: oneLine(node.getText(tree)), what }];
 }
 
-/** Passes, and does not pass. */
+/** The mutations `true` and `false`. */
 function both(node: ts.Expression, guard: Guard | undefined, tree: ts.SourceFile): Mutation[] {
   if (guard === undefined) return [];
   const span = { start: node.getStart(tree), end: node.end };
@@ -79,7 +79,7 @@ function withoutCast(node: ts.Expression): ts.Expression {
   return ts.isParenthesizedExpression(node) || ts.isAsExpression(node) ? withoutCast(node.expression) : node;
 }
 
-/** A name that is true or false, where something is decided by it. */
+/** A name that is true or false, where it decides something. */
 function isFlag(node: ts.Expression): boolean {
   const isNamed = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isCallExpression(node);
   if (!isNamed || !isDecided(node)) return false;
@@ -101,7 +101,7 @@ function isDecided(node: ts.Expression): boolean {
   return isJunction;
 }
 
-/** `...(x === undefined ? {} : { x })`: leaves a member out of an object, and lets nobody pass. */
+/** `...(x === undefined ? {} : { x })`: omits a member of an object, and guards nothing. */
 function isShaping(node: ts.BinaryExpression): boolean {
   const comparesWithNothing = [node.left, node.right].some(
     (side) => side.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(side) && side.text === 'undefined'),
@@ -125,7 +125,7 @@ function isMeasure(node: ts.Expression): boolean {
   return ts.isPropertyAccessExpression(node) && MEASURES.has(node.name.text);
 }
 
-/** The last name of what is read or called: `expired` of `this.clock.expired(at)`. */
+/** The last name of an expression: `expired` of `this.clock.expired(at)`. */
 function nameOf(node: ts.Expression): string {
   if (ts.isAwaitExpression(node) || ts.isParenthesizedExpression(node)) return nameOf(node.expression);
   if (ts.isCallExpression(node)) return nameOf(node.expression);
@@ -133,7 +133,7 @@ function nameOf(node: ts.Expression): string {
   return ts.isIdentifier(node) ? node.text : '';
 }
 
-/** The names an operand is made of: its own last one, and those of what it computes with. Not of functions inside. */
+/** The names in an operand: its own last name, and those of its arguments. Not of functions inside. */
 function namesIn(node: ts.Expression): string[] {
   if (ts.isPropertyAccessExpression(node)) return [node.name.text];
   if (ts.isIdentifier(node)) return [node.text];

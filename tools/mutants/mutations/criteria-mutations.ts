@@ -1,4 +1,4 @@
-/** Leaves out, one at a time, the guards of what TypeORM looks rows up by: `findOneBy(Row, { siteId, mode })`. */
+/** Omits the guards in TypeORM criteria, one at a time: `findOneBy(Row, { siteId, mode })`. */
 import ts from 'typescript';
 import { guardOfName } from './guard-words.ts';
 import { oneLine } from './sql-mutations.ts';
@@ -28,7 +28,7 @@ function isInCriteria(call: ts.CallExpression): boolean {
   );
 }
 
-/** The look-up whose criteria, or whose options, the object is. */
+/** The look-up whose criteria or options the object is. */
 function criteriaCall(object: ts.ObjectLiteralExpression): string | undefined {
   const { parent } = object;
   if (
@@ -58,7 +58,7 @@ export function criteriaMutations(
 ): Mutation[] {
   const method = criteriaCall(object);
   if (method === undefined && !isReturnedByHelper(object, helpers)) return [];
-  // TypeORM refuses to change rows by empty criteria: such a mutant would prove nothing.
+  // TypeORM refuses a change with empty criteria, so such a mutant would prove nothing.
   if (method !== undefined && CHANGES.test(method) && object.properties.length < 2) return [];
   return object.properties.flatMap((property) => {
     const guard = guardOfName(nameOf(property));

@@ -1,6 +1,6 @@
 import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
 
-it('reads names of columns, properties and constants alike', () => {
+it('reads names of columns, properties and constants', () => {
   expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(wordsOf)).toEqual(Array(3).fill(['leased', 'until']));
 });
 

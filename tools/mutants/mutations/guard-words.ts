@@ -1,7 +1,7 @@
-/** Which names speak of a guard: by the words they are made of, as columns and as properties. */
+/** Recognises the names of guards by their words, in columns and in properties. */
 export type Guard = 'owner' | 'mode' | 'version' | 'state' | 'lease' | 'expiry';
 
-/** In the order in which a name that has words of two kinds is judged. */
+/** In order of precedence, for a name with words of two kinds. */
 const WORDS: Readonly<Record<Guard, readonly string[]>> = {
   lease: ['lease', 'leased', 'lock', 'locked', 'claim', 'claimed', 'fence', 'holder'],
   version: ['version', 'versions', 'generation', 'txid', 'position', 'sequence'],
@@ -43,13 +43,13 @@ const WORDS: Readonly<Record<Guard, readonly string[]>> = {
   ],
 };
 
-/** A guard only where they end a name: `expires_at`, `signsFrom`. */
+/** A guard only at the end of a name: `expires_at`, `signsFrom`. */
 const ONLY_LAST = new Set(['at', 'after', 'from', 'since', 'active']);
-/** Alone these are the place where a page begins. */
+/** Alone these are the cursor of a page. */
 const NEVER_ALONE = new Set(['after', 'from', 'since']);
-/** Names that end in these describe, and guard nothing. */
+/** Names that end in these are descriptions, and guard nothing. */
 const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
-/** An HTTP answer, an SQL error and a browser's document are in no state that guards anything. */
+/** The status of an HTTP answer, an SQL error or a browser's document guards nothing. */
 const ELSEWHERE = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
 
 /** `leased_until`, `leasedUntil` and `LEASED_UNTIL` as [leased, until]. */
@@ -66,7 +66,7 @@ export function guardOfName(name: string): Guard | undefined {
   const words = wordsOf(name);
   const last = words.at(-1);
   if (last === undefined || DESCRIPTIONS.has(last)) return undefined;
-  // The version of an API is one more thing that separates, and has no newer and older.
+  // An API version separates data like an owner; there is no newer and older.
   if (words[0] === 'api' && last === 'version') return 'mode';
   if (words.length === 1 && NEVER_ALONE.has(last)) return undefined;
   const guards = Object.keys(WORDS) as Guard[];
@@ -75,7 +75,7 @@ export function guardOfName(name: string): Guard | undefined {
   );
 }
 
-/** The first guard, in the order above, that any of the names speaks of. */
+/** The first guard, in the order above, that any of the names contains. */
 export function guardOfNames(names: readonly string[]): Guard | undefined {
   const found = new Set(names.map(guardOfName));
   return (Object.keys(WORDS) as Guard[]).find((guard) => found.has(guard));

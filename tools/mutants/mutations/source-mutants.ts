@@ -1,4 +1,4 @@
-/** Finds the guards of a TypeScript file: in its SQL, in the criteria it gives TypeORM, and in its conditions. */
+/** Finds the guards of a TypeScript file: in its SQL, in its TypeORM criteria, and in its conditions. */
 import ts from 'typescript';
 import { conditionMutations } from './condition-mutations.ts';
 import { criteriaHelpers, criteriaMutations } from './criteria-mutations.ts';
@@ -8,14 +8,14 @@ import type { Span } from './sql-tokens.ts';
 
 export type Kind = 'sql' | 'criteria' | 'condition';
 
-/** An expression of the source of which there are mutants. */
+/** An expression in the source that has mutants. */
 export interface Site extends Span {
   readonly kind: Kind;
   readonly line: number;
   /** The function, method or constant around it. */
   readonly within: string;
   readonly mutations: readonly Mutation[];
-  /** Of SQL: where the literal's text begins and ends, and its holes. */
+  /** For SQL: the start and end of the literal's text, and its holes. */
   readonly literal?: Span & { readonly holes: readonly Span[] };
 }
 
@@ -87,7 +87,7 @@ function literalOf(node: Literal, tree: ts.SourceFile): NonNullable<Site['litera
   return { start: node.getStart(tree) + 1, end: node.end - 1, holes };
 }
 
-/** Where the guard is, in a word that survives when lines move. */
+/** The name around the guard, which survives line changes. */
 function nameAround(node: ts.Node): string {
   for (let at: ts.Node | undefined = node.parent; at; at = at.parent) {
     if (ts.isConstructorDeclaration(at)) return 'constructor';

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { isSql, sqlMutations } from './sql-mutations.ts';
 
-/** Each mutant as the whole statement, in the order in which the guards stand there. */
+/** Each mutant as the whole statement, in the order of the guards. */
 function mutantsOf(sql: string): string[] {
   return sqlMutations(sql, []).map(({ start, end, replacement }) => sql.slice(0, start) + replacement + sql.slice(end));
 }
-/** What is done to which guard. */
+/** Each guard and its change. */
 function changesOf(sql: string): string[] {
   return sqlMutations(sql, []).map(({ original, what }) => `${original}: ${what}`);
 }
 
-it('drops each guard of WHERE without dropping its parameter, and leaves keys alone', () => {
+it('drops each guard of WHERE but keeps its parameter, and ignores keys', () => {
   expect(mutantsOf('SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND mode = $3')).toEqual([
     'SELECT x FROM s WHERE s.id = $1 AND (s.site_id = $2 OR TRUE) AND mode = $3',
     'SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND (mode = $3 OR TRUE)',
@@ -53,7 +53,7 @@ function edges(original: string): string[] {
   return [`${original}: = becomes <=`, `${original}: = becomes >=`];
 }
 
-it('changes what is kept on a conflict, and not the predicate of the index by which the conflict is found', () => {
+it('mutates the condition of DO UPDATE, but not the index predicate of ON CONFLICT', () => {
   const sql = `INSERT INTO t AS k (a) VALUES ($1) ON CONFLICT (site_id, mode) WHERE state = 'open'
     DO UPDATE SET version = excluded.version, state = excluded.state WHERE k.version < excluded.version RETURNING state`;
   expect(changesOf(sql)).toEqual([
@@ -62,12 +62,12 @@ it('changes what is kept on a conflict, and not the predicate of the index by wh
   ]);
 });
 
-it('takes no assignment for a condition, also behind a CASE', () => {
+it('does not mistake an assignment for a condition, also after a CASE', () => {
   const sql = `UPDATE t SET state = 'x', closed_at = CASE WHEN told.state = 'y' THEN $1 END, version = version + 1, lease_id = NULL WHERE id = $2`;
   expect(changesOf(sql)).toEqual([`told.state = 'y': always true`, `told.state = 'y': always false`]);
 });
 
-it('leaves alternatives out, and drops the group that they are', () => {
+it('omits alternatives, and drops their group', () => {
   expect(mutantsOf('DELETE FROM t WHERE a = 1 AND (site_id IS NULL OR site_id = $1)')).toEqual([
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL OR site_id = $1) OR TRUE)',
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL AND FALSE) OR site_id = $1)',
@@ -75,7 +75,7 @@ it('leaves alternatives out, and drops the group that they are', () => {
   ]);
 });
 
-it('makes conditions that are answered true and false', () => {
+it('makes conditions in a result true and false', () => {
   const sql = `SELECT coalesce(leased_until > $2, false) AS leased, id AS key, snapshot->>'state' = 'failed' AS failed FROM t`;
   expect(changesOf(sql)).toEqual([
     'leased_until > $2: always true',
@@ -86,7 +86,7 @@ it('makes conditions that are answered true and false', () => {
   ]);
 });
 
-it('leaves each value out of a list', () => {
+it('omits each value of a list', () => {
   expect(mutantsOf(`SELECT 1 FROM t WHERE state IN ('a', 'b','c')`).slice(1).toSorted()).toEqual(
     [
       `SELECT 1 FROM t WHERE state IN ('b','c')`,
@@ -96,7 +96,7 @@ it('leaves each value out of a list', () => {
   );
 });
 
-it('leaves out what breaks a tie, but no number of a column', () => {
+it('omits tie-breakers, but no column number', () => {
   expect(mutantsOf('SELECT a FROM t ORDER BY made_at DESC, id DESC NULLS LAST LIMIT 1')).toEqual([
     'SELECT a FROM t ORDER BY made_at DESC LIMIT 1',
   ]);
@@ -115,13 +115,13 @@ it('knows BETWEEN, IS DISTINCT FROM, the words of row locks, and CASE with an ex
   expect(changesOf(`SELECT CASE state WHEN 'a' THEN 1 ELSE 2 END FROM t`)).toEqual([]);
 });
 
-it('leaves a fragment in a hole out of the predicate before it', () => {
+it('does not include a fragment in a hole in the predicate before it', () => {
   const sql = 'SELECT 1 FROM t WHERE mode = $1 ${more} ORDER BY a';
   const start = sql.indexOf('${');
   expect(sqlMutations(sql, [{ start, end: start + 7 }]).map(({ original }) => original)).toEqual(['mode = $1']);
 });
 
-it('tells SQL from other texts', () => {
+it('distinguishes SQL from other texts', () => {
   expect(['SELECT 1 FROM t', 'AND a = 1', 'y.payable_id = $2', 'a IS NULL OR b'].map(isSql)).toEqual(
     Array(4).fill(true),
   );

@@ -1,20 +1,20 @@
-/** Finds the guards in the text of an SQL literal and what can be made of each. */
+/** Finds the guards in the text of an SQL literal, and their mutations. */
 import { guardOfNames } from './guard-words.ts';
 import type { Guard } from './guard-words.ts';
 import { tokensOf } from './sql-tokens.ts';
 import type { Span, Token } from './sql-tokens.ts';
 
-/** One change of a text: the span is replaced, all else stays. */
+/** One change of a text: replaces the span, keeps the rest. */
 export interface Mutation extends Span {
   readonly replacement: string;
   readonly guard: Guard;
-  /** The guard as it is written. */
+  /** The guard as written. */
   readonly original: string;
-  /** What was done to it, in words that stay the same while lines move. */
+  /** The change, in words that survive line changes. */
   readonly what: string;
 }
 
-/** What follows a keyword: a list of values, conditions, assignments, sort keys, or nothing that can be a condition. */
+/** The content after a keyword: a list of values, conditions, assignments, sort keys, or nothing that can be a condition. */
 type Clause = 'value' | 'condition' | 'when' | 'assignment' | 'order' | 'inference' | 'other';
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
@@ -45,7 +45,7 @@ export function sqlMutations(text: string, holes: readonly Span[]): Mutation[] {
   return found.toSorted((one, other) => one.start - other.start || other.end - one.end);
 }
 
-/** Whether a literal is SQL, or a part of a statement. */
+/** True if a literal is SQL, or a part of a statement. */
 export function isSql(text: string): boolean {
   return (
     /(^|[\s(])(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|AND|OR|JOIN|ORDER BY|CASE WHEN|ON CONFLICT)\s/.test(text) ||
@@ -59,7 +59,7 @@ interface Findings {
   readonly found: Mutation[];
 }
 
-/** Goes through the tokens of one level and looks at each stretch between keywords, commas and unfinished fragments. */
+/** Visits the tokens of one level, and each part between keywords, commas and unfinished fragments. */
 function walk(tokens: readonly Token[], initial: Clause, findings: Findings): void {
   let clause = initial;
   let listed = initial;
@@ -85,7 +85,7 @@ function walk(tokens: readonly Token[], initial: Clause, findings: Findings): vo
       endOrder();
       clause = next;
       if (token.text === 'CASE') aroundCases.push(listed);
-      // Behind an alias and behind a CASE the list goes on that they were in.
+      // After an alias and after a CASE the same list continues.
       if (token.text === 'END') listed = aroundCases.pop() ?? next;
       else if (token.text !== 'AS') listed = next;
     } else if (isAdjacentHole(tokens, at)) {
@@ -97,7 +97,7 @@ function walk(tokens: readonly Token[], initial: Clause, findings: Findings): vo
   endOrder();
 }
 
-/** The clause that a keyword begins; undefined for what is part of an expression. */
+/** The clause that a keyword begins; undefined inside an expression. */
 function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
   const { type, text } = tokens[at]!;
   if (type !== 'word') return undefined;
@@ -105,7 +105,7 @@ function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clau
   const after = tokens[at + 1]?.text;
   if (text === 'ON') return after === 'CONFLICT' ? 'inference' : before === 'DISTINCT' ? 'value' : 'condition';
   if (text === 'BY') return before === 'ORDER' ? 'order' : 'other';
-  // The columns and the predicate by which PostgreSQL finds the index of ON CONFLICT: changed, there is none.
+  // The columns and predicate of ON CONFLICT select the index: changed, PostgreSQL finds none.
   if (clause === 'inference') return text === 'DO' ? 'other' : 'inference';
   if (text === 'WHEN') return isSearchedCase(tokens, at) ? 'when' : 'other';
   if ((text === 'DISTINCT' && isWord(tokens[at - 1], 'IS', 'NOT')) || (text === 'FROM' && before === 'DISTINCT'))
@@ -114,7 +114,7 @@ function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clau
   return CLAUSES[text] ?? (OTHER.has(text) ? 'other' : undefined);
 }
 
-/** `CASE WHEN condition`, not `CASE expression WHEN value`. Of MERGE and plpgsql's EXCEPTION it is neither. */
+/** `CASE WHEN condition`, not `CASE expression WHEN value`. In MERGE and plpgsql's EXCEPTION it is neither. */
 function isSearchedCase(tokens: readonly Token[], at: number): boolean {
   for (let index = at - 1, depth = 0; index >= 0; index--) {
     const { text } = tokens[index]!;
@@ -128,7 +128,7 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
   return token?.type === 'word' && words.includes(token.text);
 }
 
-/** A hole that stands beside a value, not behind an operator: a fragment that begins with a keyword of its own. */
+/** A hole beside a value, not after an operator: a fragment that begins with its own keyword. */
 function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]!;
   const before = tokens[at - 1];
@@ -143,7 +143,7 @@ function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Find
   const assigned = clause === 'assignment' ? segment.findIndex(({ text }) => text === '=') : -1;
   const tokens = segment.slice(assigned + 1);
   const isCondition = clause === 'condition' || clause === 'when';
-  // A fragment that goes on with the condition of another.
+  // A fragment that continues the condition of another.
   const isContinued = isWord(tokens[0], 'AND');
   const alternatives = split(tokens, 'OR');
   for (const alternative of alternatives) {
@@ -163,7 +163,7 @@ function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Find
   }
 }
 
-/** Splits at a word, but not at the AND of BETWEEN. Empty parts of a fragment are left out. */
+/** Splits at a word, but not at the AND of BETWEEN. Omits empty parts of a fragment. */
 function split(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
   const parts: Token[][] = [[]];
   let isBetween = false;
@@ -183,11 +183,11 @@ function isOperandGroup(operand: readonly Token[]): boolean {
 }
 
 interface Place {
-  /** It stands where only a condition can, so a bare column is one. */
+  /** Only a condition is possible here, so a bare column is one. */
   readonly isBoolean: boolean;
-  /** Without it more passes. */
+  /** Without it, more rows pass. */
   readonly drops: boolean;
-  /** Without it less passes. */
+  /** Without it, fewer rows pass. */
   readonly refuses: boolean;
 }
 
@@ -229,7 +229,7 @@ function isList(group: Token): boolean {
   return group.children.some(({ text }) => text === ',');
 }
 
-/** The spans to cut so that one value of the list is gone, each with the comma that goes with it. */
+/** The spans to delete for each value of the list, each with its comma. */
 function valuesOf(list: Token): { span: Span; value: string }[] {
   const values = list.children.filter(({ text }) => text !== ',');
   const isPlain = values.every(({ type }) => type === 'string' || type === 'number');
@@ -240,7 +240,7 @@ function valuesOf(list: Token): { span: Span; value: string }[] {
   }));
 }
 
-/** The keys behind the first break ties: each of them left out. Numbers sort what is grouped by the same numbers. */
+/** The keys after the first break ties: omits each of them. Numbers sort rows that are grouped by the same numbers. */
 function lookAtOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];
@@ -253,7 +253,7 @@ function lookAtOrder(keys: readonly (readonly Token[])[], { text, found }: Findi
   }
 }
 
-/** Names of columns and, behind `->>` and `#>>`, of members of JSON. */
+/** Names of columns and, after `->>` and `#>>`, of members of JSON. */
 function namesIn(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token, at) => {
     if (token.type === 'group') return namesIn(token.children);

@@ -28,7 +28,7 @@ it('reads words, operators, parameters, strings, casts and members of JSON', () 
   ]);
 });
 
-it('reads what is in parentheses as one token with children', () => {
+it('reads parentheses as one token with children', () => {
   const [first, , group] = tokensOf('a IN (1, (2))', []);
   expect(first!.text).toBe('a');
   expect(group).toMatchObject({ type: 'group', text: '(1, (2))' });
@@ -39,11 +39,11 @@ it('reads a fragment that opens or closes the parentheses of another', () => {
   expect(texts(tokensOf('a) OR (b = c', []))).toEqual(['a', 'OR', 'b', '=', 'c']);
 });
 
-it('leaves comments out, and a bracket or a quote in one opens nothing', () => {
+it('omits comments, including brackets and quotes in them', () => {
   expect(texts(tokensOf(`a -- isn't (\n = /* ' */ b`, []))).toEqual(['a', '=', 'b']);
 });
 
-it('takes a hole for one token, whatever it holds, also inside of a string', () => {
+it('reads a hole as one token, whatever it contains, also inside a string', () => {
   const text = "a = ${f('(')} AND b = 'x${y}z'";
   const holes = [
     { start: 4, end: 13 },
@@ -60,7 +60,7 @@ it('takes a hole for one token, whatever it holds, also inside of a string', () 
   ]);
 });
 
-it('gives every token the text of its place, in order and without overlaps', () => {
+it('gives every token the text at its position, in order and without overlaps', () => {
   const part = fc.constantFrom(
     ' ',
     'a',

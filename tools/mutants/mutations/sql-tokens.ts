@@ -1,11 +1,11 @@
-/** The tokens of SQL as it is written inside a TypeScript literal, holes (`${…}`) included. */
+/** The tokens of SQL inside a TypeScript literal, including holes (`${…}`). */
 export interface Token {
   readonly type: 'word' | 'identifier' | 'string' | 'number' | 'parameter' | 'hole' | 'operator' | 'group';
-  /** Where it is in the literal's text. */
+  /** The position in the literal's text. */
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** What stands between the parentheses of a group. */
+  /** The tokens between the parentheses of a group. */
   readonly children: readonly Token[];
 }
 
@@ -21,8 +21,8 @@ const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[
 const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
 
 /**
- * Reads SQL into a tree: what is between parentheses is one token, a group. Comments are left out. A backslash (of the
- * literal around it) counts as white space, so that `\'` begins and ends a string as `'` does.
+ * Reads SQL into a tree: parentheses are one token, a group. Omits comments. A backslash (of the literal) counts as white
+ * space, so that `\'` begins and ends a string like `'`.
  */
 export function tokensOf(text: string, holes: readonly Span[]): Token[] {
   const root: Token[] = [];
@@ -39,7 +39,7 @@ export function tokensOf(text: string, holes: readonly Span[]): Token[] {
       current = [];
     } else if (character === ')') {
       const group = open.pop();
-      // A fragment may close what another literal opened.
+      // A fragment may close a parenthesis that another literal opened.
       const children = current;
       current = group?.outer ?? root;
       if (group) {
@@ -52,7 +52,7 @@ export function tokensOf(text: string, holes: readonly Span[]): Token[] {
     }
     at = end;
   }
-  // What a fragment leaves open is read as if it were not in parentheses.
+  // An unclosed parenthesis of a fragment is read as if it were not there.
   for (let group = open.pop(); group; group = open.pop()) {
     group.outer.push(...current);
     current = group.outer;
@@ -91,7 +91,7 @@ function endBefore(text: string, mark: string, at: number): number {
   return found === -1 ? text.length : found;
 }
 
-/** A doubled quote is a quote; a hole may hold quotes of its own. */
+/** A doubled quote is a quote; a hole may contain quotes. */
 function endOfQuoted(text: string, at: number, quote: string, holes: readonly Span[]): number {
   for (let next = at + 1; next < text.length; next++) {
     const hole = holes.find(({ start }) => start === next);

@@ -1,4 +1,4 @@
-/** Keeps what specs evaluate, for as long as neither they nor any code that they could load has changed. */
+/** Caches the sites that specs evaluate, until they or any code that they could load changes. */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -23,8 +23,8 @@ const test = (number: number, more: object = {}): Line => {
 };
 const run = (...lines: Line[]): Run => ({ lines, end: 'ended', error: undefined });
 
-describe('what a spec evaluates', () => {
-  it('is known by test, and apart from that what loading it evaluates', () => {
+describe('the sites of a spec', () => {
+  it('are recorded for each test, and separately for loading the file', () => {
     const spec = recorded(
       SPEC,
       run(test(0), test(1, { sites: ['s'] }), { type: 'load', sites: ['l'] }),
@@ -32,19 +32,19 @@ describe('what a spec evaluates', () => {
     expect([testsOf(spec, 's'), testsOf(spec, 'l'), spec.loadSites.has('l'), spec.ms]).toEqual([[1], [], true, 10]);
   });
 
-  it('is not asked of a test that looks at plans', () => {
+  it('do not include a test that checks plans', () => {
     const spec = recorded(SPEC, run(test(0, { sites: ['s'], isPlan: true }))) as RecordedSpec;
     expect(testsOf(spec, 's')).toEqual([]);
   });
 
-  it('is not to be had from a spec that fails', () => {
+  it('are not recorded for a spec that fails', () => {
     expect(recorded(SPEC, run(test(0, { failed: true })))).toBe(`${SPEC}: "t0" fails without a mutant`);
     expect(recorded(SPEC, run({ type: 'end' }))).toBe(`${SPEC}: it ran no test`);
     expect(recorded(SPEC, { lines: [], end: 'ended', error: 'no such module' })).toBe(`${SPEC}: no such module`);
   });
 });
 
-it('comes first in the folder of the code, then where it is quickest', () => {
+it('are ordered by nearness to the code, then by speed', () => {
   const specs = [
     ['apps/x/src/b/b.spec.ts', 1],
     ['apps/x/src/a/slow.spec.ts', 9],
@@ -69,13 +69,13 @@ describe('the cache', () => {
   const spec = recorded(SPEC, run(test(0, { sites: ['s'] }), { type: 'load', sites: ['l'] })) as RecordedSpec;
   const find = (): RecordedSpec | undefined => openBaselineCache(root, join(root, '.data')).find(SPEC);
 
-  it('keeps it while only other specs change', () => {
+  it('keeps an entry while only other specs change', () => {
     openBaselineCache(root, join(root, '.data')).keep(spec);
     write('apps/x/src/b/b.spec.ts', 'changed');
     expect(find()).toEqual(spec);
   });
 
-  it.each([SPEC, 'apps/x/src/a/a.ts', 'apps/x/test/new.ts'])('forgets it when %s changes', (file) => {
+  it.each([SPEC, 'apps/x/src/a/a.ts', 'apps/x/test/new.ts'])('drops an entry when %s changes', (file) => {
     openBaselineCache(root, join(root, '.data')).keep(spec);
     write(file, 'changed');
     expect(find()).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What one run of all specs without a mutant says: which test evaluates which site. */
+/** The result of one run of all specs without a mutant: the sites that each test evaluates. */
 import type { Line } from './plan.ts';
 import type { Run } from './lanes.ts';
 
@@ -18,7 +18,7 @@ export interface RecordedTest {
   readonly complaints: readonly string[];
 }
 
-/** The run of a spec, or why it is not fit to judge mutants. */
+/** The recorded run of a spec, or the reason why it cannot judge mutants. */
 export function recorded(spec: string, run: Run): RecordedSpec | string {
   if (run.error !== undefined) return `${spec}: ${run.error}`;
   const tests = run.lines.filter((line) => line.type === 'test');
@@ -29,7 +29,7 @@ export function recorded(spec: string, run: Run): RecordedSpec | string {
   return {
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
-    // A guard may change the plan of a statement and be right.
+    // A guard may change the plan of a statement and still be correct.
     tests: tests.filter(({ isPlan }) => !isPlan).map((test) => ({ ...test, sites: new Set(test.sites) })),
     loadSites: new Set(load?.sites),
   };
@@ -40,7 +40,7 @@ export function testsOf(spec: RecordedSpec, site: string): number[] {
   return spec.tests.filter(({ sites }) => sites.has(site)).map(({ test }) => test);
 }
 
-/** The nearest first: a spec beside the file, then one that is quick. */
+/** The nearest specs first: beside the file, then the fastest. */
 export function byNearness(file: string): (one: RecordedSpec, other: RecordedSpec) => number {
   return (one, other) => sharedFolders(other.spec, file) - sharedFolders(one.spec, file) || one.ms - other.ms;
 }

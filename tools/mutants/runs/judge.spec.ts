@@ -34,7 +34,7 @@ const planned = (work: Work | undefined) => work && [work.spec.spec, work.alone?
 const NEAR = 'apps/x/src/a/a.spec.ts';
 const FAR = 'apps/x/src/b/b.int-spec.ts';
 
-it('says of a mutant that no test evaluates that it is not reached', () => {
+it('calls a mutant not reached if no test evaluates it', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [] })]);
   expect(judge.verdicts.get(first)).toEqual({ is: 'not reached' });
   expect(judge.next()).toBeUndefined();
@@ -55,7 +55,7 @@ it('runs only the tests that evaluate a mutant, the nearest first, until one fai
   expect(judge.verdicts.get(second)).toEqual({ is: 'survived', specs: [NEAR, FAR] });
 });
 
-it('does not believe a failure of a test that then fails without the mutant too: the mutant is run alone', () => {
+it('runs a mutant alone after a failure of a test that then fails without the mutant too', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, run(ran(first, 0, true), control(first, 0, true)));
   const alone = judge.next()!;
@@ -64,7 +64,7 @@ it('does not believe a failure of a test that then fails without the mutant too:
   expect(judge.verdicts.get(first)).toMatchObject({ is: 'survived' });
 });
 
-it('runs the whole spec with a mutant when its tests fail by themselves without those before them', () => {
+it('runs the whole spec with a mutant if its tests depend on earlier ones', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [] }, { sites: [site] })]);
   judge.judgeShared(judge.next()!, run(ran(first, 1, false, { wasReached: false })));
   judge.judgeAlone(judge.next()!, run(ran(first, 1, true)), false);
@@ -74,19 +74,19 @@ it('runs the whole spec with a mutant when its tests fail by themselves without 
   expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed' });
 });
 
-it('runs a mutant alone where the test did not come to it a second time', () => {
+it('runs a mutant alone if the test did not reach it again', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, run(ran(first, 0, false, { wasReached: false })));
   expect(planned(judge.next())).toEqual([NEAR, [0]]);
 });
 
-it('runs a mutant from the beginning on where it is evaluated only while a file is loaded', () => {
+it('runs a mutant from the start if it is evaluated only while a file loads', () => {
   const loading = { ...spec(NEAR, { sites: [] }), loadSites: new Set([site]) };
   const judge = new Judge([first], [loading]);
   expect(judge.next()).toMatchObject({ alone: { mutant: first }, plan: { kind: 'alone', mutant: first.id } });
 });
 
-it('calls an endless loop timed out, and goes on with the others', () => {
+it('calls an endless loop timed out, and continues with the others', () => {
   const judge = new Judge(mutants, [spec(NEAR, { sites: [site] })]);
   const begin: Line = { type: 'begin', test: 0, mutant: first.id };
   judge.judgeShared(judge.next()!, { lines: [begin], end: 'hung', error: 'hung' });
@@ -94,7 +94,7 @@ it('calls an endless loop timed out, and goes on with the others', () => {
   expect(judge.next()).toMatchObject({ mutants: [second] });
 });
 
-it('calls a mutant invalid that PostgreSQL could not run, unless the test provokes just that', () => {
+it('calls a mutant invalid if PostgreSQL cannot run it, unless the test provokes this error', () => {
   const [sql] = mutantsIn('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
   const complaints = ['42601: syntax error'];
   const fails = run(ran(sql, 0, true, { complaints }), control(sql, 0, false));
@@ -108,7 +108,7 @@ it('calls a mutant invalid that PostgreSQL could not run, unless the test provok
   }
 });
 
-it('does not run a spec for ever in which no test could be run', () => {
+it('gives up a spec in which no test can run', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, { lines: [], end: 'ended', error: 'broken' });
   judge.judgeAlone(judge.next()!, { lines: [], end: 'ended', error: 'broken' }, true);

@@ -1,4 +1,4 @@
-/** Keeps what is still to be run for each mutant, and judges it by what came of that. */
+/** Schedules the remaining runs of each mutant, and judges it by their results. */
 import { byNearness, testsOf } from './baseline.ts';
 import type { RecordedSpec } from './baseline.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
@@ -20,30 +20,30 @@ export interface Work {
   readonly spec: RecordedSpec;
   readonly plan: PlanOf;
   readonly mutants: readonly Mutant[];
-  /** Of one mutant from the beginning on: the tests, all where it is not said. */
+  /** One mutant from the start: the given tests, by default all. */
   readonly alone?: { readonly mutant: Mutant; readonly tests: readonly number[] | undefined };
 }
 
-interface Open {
+interface PendingMutant {
   readonly mutant: Mutant;
-  /** By spec: the tests that evaluate it and have not been run with it. */
+  /** By spec: the tests that evaluate it and have not run with it. */
   readonly tests: Map<RecordedSpec, Set<number>>;
-  /** Runs with nothing but this mutant, where the others would be in its way. */
+  /** Runs alone, because other mutants would interfere. */
   readonly alone: { spec: RecordedSpec; tests: readonly number[] | undefined }[];
   readonly nearest: RecordedSpec | undefined;
   readonly reaching: readonly string[];
   isBusy: boolean;
-  /** Runs alone that said nothing, because something else failed before the mutant was evaluated. */
-  vainRuns: number;
+  /** Runs alone without a result, because something else failed before the mutant was evaluated. */
+  inconclusiveRuns: number;
 }
 
-/** A test that failed this often with a mutant and then also without is run alone from then on. */
-const STRIKES_MAX = 2;
-const VAIN_RUNS_MAX = 3;
+/** A test that failed this often with a mutant and then also without it runs alone from then on. */
+const MAX_STRIKES = 2;
+const MAX_INCONCLUSIVE_RUNS = 3;
 
 export class Judge {
   readonly verdicts = new Map<Mutant, Verdict>();
-  private readonly open = new Map<string, Open>();
+  private readonly open = new Map<string, PendingMutant>();
   private readonly specs: readonly RecordedSpec[];
   private readonly strikes = new Map<string, number>();
   private readonly visited = new Set<RecordedSpec>();
@@ -57,7 +57,7 @@ export class Judge {
     }
   }
 
-  /** What to run next; undefined while others are at all that is left, or when nothing is. */
+  /** The next work; undefined while others run everything that is left, or when nothing is left. */
   next(): Work | undefined {
     const work =
       this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
@@ -69,8 +69,8 @@ export class Judge {
     return work;
   }
 
-  /** First each spec with the mutants beside it; what survives that, with all the rest. */
-  private nextShared(takes: (open: Open, spec: RecordedSpec) => boolean): Work | undefined {
+  /** First each spec with the mutants beside it, then with all surviving ones. */
+  private nextShared(takes: (open: PendingMutant, spec: RecordedSpec) => boolean): Work | undefined {
     for (const spec of this.specs) {
       const taken = [...this.open.values()].filter(
         (open) => !open.isBusy && (open.tests.get(spec)?.size ?? 0) > 0 && takes(open, spec),
@@ -97,7 +97,7 @@ export class Judge {
     return { ...aloneWork(mutant, spec, tests), alone: { mutant, tests } };
   }
 
-  /** Takes over what came of a run with several mutants. */
+  /** Applies the results of a run with several mutants. */
   judgeShared({ spec, mutants }: Work, run: Run): void {
     for (const { id } of mutants) this.open.get(id)!.isBusy = false;
     const failures = new Map<string, Line & { type: 'ran' }>();
@@ -130,8 +130,8 @@ export class Judge {
     const key = `${spec.spec} ${line.test}`;
     const strikes = (this.strikes.get(key) ?? 0) + 1;
     this.strikes.set(key, strikes);
-    if (strikes < STRIKES_MAX) return;
-    // It cannot be run twice in one process.
+    if (strikes < MAX_STRIKES) return;
+    // It cannot run twice in one process.
     for (const other of this.open.values())
       if (other.tests.get(spec)?.delete(line.test)) other.alone.push({ spec, tests: [line.test] });
   }
@@ -149,15 +149,15 @@ export class Judge {
     else this.sendAlone(open, spec);
   }
 
-  private sendAlone(open: Open | undefined, spec: RecordedSpec): void {
+  private sendAlone(open: PendingMutant | undefined, spec: RecordedSpec): void {
     if (!open) return;
     open.tests.delete(spec);
     open.alone.unshift({ spec, tests: testsOf(spec, open.mutant.site) });
   }
 
   /**
-   * Takes over what came of a mutant alone. `isFitWithout` says whether the same tests pass without it; where they do
-   * not, all tests of the file are run.
+   * Applies the result of a mutant that ran alone. `isFitWithout`: the same tests pass without it; if not, all tests of the
+   * file run.
    */
   judgeAlone({ spec, alone }: Work, run: Run, isFitWithout: boolean): void {
     const { mutant, tests } = alone!;
@@ -168,7 +168,8 @@ export class Judge {
       const why = 'an endless loop';
       this.verdicts.set(mutant, { is: 'timed out', spec: spec.spec, test: '', why });
     } else if (failure !== undefined && (!isFitWithout || !failure.wasReached)) {
-      if (open.vainRuns++ < VAIN_RUNS_MAX) open.alone.unshift({ spec, tests: isFitWithout ? tests : undefined });
+      if (open.inconclusiveRuns++ < MAX_INCONCLUSIVE_RUNS)
+        open.alone.unshift({ spec, tests: isFitWithout ? tests : undefined });
       else
         this.verdicts.set(mutant, {
           is: 'invalid',
@@ -188,7 +189,7 @@ export class Judge {
     this.verdicts.set(mutant, { is, spec: spec.spec, test, why: complaint ?? failure.error });
   }
 
-  /** What is judged is closed; what has nothing left to run has survived. */
+  /** Closes judged mutants; a mutant without remaining tests has survived. */
   private settle(mutants: readonly Mutant[]): void {
     for (const mutant of mutants) {
       const open = this.open.get(mutant.id);
@@ -200,7 +201,7 @@ export class Judge {
   }
 }
 
-/** What failed with the mutant: a test, or the file as a whole. */
+/** The failure with the mutant: of a test, or of the file as a whole. */
 export function failureOf({ lines, end, error }: Run): (Line & { type: 'ran' }) | undefined {
   const failed = lines.find((line): line is Line & { type: 'ran' } => line.type === 'ran' && line.failed);
   if (failed || (end === 'ended' && error === undefined)) return failed;
@@ -220,18 +221,18 @@ export function aloneWork(mutant: Mutant | undefined, spec: RecordedSpec, tests:
   return { spec, mutants, plan };
 }
 
-function opened(mutant: Mutant, specs: readonly RecordedSpec[]): Open {
+function opened(mutant: Mutant, specs: readonly RecordedSpec[]): PendingMutant {
   const near = specs.toSorted(byNearness(mutant.file));
   const tests = new Map<RecordedSpec, Set<number>>();
   for (const spec of near) {
     const found = testsOf(spec, mutant.site);
     if (found.length > 0) tests.set(spec, new Set(found));
   }
-  // Evaluated only when a file is loaded or a service starts: it must be active from the beginning on.
+  // Evaluated only when a file loads or a service starts, so it must be active from the start.
   const loading = tests.size > 0 ? [] : near.filter(({ loadSites }) => loadSites.has(mutant.site));
   const reaching = [...tests.keys(), ...loading].map(({ spec }) => spec);
   const alone = loading.map((spec) => ({ spec, tests: undefined }));
-  return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false, vainRuns: 0 };
+  return { mutant, tests, alone, nearest: [...tests.keys()][0], reaching, isBusy: false, inconclusiveRuns: 0 };
 }
 
 function durationsOf({ tests }: RecordedSpec): Record<number, number> {
@@ -242,7 +243,7 @@ function nameOf({ tests }: RecordedSpec, number: number): string {
   return tests.find(({ test }) => test === number)?.name ?? '';
 }
 
-/** Of mutants whose SQL is put together when its file is loaded: how the statement reads with them. */
+/** For mutants of SQL that is built when its file loads: their mutated statements. */
 function loadedStatements(mutants: readonly Mutant[], spec: RecordedSpec): LoadedStatement[] {
   return mutants
     .filter(({ site, statement }) => statement && spec.loadSites.has(site))

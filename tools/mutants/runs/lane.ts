@@ -1,4 +1,4 @@
-/** A process that runs one spec file after the other in Jest, so that Jest is loaded once. Its parent says which. */
+/** A process that runs one spec file after the other in Jest, so that Jest loads once. Its parent sends the files. */
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 
@@ -19,7 +19,7 @@ process.on('message', ({ spec, plan }: Order) => {
     runTestsByPath: true,
     runInBand: true,
     silent: true,
-    // What came of the tests is written down by the environment.
+    // The environment records the results of the tests.
     reporters: [join(root, 'tools/mutants/no-reporter.cjs')],
   };
   runCLI(options as never, [root]).then(

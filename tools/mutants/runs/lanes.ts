@@ -1,4 +1,4 @@
-/** Processes that run spec files (lane.ts), each on a PostgreSQL of its own. */
+/** Processes that run spec files (lane.ts), each with its own PostgreSQL. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,22 +12,22 @@ export interface Lane {
   stop(): void;
 }
 
-/** A plan but for what is the lane's. */
+/** A plan without the fields of the lane. */
 export type PlanOf = DistributiveOmit<Plan, 'out' | 'serverLog'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface Run {
   readonly lines: readonly Line[];
-  /** Ended by itself; else it was killed because it hung, or it broke down. */
+  /** `ended`: by itself; the others were killed because they hung, or crashed. */
   readonly end: 'ended' | 'hung' | 'broken';
-  /** Why the file could not be run. */
+  /** Why the file could not run. */
   readonly error: string | undefined;
 }
 
-/** Nothing was written down for so long: an endless loop. Jest ends a test that waits for ever much earlier. */
-const HANGING_MS = 90_000;
-const LOOK_EVERY_MS = 500;
-/** What tests leave behind in memory goes with the process. */
+/** No output for this long is an endless loop. Jest ends a test that waits for ever much earlier. */
+const MAX_SILENCE_MS = 90_000;
+const CHECK_INTERVAL_MS = 500;
+/** Ends a process after this many runs, because tests leak memory. */
 const RUNS_PER_PROCESS = 25;
 
 export function newLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
@@ -70,17 +70,17 @@ async function runIn(
   const ended = new Promise<Omit<Run, 'lines'>>((resolve) => {
     child.once('message', ({ error }: { error?: string }) => resolve({ end: 'ended', error }));
     child.once('exit', (code, signal) => resolve({ end: 'broken', error: `Jest ended (${signal ?? code})` }));
-    // Counted in looks, not by the clock: a machine may be asleep, or both processes stopped.
+    // Counts checks, not time: the machine may sleep, or both processes may be stopped.
     let looks = 0;
     let size = 0;
     timer = setInterval(() => {
       const now = existsSync(out) ? statSync(out).size : 0;
       looks = now === size ? looks + 1 : 0;
       size = now;
-      if (looks * LOOK_EVERY_MS < HANGING_MS) return;
-      resolve({ end: 'hung', error: `it hung for ${HANGING_MS / 1000} s` });
+      if (looks * CHECK_INTERVAL_MS < MAX_SILENCE_MS) return;
+      resolve({ end: 'hung', error: `it hung for ${MAX_SILENCE_MS / 1000} s` });
       child.kill('SIGKILL');
-    }, LOOK_EVERY_MS);
+    }, CHECK_INTERVAL_MS);
   });
   child.send(order);
   try {

@@ -1,7 +1,7 @@
-/** What the two sides of a test run tell each other: the tool, and the test environment inside Jest. */
+/** The interface between the tool and the test environment inside Jest. */
 import type { Part } from '../mutations/catalogue.ts';
 
-/** What one run of one spec file has to do, in a file that SVC_MUTANTS_PLAN names. */
+/** The work of one run of one spec file, in a file that SVC_MUTANTS_PLAN names. */
 export type Plan = RecordPlan | MutantsPlan | AlonePlan;
 
 interface AnyPlan {
@@ -9,7 +9,7 @@ interface AnyPlan {
   readonly out: string;
   /** The log of the PostgreSQL that the tests run on. */
   readonly serverLog: string;
-  /** Statements that are put together when a file is loaded, and so cannot be chosen when they are evaluated. */
+  /** Statements that are built when a file loads, so that no mutant can be chosen when they are evaluated. */
   readonly statements: readonly LoadedStatement[];
 }
 
@@ -19,28 +19,28 @@ export interface LoadedStatement {
   readonly mutants: Readonly<Record<string, readonly Part[]>>;
 }
 
-/** Runs every test as it is and writes down which sites it evaluates. */
+/** Runs every test unchanged and records the sites that it evaluates. */
 export interface RecordPlan extends AnyPlan {
   readonly kind: 'record';
 }
 
 interface TimedPlan extends AnyPlan {
-  /** How long each of the tests takes without a mutant. */
+  /** Duration of each test without a mutant. */
   readonly ms: Readonly<Record<number, number>>;
 }
 
-/** Runs tests over and over, each time with another mutant. */
+/** Runs tests repeatedly, each time with another mutant. */
 export interface MutantsPlan extends TimedPlan {
   readonly kind: 'mutants';
   /** By the number of the test in its file: the mutants to run it with. */
   readonly runs: Readonly<Record<number, readonly string[]>>;
 }
 
-/** Runs tests with one mutant, or none, from the beginning on; ends with the first failure. */
+/** Runs tests with one mutant, or none, from the start; ends with the first failure. */
 export interface AlonePlan extends TimedPlan {
   readonly kind: 'alone';
   readonly mutant: string;
-  /** All of them, where it is not said. */
+  /** By default all. */
   readonly tests?: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export type Line =
       readonly ms: number;
       readonly failed: boolean;
       readonly sites: readonly string[];
-      /** It looks at the plan of a statement, which no guard has to survive. */
+      /** It checks the plan of a statement, which may change with a guard. */
       readonly isPlan: boolean;
       readonly complaints: readonly string[];
     }

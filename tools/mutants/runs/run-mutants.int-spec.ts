@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('says of each guard whether a test fails without it, also of what is evaluated once or changes what comes after', async () => {
+it('judges each guard, also one that is evaluated once or that affects later tests', async () => {
   const known = mutantsOf(root, `${FOLDER}/order.ts`);
   const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
   const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
@@ -53,6 +53,6 @@ it('says of each guard whether a test fails without it, also of what is evaluate
   ]);
   expect(new Set(survivors)).toEqual(new Set(known.filter((mutant) => verdicts.get(mutant)?.is === 'survived')));
   expect(survivors).toHaveLength(3);
-  // It is asked about what is not reached, and fails: that costs no verdict.
+  // It runs for mutants that are not reached, and fails: that costs no verdict.
   expect(unfit).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });

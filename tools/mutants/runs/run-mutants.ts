@@ -1,4 +1,4 @@
-/** Runs mutants against the tests of their package, on as many lanes as there are servers. */
+/** Runs mutants against the tests of their package, in as many lanes as there are servers. */
 import { recorded } from './baseline.ts';
 import type { RecordedSpec } from './baseline.ts';
 import type { BaselineCache } from './baseline-cache.ts';
@@ -13,20 +13,20 @@ import { SvcError } from '../../svc/base/svc-error.ts';
 import { needsOf } from '../../svc/test/test.ts';
 
 export interface Progress {
-  /** Said now and then; `done` of `all` are judged. */
+  /** Called now and then; `done` of `all` are judged. */
   judged(done: number, all: number, survived: number): void;
-  /** Said at once: a long run may be ended before its report. */
+  /** Called at once, because a long run may be ended before its report. */
   survived(mutant: Mutant): void;
-  /** Specs of the last resort that fail without a mutant: what only they could judge stays not reached. */
+  /** A spec of the last resort that fails without a mutant: mutants that only it reaches stay not reached. */
   unfit(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
 }
 
-/** An app or a lib: the mutants to judge, and by which specs. */
+/** An app or a lib: the mutants to judge, and the specs that judge them. */
 export interface Package {
   readonly mutants: readonly Mutant[];
   readonly specs: readonly string[];
-  /** All mutants of the package, also those that are not wanted. */
+  /** All mutants of the package, also those outside the selection. */
   readonly known: readonly Mutant[];
 }
 
@@ -50,7 +50,7 @@ export async function runMutants(
   if (unreached.length === 0 || rest.length === 0) return verdicts;
   if (needsOf(rest).broker === 'started') await startBroker();
   const last = await record(rest, known, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
-    // A busy machine is enough for that, and must not cost the verdicts of all the others.
+    // A busy machine can cause this, and it must not cost all other verdicts.
     if (!(error instanceof SvcError)) throw error;
     progress.unfit(error.message);
     return [];
@@ -59,7 +59,7 @@ export async function runMutants(
   return verdicts;
 }
 
-/** Every spec once, without a mutant. Throws where one fails: nothing can be said with it. */
+/** Runs every spec once, without a mutant. Throws if one fails, because it could judge nothing. */
 async function record(
   specs: readonly string[],
   known: readonly Mutant[],
@@ -95,7 +95,7 @@ async function recordOne(
 ): Promise<RecordedSpec | string> {
   const plan = { kind: 'record' as const, statements };
   const result = recorded(spec, await lane.run(spec, plan));
-  // Something else on the machine may have been in its way.
+  // Other load on the machine may be the cause.
   return typeof result === 'string' ? recorded(spec, await lane.run(spec, plan)) : result;
 }
 
@@ -140,7 +140,7 @@ async function runWork(lane: Lane, bench: Judge, work: Work, controls: Map<strin
   bench.judgeAlone(work, run, !isSuspect || (await passesWithout(lane, work.spec, tests, controls)));
 }
 
-/** Whether some tests pass by themselves, without those before them: all of them do, the first run said so. */
+/** True if some tests pass without those before them; all tests together pass, as the first run has shown. */
 async function passesWithout(
   lane: Lane,
   spec: RecordedSpec,

@@ -1,4 +1,4 @@
-/** The lanes with their servers: a PostgreSQL for each, and RabbitMQ where a spec wants one. */
+/** The lanes with their servers: a PostgreSQL for each, and RabbitMQ if a spec needs it. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -12,17 +12,17 @@ import { needsOf } from '../../svc/test/test.ts';
 import { newLane } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 
-/** As many as the project's own tests use workers: a machine of two processors is full with them. */
+/** As many as the project's own tests use workers: they fully load a machine with two processors. */
 const LANES = 2;
 
 export interface Lanes {
   readonly all: readonly Lane[];
-  /** For specs that need RabbitMQ: started when the first of them is run. */
+  /** For specs that need RabbitMQ: started with the first of them. */
   readonly startBroker: () => Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param specs that may be run: without an integration test among them no PostgreSQL is started */
+/** @param specs that may run: PostgreSQL starts only if one is an integration test */
 export async function startLanes(settings: Settings, specs: readonly string[], steps: Steps): Promise<Lanes> {
   const own = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
   mkdirSync(own.dataDir, { recursive: true });
@@ -33,7 +33,7 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
     await steps.run('PostgreSQL', async () => {
       const started = await servers.startPostgres(LANES);
       urls = started.address.split(' ');
-      await Promise.all(urls.map(saySqlStates));
+      await Promise.all(urls.map(logSqlStates));
       return started.description;
     });
   }
@@ -60,8 +60,8 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   };
 }
 
-/** With its errors' codes in the log it can be told which statements PostgreSQL did not understand. */
-async function saySqlStates(url: string): Promise<void> {
+/** With error codes in the log, the tool recognises statements that PostgreSQL could not parse. */
+async function logSqlStates(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

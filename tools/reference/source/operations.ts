@@ -1,4 +1,4 @@
-/** What the controllers answer, read from their decorators, types and docstrings. */
+/** The operations of the controllers, read from their decorators, types and docstrings. */
 import { relative } from 'node:path';
 import ts from 'typescript';
 import { decoratorsOf, docOf, root, tagsOf, typeNamed } from './program.ts';
@@ -6,7 +6,7 @@ import type { Decorator, Source, Tag } from './program.ts';
 import { valueOf } from './validators.ts';
 
 export interface Operation {
-  /** Folder of the app, or of the library whose controller is offered by several. */
+  /** Folder of the app, or of the library if several apps offer the controller. */
   readonly app: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `/v1/payments/{paymentReference}` */
@@ -16,19 +16,19 @@ export interface Operation {
   readonly controller: string;
   /** Name of the controller in words, and its docstring. */
   readonly tag: { readonly name: string; readonly description: string };
-  /** In the group of another controller. */
-  readonly isGuest: boolean;
+  /** It has the tag of another controller. */
+  readonly hasTagOfAnother: boolean;
   readonly doc: string;
-  /** Of the method, its controller and its guards. */
+  /** From the method, its controller and its guards. */
   readonly tags: readonly Tag[];
   readonly guards: readonly string[];
   readonly status: number;
   readonly query: readonly string[];
-  /** A query that has a type of its own. */
+  /** A query with its own type. */
   readonly queryType?: ts.Type;
   readonly headers: readonly string[];
   readonly body?: ts.Type;
-  /** What it returns, without the promise; undefined for void. */
+  /** The return type, without the promise; undefined for void. */
   readonly answer?: ts.Type;
   readonly node: ts.MethodDeclaration;
 }
@@ -55,7 +55,7 @@ export function operationsOf(source: Source): Operation[] {
 }
 
 function operationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
-  // A method that is for our own pages alone is no part of an interface.
+  // A method for our own pages only is not part of an API.
   const isInternal = (each: ts.Node): boolean => tagsOf(each).some(({ name }) => name === 'internal');
   if (isInternal(node)) return [];
   const methods = node.members.filter(ts.isMethodDeclaration).filter((method) => !isInternal(method));
@@ -73,17 +73,17 @@ function operationsOfController(node: ts.ClassDeclaration, controller: Decorator
   );
 }
 
-/** A controller that several services offer is made by a function, whose docstring speaks of it. */
+/** A function creates a controller that several services offer, and its docstring describes it. */
 function offeringFunction(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
   const { parent } = node.parent;
   return parent && ts.isFunctionDeclaration(parent) ? parent : undefined;
 }
 
-/** The read models that can be rebuilt (`rebuildOf`): each has a path of its own. */
-const REBUILT = ['history', 'retrieval'];
+/** The read models that can be rebuilt (`rebuildOf`): each has its own path. */
+const REBUILT_MODELS = ['history', 'retrieval'];
 
 function expanded(path: string): string[] {
-  return path.includes('{name}') ? REBUILT.map((name) => path.replace('{name}', name)) : [path];
+  return path.includes('{name}') ? REBUILT_MODELS.map((name) => path.replace('{name}', name)) : [path];
 }
 
 interface Handler {
@@ -127,7 +127,7 @@ function operation({ node, method, verb, path }: Handler, source: Source): Opera
         name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
       description: docOf(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
     },
-    isGuest: tagsOf(node).some(({ name: tag }) => tag === 'group'),
+    hasTagOfAnother: tagsOf(node).some(({ name: tag }) => tag === 'group'),
     doc: docOf(checker.getSymbolAtLocation(method.name), checker),
     tags: [...tagsOf(method), ...guardTags],
     guards: guardNodes.map((guard) => (guard as ts.ClassDeclaration).name?.text ?? ''),
@@ -146,12 +146,12 @@ function statusOf(expression: ts.Expression, checker: ts.TypeChecker): number {
   return type.isNumberLiteral() ? type.value : (valueOf(expression, checker) as number);
 }
 
-/** Unique in a document: the older version and the path of one site say so. */
+/** Unique in a document: includes the older version and the path of one site. */
 function operationIdOf(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
   const own = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
   if (path.startsWith('/api/v3/')) return `${own}V3`;
-  const rebuilt = REBUILT.find((name) => path === `/admin/v1/${name}/rebuild`);
+  const rebuilt = REBUILT_MODELS.find((name) => path === `/admin/v1/${name}/rebuild`);
   if (rebuilt !== undefined) return `${own}Of${rebuilt.replace(/^./, (letter) => letter.toUpperCase())}`;
   const isOfBoth = /^\/business\/.+\/(invoices\/\{invoiceId\}\/payments|payments(\/\{svcId\})?)$/.test(path);
   return isOfBoth && path.includes('/sites/') ? `${own}AtSite` : own;
@@ -177,7 +177,7 @@ function joined(...parts: string[]): string {
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}').replace(/^\*$/, '{code}')).join('/')}`;
 }
 
-/** Guards of `@UseGuards(…)`, and of a decorator of ours that uses some: their declarations, whose docstrings have tags. */
+/** Declarations of the guards of `@UseGuards(…)` and of our own decorators that use some; their docstrings have tags. */
 function guardsOf({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
   const declared = (expression: ts.Expression): ts.Declaration[] => {
     let symbol = checker.getSymbolAtLocation(expression);
@@ -199,7 +199,7 @@ function guardsOf({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.
   return found.length > 0 ? [...found] : [];
 }
 
-/** Text and streams are what `@produces` says; the rest is JSON. */
+/** `@produces` describes text and streams; the rest is JSON. */
 function answerOf(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
   const signature = checker.getSignatureFromDeclaration(method);
   if (!signature) return undefined;

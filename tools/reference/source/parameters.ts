@@ -1,4 +1,4 @@
-/** Parameters of paths, queries and headers: text until a handler reads it, so their schemas are here and nowhere else. */
+/** Parameters of paths, queries and headers: handlers get them as text, so only this file has their schemas. */
 import { DELIVERY_STATES } from '../../../libs/contracts/src/http/hosted-gateway/deliveries.ts';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
@@ -30,18 +30,18 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
-/** By name; `controller.name` where two of one name differ. One that is not here fails the generation. */
+/** By name; `controller.name` if two with one name differ. A missing one fails the generation. */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
   merchantSiteId: id('Number of the site.'),
   siteId: id('Number of the site, the `merchantSiteId` of the hosted gateway.'),
   svcId: reference(
-    'Service payment id (C3): 18 characters, in either case. One that is malformed is not found, and never a 400.',
+    'Service payment id (C3): 18 characters, in either case. A malformed one is treated as not found, never a 400.',
   ),
   paymentReference: reference(
-    'Service payment id (C3): 18 characters, in either case. One that is malformed is not found, and never a 400.',
+    'Service payment id (C3): 18 characters, in either case. A malformed one is treated as not found, never a 400.',
   ),
-  code: text('Value of the QR code as base64 or base64url (D1), padding optional. A `/` may stand as it is.', 2_048),
+  code: text('Value of the QR code as base64 or base64url (D1), padding optional. A `/` needs no encoding.', 2_048),
   token: text('Token of a stored card, from `POST /v1/cards`.'),
   sessionId: uuid('The session.'),
   invoiceId: text('`invoiceReference` of the payment; of a hosted payment its sessionId (M1).'),
@@ -53,13 +53,13 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   pageSize: count('Over 50 is served as 50.', { default: 50 }),
   day: day('UTC, `YYYY-MM-DD`.'),
   mode: { description: 'Mode of the books.', schema: { type: 'string', enum: ['test', 'live'] } },
-  'notificationFeed.after': text('Cursor: `after` of the answer before. From the beginning without it.', 200),
-  'auditLog.after': position('`nextAfter` of the page before.'),
-  'merchants.after': position('`nextAfter` of the page before.'),
+  'notificationFeed.after': text('Cursor: `after` of the previous answer. Without it, from the beginning.', 200),
+  'auditLog.after': position('`nextAfter` of the previous page.'),
+  'merchants.after': position('`nextAfter` of the previous page.'),
   'ledger.after': position('Number of the last seal that was verified.'),
   'ledger.until': position('Number of the last seal to verify.'),
-  'notifications.after': uuid('`after` of the page before.'),
-  after: uuid('`after` or `nextAfter` of the page before.'),
+  'notifications.after': uuid('`after` of the previous page.'),
+  after: uuid('`after` or `nextAfter` of the previous page.'),
   'refunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
   'adminRefunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
   'notifications.state': {
@@ -71,8 +71,8 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
     schema: { type: 'string', enum: [...DELIVERY_STATES] },
   },
   'deliveries.id': uuid('The delivery.'),
-  'notifications.unsigned': { description: '`true`: only those that no key signs.', schema: { const: 'true' } },
-  'deadLetters.after': text('`after` of the page before.', 200),
+  'notifications.unsigned': { description: '`true`: only those without a signing key.', schema: { const: 'true' } },
+  'deadLetters.after': text('`after` of the previous page.', 200),
   type: text('Only messages of this type, such as `payment.succeeded.v1`.', 200),
   keyId: uuid('The key.'),
   tokenId: uuid('The API token.'),
@@ -83,10 +83,8 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   id: uuid('The notification.'),
   organisationId: uuid('The partner.'),
   service: { description: 'Name of the service.', schema: { type: 'string', enum: SERVICES } },
-  'idempotency-key': text(
-    'Any text of the caller’s: a repeat with it is the same refund (C7). Kept at least 72 hours.',
-  ),
-  'last-event-id': text('`id` of the last event that was read: the stream goes on behind it.', 200),
+  'idempotency-key': text('Any text: a repeated call with it is the same refund (C7). Kept at least 72 hours.'),
+  'last-event-id': text('`id` of the last event that was read: the stream continues after it.', 200),
   // Of the transformer.
   'invoice.siteId': id('Number of a site that is configured here.'),
   'payments.invoiceId': {
@@ -97,7 +95,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
     description: 'Name in the `QrSvgUrl` of a total.',
     schema: { type: 'string', pattern: String.raw`^[\w-]{22}\.svg$` },
   },
-  'x-till': text('Which till calls, where several serve one site (T3): its basket is its own.'),
+  'x-till': text('Identifies the till if a site has several (T3): each has its own basket.'),
   MerchantOrderId: {
     description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
     schema: { type: 'string', pattern: String.raw`^\d{1,100}$` },

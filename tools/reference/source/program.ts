@@ -1,4 +1,4 @@
-/** The source of all programs, as the compiler sees it. */
+/** The source of all programs, from the TypeScript compiler. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -27,7 +27,7 @@ export function readSource(): Source {
   };
 }
 
-/** What a decorator is called with: `@Post('login')` of a class, method, property or parameter. */
+/** The arguments of a decorator: `@Post('login')` of a class, method, property or parameter. */
 export interface Decorator {
   readonly name: string;
   readonly args: readonly ts.Expression[];

@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 of TypeScript types: the compiler resolves `Omit`, unions and type arguments, so that nothing is said twice. */
+/** JSON Schema 2020-12 of TypeScript types: the compiler resolves `Omit`, unions and type arguments, so that nothing is declared twice. */
 import { relative } from 'node:path';
 import ts from 'typescript';
 import { decoratorsOf, docOf, root } from './program.ts';
@@ -6,7 +6,7 @@ import { rulesOf, valueOf } from './validators.ts';
 
 export type Schema = { [keyword: string]: unknown };
 
-/** Types that have a name get a component of their own, and one only. */
+/** Each named type gets its own component, and only one. */
 export class Schemas {
   /** By name: `components/schemas` of a document. */
   readonly components: Record<string, Schema> = {};
@@ -30,7 +30,7 @@ export class Schemas {
     return { $ref: `#/components/schemas/${unique}` };
   }
 
-  /** Two types of one name in one document: the second has the name of its app or library in front. */
+  /** If two types of one document have the same name, the second gets its app or library as prefix. */
   private uniqueName(name: string, type: ts.Type): string {
     const known = this.typeOf.get(name);
     if (known === undefined || known === type) {
@@ -54,7 +54,7 @@ export class Schemas {
     if (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
     if (type.flags & ts.TypeFlags.Number) return { type: 'number' };
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
-    // As JSON writes it.
+    // As in JSON.
     if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
     if (type.isUnion()) return this.union(type, owner);
     if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
@@ -129,7 +129,7 @@ function defaultOf(initializer: ts.Expression, checker: ts.TypeChecker): Schema 
   return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : valueOf(initializer, checker) };
 }
 
-/** What a docstring or a name says of text and numbers beyond their type: units and formats are in the docstrings. */
+/** The format and unit of text and numbers, from a docstring or a name. */
 function refined(schema: Schema, name: string, description: string): Schema {
   const isText = schema['type'] === 'string' || String(schema['type']) === 'string,null';
   if (isText && (/ISO 8601 UTC/.test(description) || name.endsWith('UTCDate')))
@@ -139,7 +139,7 @@ function refined(schema: Schema, name: string, description: string): Schema {
   return schema['type'] === 'number' && isWhole ? { ...schema, type: 'integer' } : schema;
 }
 
-/** A rule's `type: 'integer'` also counts where null is allowed; a `$ref` keeps its rules beside it. */
+/** A rule's `type: 'integer'` also applies if null is allowed; a `$ref` keeps its rules beside it. */
 function withRules(schema: Schema, rules: Schema): Schema {
   const merged: Schema = { ...schema, ...rules };
   const isNullable = Array.isArray(schema['type']) && schema['type'].includes('null');
@@ -160,13 +160,13 @@ function orNull(schema: Schema): Schema {
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-/** `true | false` beside other members of a union. */
+/** Merges `true | false` beside other members of a union. */
 function mergeBooleans(types: readonly ts.Type[]): (ts.Type | 'boolean')[] {
   const rest = types.filter(({ flags }) => !(flags & ts.TypeFlags.BooleanLiteral));
   return types.length - rest.length === 2 ? [...rest, 'boolean'] : [...types];
 }
 
-/** Of an interface, a class, an enumeration or an alias; undefined for a type that is written where it is used. */
+/** Name of an interface, a class, an enumeration or an alias; undefined for an inline type. */
 function nameOf(type: ts.Type): string | undefined {
   const { aliasSymbol } = type;
   if (aliasSymbol) return isOurs(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;

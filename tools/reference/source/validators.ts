@@ -1,4 +1,4 @@
-/** What a decorator of class-validator, or one of ours, says of a field, as JSON Schema. */
+/** The JSON Schema of decorators of class-validator and of our own. */
 import ts from 'typescript';
 import type { Decorator } from './program.ts';
 import type { Schema } from './schema.ts';
@@ -11,8 +11,8 @@ const TEXT = String.raw`^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$`;
 const LABEL = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /**
- * By the decorator's name; the numbers are those of the code. `constant` reads one where the decorator is declared. A decorator
- * that is not here fails the generation.
+ * By the decorator's name; the numbers come from the code. `constant` reads one from the file that declares the decorator.
+ * A missing decorator fails the generation.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   IsOptional: () => ({}),
@@ -55,7 +55,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   IsLineId: () => ({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
-/** Decorators made on the spot, by the name that they give the rule: `@Matching('isQuantity', …)`. */
+/** Inline decorators, by the name of their rule: `@Matching('isQuantity', …)`. */
 const NAMED_RULES: Readonly<Record<string, Rule>> = {
   isUnitPrice: (_, constant) => {
     const most = constant('MAX_AMOUNT_CENTS');
@@ -98,7 +98,7 @@ export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecke
   return { own, each };
 }
 
-/** The value of an expression that the compiler knows: a literal, a `const`, a list of them. */
+/** The value of an expression that the compiler can evaluate: a literal, a `const`, a list of them. */
 export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Value {
   if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => valueOf(each, checker));
   if (ts.isRegularExpressionLiteral(expression)) return expression.text.slice(1, expression.text.lastIndexOf('/'));
@@ -118,7 +118,7 @@ export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Val
   throw new Error(`No value known at compile time: ${expression.getText()} in ${expression.getSourceFile().fileName}`);
 }
 
-/** A constant of the file in which a decorator is declared, or that it imports. */
+/** A constant in the file that declares a decorator, or in its imports. */
 function constantOf(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
   let symbol = checker.getSymbolAtLocation(node);
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);

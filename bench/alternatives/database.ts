@@ -1,4 +1,4 @@
-/** A PostgreSQL for those we compare with, set up exactly as the platform's (tools/svc). */
+/** A PostgreSQL for the alternatives, set up exactly like the platform's (tools/svc). */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
@@ -6,7 +6,7 @@ import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-pr
 import { ROOT } from '../platforms/platform.ts';
 
 export interface Database {
-  /** Of the superuser. */
+  /** URL of the superuser. */
   readonly address: string;
   readonly pid: number;
   stop(): Promise<void>;

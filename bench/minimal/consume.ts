@@ -1,4 +1,4 @@
-/** Reads a quorum queue in batches and acknowledges each when its effect is committed. */
+/** Reads a quorum queue in batches and acknowledges each batch when its effect is committed. */
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import { EXCHANGE } from './event-log.ts';
 

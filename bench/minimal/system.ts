@@ -1,4 +1,4 @@
-/** The least code on servers of its own, set up exactly as the platform's (tools/svc). */
+/** The minimal program with its own PostgreSQL and RabbitMQ, set up exactly like the platform's (tools/svc). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { SCHEMA } from './schema.ts';
 
 const PORTS = { gateway: 18_401, postgres: 18_432, rabbitMq: 18_433 };
 
-export const leastCode: System = { name: 'least code', start };
+export const minimalSystem: System = { name: 'least code', start };
 
 const DATA_DIR = join(ROOT, '.data', 'bench', 'least');
 const FOLDERS = { postgres: join(DATA_DIR, 'postgres'), rabbitMq: join(DATA_DIR, 'rabbitmq') };
@@ -54,7 +54,7 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
       RabbitMQ: [findRabbitMq(FOLDERS.rabbitMq)!.pid!],
     },
     sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
-    charged: () => readCharges(store),
+    readCharges: () => readCharges(store),
     stop: async () => {
       await database.end();
       child.kill('SIGKILL');
@@ -65,7 +65,7 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
 }
 
 async function startServers(): Promise<{ superuserUrl: string; amqpUrl: string }> {
-  await stopServers(); // of a run that was killed
+  await stopServers(); // left over from a killed run
   rmSync(DATA_DIR, { recursive: true, force: true });
   mkdirSync(DATA_DIR, { recursive: true });
   const password = randomBytes(16).toString('hex');
@@ -94,7 +94,7 @@ async function stopServers(): Promise<void> {
   if (findPostgres(FOLDERS.postgres)) await stopPostgres(FOLDERS.postgres);
 }
 
-/** Resolves when it says that it is ready. */
+/** Resolves when the program prints that it is ready. */
 async function startProgram(variables: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -102,7 +102,7 @@ async function startProgram(variables: Record<string, string>): Promise<ChildPro
   });
   await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The least code did not start.'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('The minimal program did not start.'))),
   ]);
   return child;
 }

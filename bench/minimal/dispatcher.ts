@@ -1,4 +1,4 @@
-/** Records notifications under a lease, signs each twice, posts it, and writes the result down. */
+/** Records notifications under a lease, signs each twice, posts it, and stores the result. */
 import { createHash, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { Agent } from 'undici';
@@ -67,8 +67,8 @@ export class Dispatcher {
     this.waiting.shift()?.();
     await this.query(
       'result',
-      `WITH told AS (UPDATE dispatcher.notifications SET state = 'delivered', leased_until = NULL, next_attempt_at = NULL WHERE id = $1 RETURNING id)
-       INSERT INTO dispatcher.delivery_attempts SELECT id, 1, $2, $3 FROM told`,
+      `WITH delivered AS (UPDATE dispatcher.notifications SET state = 'delivered', leased_until = NULL, next_attempt_at = NULL WHERE id = $1 RETURNING id)
+       INSERT INTO dispatcher.delivery_attempts SELECT id, 1, $2, $3 FROM delivered`,
       [id, startedAt, answer.statusCode],
     );
   }

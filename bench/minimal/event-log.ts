@@ -1,13 +1,13 @@
-/** Publishes what a service has logged, in order, below the snapshot horizon, and moves a cursor when it is confirmed. */
+/** Publishes the events of a service in order, below the snapshot horizon, and moves a cursor when they are confirmed. */
 import type { ConfirmChannel } from 'amqplib';
 import type { Query } from './database.ts';
 
 export const EXCHANGE = 'least.events';
-const BATCH_MAX = 200;
+const MAX_BATCH_SIZE = 200;
 const POLL_MS = 500;
-const SAVED_WITHIN_MS = 250;
+const CURSOR_SAVE_INTERVAL_MS = 250;
 
-interface Logged {
+interface EventLogRow {
   readonly txid: string;
   readonly position: string;
   readonly readable: boolean;
@@ -17,7 +17,7 @@ interface Logged {
 }
 
 export class Relay {
-  private nudged = false;
+  private isNudged = false;
   private wake: () => void = () => undefined;
   private readonly schema: string;
   private readonly query: Query;
@@ -30,7 +30,7 @@ export class Relay {
   }
 
   nudge(): void {
-    this.nudged = true;
+    this.isNudged = true;
     this.wake();
   }
 
@@ -38,10 +38,10 @@ export class Relay {
     let [txid, position] = ['0', '0'];
     let savedAt = 0;
     for (;;) {
-      const rows = await this.query<Logged>(
+      const rows = await this.query<EventLogRow>(
         `read ${this.schema}`,
         `SELECT txid::text, position, txid < pg_snapshot_xmin(pg_current_snapshot()) AS readable, id, type, payload
-           FROM ${this.schema}.event_log WHERE (txid, position) > ($1::xid8, $2::bigint) ORDER BY txid, position LIMIT ${BATCH_MAX}`,
+           FROM ${this.schema}.event_log WHERE (txid, position) > ($1::xid8, $2::bigint) ORDER BY txid, position LIMIT ${MAX_BATCH_SIZE}`,
         [txid, position],
       );
       const readable = rows.filter((row) => row.readable);
@@ -52,7 +52,7 @@ export class Relay {
         await this.channel.waitForConfirms();
         ({ txid, position } = last);
       }
-      if (performance.now() - savedAt > SAVED_WITHIN_MS) {
+      if (performance.now() - savedAt > CURSOR_SAVE_INTERVAL_MS) {
         savedAt = performance.now();
         await this.query(
           `save ${this.schema}`,
@@ -60,17 +60,17 @@ export class Relay {
           [txid, position],
         );
       }
-      if (readable.length < BATCH_MAX) await this.wait(rows.length > readable.length ? 2 : POLL_MS);
+      if (readable.length < MAX_BATCH_SIZE) await this.wait(rows.length > readable.length ? 2 : POLL_MS);
     }
   }
 
   private async wait(milliseconds: number): Promise<void> {
-    if (!this.nudged)
+    if (!this.isNudged)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds);
         this.wake = () => (clearTimeout(timer), resolve());
       });
-    this.nudged = false;
+    this.isNudged = false;
     this.wake = () => undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What people would use instead, each from the lock file beside this one into a cache of its own in the data folder:
- * the project itself never depends on them.
+ * Installs the alternatives that others use, each from the lock file beside this file into its own cache in the data
+ * folder, so that the project itself never depends on them.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -8,16 +8,16 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../platforms/platform.ts';
 
-export type Other = 'bullmq' | 'graphile-worker' | 'vendure';
+export type Alternative = 'bullmq' | 'graphile-worker' | 'vendure';
 
 const FILES = ['package.json', 'package-lock.json'];
 
-/** Installs it unless that was done with the same lock file; returns the folder that has its node_modules. */
-export function installOther(name: Other): string {
+/** Installs a package unless the cache has the same lock file. Returns the folder with its node_modules. */
+export function installAlternative(name: Alternative): string {
   const source = join(import.meta.dirname, name);
   const folder = join(ROOT, '.data', 'bench', 'cache', name);
-  const isThere = existsSync(join(folder, 'node_modules')) && FILES.every((file) => isSame(source, folder, file));
-  if (isThere) return folder;
+  const isInstalled = existsSync(join(folder, 'node_modules')) && FILES.every((file) => isSame(source, folder, file));
+  if (isInstalled) return folder;
   mkdirSync(folder, { recursive: true });
   for (const file of FILES) copyFileSync(join(source, file), join(folder, file));
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -27,8 +27,8 @@ export function installOther(name: Other): string {
   return folder;
 }
 
-/** Loads a package out of such a folder. Its types are what the caller says they are: they are not installed here. */
-export function loadOther<Module>(folder: string, name: string): Module {
+/** Loads a package from such a folder. The caller gives its type, because its types are not installed here. */
+export function loadAlternative<Module>(folder: string, name: string): Module {
   return createRequire(join(folder, 'package.json'))(name) as Module;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The least code that does what the platform does durably for one hosted payment, in one process over RabbitMQ: session
- * and event; payable won, payment, attempt and event; outcome, ledger transfer and event; the result kept for the page;
- * both logs published with confirms; payables and payments taken over from events; the notification recorded, signed
- * twice, sent, its result recorded. Left out is what leaves nothing behind: validation, limits, rendering, logs, traces,
- * retries, recovery.
+ * The smallest program that stores the same data as the platform for one hosted payment, in one process over RabbitMQ:
+ * session and event; payable reserved, payment, attempt and event; outcome, ledger transfer and event; the result for the
+ * page; both logs published with confirms; payables and payments copied from events; the notification recorded, signed
+ * twice, sent, its result recorded. It leaves out everything that stores nothing: validation, limits, rendering, logs,
+ * traces, retries, recovery.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
@@ -38,37 +38,37 @@ const acquirer = await startSimulatedAcquirer({
 const processor = new Processor(query, privateKey, acquirer.url, () => relays.processor.nudge());
 const dispatcher = new Dispatcher(query, API_KEY!, WEBHOOK_SECRET!);
 
-// Request and reply: transient, straight back to the channel that asked.
-const asking = await publishing.createChannel();
-const asked = new Map<string, { resolve: (payment: Snapshot) => void; reject: (error: Error) => void }>();
-await asking.consume('amq.rabbitmq.reply-to', (message) => message && answered(message), { noAck: true });
-const answering = await consuming.createChannel();
-await answering.assertQueue(COMMANDS, { durable: true });
-await answering.prefetch(1_000);
-await answering.consume(COMMANDS, (message) => message && void answer(message));
+// Request and reply: transient, directly to the channel that sent the request.
+const replyChannel = await publishing.createChannel();
+const pendingReplies = new Map<string, { resolve: (payment: Snapshot) => void; reject: (error: Error) => void }>();
+await replyChannel.consume('amq.rabbitmq.reply-to', (message) => message && handleReply(message), { noAck: true });
+const commandChannel = await consuming.createChannel();
+await commandChannel.assertQueue(COMMANDS, { durable: true });
+await commandChannel.prefetch(1_000);
+await commandChannel.consume(COMMANDS, (message) => message && void handleCommand(message));
 
-function answered({ properties, content }: ConsumeMessage): void {
-  const one = asked.get(String(properties.correlationId));
-  asked.delete(String(properties.correlationId));
+function handleReply({ properties, content }: ConsumeMessage): void {
+  const one = pendingReplies.get(String(properties.correlationId));
+  pendingReplies.delete(String(properties.correlationId));
   const reply = JSON.parse(content.toString()) as Snapshot | { error: string };
   if ('error' in reply) one?.reject(new Error(reply.error));
   else one?.resolve(reply);
 }
 
-async function answer(message: ConsumeMessage): Promise<void> {
+async function handleCommand(message: ConsumeMessage): Promise<void> {
   const reply = await processor
     .charge(JSON.parse(message.content.toString()) as ChargeRequest)
     .catch((error: unknown) => ({ error: String(error) }));
   const { replyTo, correlationId } = message.properties as { replyTo: string; correlationId: string };
-  asking.publish('', replyTo, Buffer.from(JSON.stringify(reply)), { correlationId });
-  answering.ack(message);
+  replyChannel.publish('', replyTo, Buffer.from(JSON.stringify(reply)), { correlationId });
+  commandChannel.ack(message);
 }
 
 function charge(request: object): Promise<Snapshot> {
   const correlationId = randomUUID();
   return new Promise((resolve, reject) => {
-    asked.set(correlationId, { resolve, reject });
-    asking.publish('', COMMANDS, Buffer.from(JSON.stringify(request)), {
+    pendingReplies.set(correlationId, { resolve, reject });
+    replyChannel.publish('', COMMANDS, Buffer.from(JSON.stringify(request)), {
       correlationId,
       replyTo: 'amq.rabbitmq.reply-to',
     });
@@ -76,17 +76,17 @@ function charge(request: object): Promise<Snapshot> {
 }
 
 const app = fastify({ logger: false });
-const keep = serveGateway(app, {
+const saveSnapshots = serveGateway(app, {
   query,
   url: `http://127.0.0.1:${PORT}`,
   apiKeys: new Map([[API_KEY!, SITE_ID!]]),
   publicJwk: JSON.stringify({ ...publicKey.export({ format: 'jwk' }), kid: randomUUID() }),
-  committed: () => relays.gateway.nudge(),
+  onCommit: () => relays.gateway.nudge(),
   charge,
 });
-await consume(consuming, 'least.processor', ['session.created'], 20, (payables) => processor.makeKnown(payables));
+await consume(consuming, 'least.processor', ['session.created'], 20, (payables) => processor.insertIfAbsent(payables));
 await consume(consuming, 'least.gateway', ['payment.processing', 'payment.succeeded'], 20, (payments) =>
-  keep(payments),
+  saveSnapshots(payments),
 );
 await consume(consuming, 'least.dispatcher', ['payment.succeeded'], 2, (payments) => dispatcher.record(payments));
 void relays.gateway.run();

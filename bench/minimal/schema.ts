@@ -1,4 +1,4 @@
-/** The rows that a payment must leave behind, whoever writes them; named where the books are compared as the platform's. */
+/** The rows that every implementation must store for a payment. Tables that books.ts compares are named like the platform's. */
 export const SCHEMA = `
   CREATE SCHEMA gateway; CREATE SCHEMA payment_processor; CREATE SCHEMA dispatcher;
 

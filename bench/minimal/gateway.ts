@@ -1,4 +1,4 @@
-/** Sessions, the page, and the press of Pay. */
+/** Sessions, the payment page, and the request of its Pay button. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Query } from './database.ts';
@@ -27,7 +27,7 @@ export interface Gateway {
   readonly apiKeys: ReadonlyMap<string, string>;
   /** JSON of the public key. */
   readonly publicJwk: string;
-  readonly committed: () => void;
+  readonly onCommit: () => void;
   readonly charge: (request: object) => Promise<Snapshot>;
 }
 
@@ -35,7 +35,7 @@ const LIFETIME_MS = 30 * 60_000;
 
 export function serveGateway(
   app: FastifyInstance,
-  { query, url, apiKeys, publicJwk, committed, charge }: Gateway,
+  { query, url, apiKeys, publicJwk, onCommit, charge }: Gateway,
 ): (payments: Snapshot[]) => Promise<void> {
   const find = async (sessionId: string): Promise<SessionRow> => {
     const [session] = await query<SessionRow>(
@@ -46,7 +46,7 @@ export function serveGateway(
     if (!session) throw new Error('There is no such session.');
     return session;
   };
-  const keep = newKeep(query);
+  const saveSnapshots = newSnapshotStore(query);
 
   app.post('/api/v3.1/sessions', async (request, reply) => {
     if (apiKeys.get(String(request.headers['x-api-key'])) !== request.headers['merchantsiteid'])
@@ -56,12 +56,12 @@ export function serveGateway(
     const payload = { payableId: sessionId, amount: body.amount };
     await query(
       'create session',
-      `WITH made AS (
+      `WITH created AS (
          INSERT INTO gateway.sessions VALUES ($1, $2, $3, $4, 'open', 1, $5) ON CONFLICT (request_id) DO NOTHING RETURNING session_id)
-       INSERT INTO gateway.event_log (id, type, payload) SELECT $6, 'session.created', $7 FROM made`,
+       INSERT INTO gateway.event_log (id, type, payload) SELECT $6, 'session.created', $7 FROM created`,
       [sessionId, body.requestId, body, body.amount, new Date(Date.now() + LIFETIME_MS), randomUUID(), payload],
     );
-    committed();
+    onCommit();
     return reply
       .status(201)
       .send({ sessionId, redirectUrl: `${url}/pay?sessionId=${sessionId}`, status: 'Success', errors: [] });
@@ -82,20 +82,22 @@ export function serveGateway(
     const { reference, encryptedCard } = request.body as { reference: string; encryptedCard: string };
     const payable = { payableId: session.session_id, amount: Number(session.amount), request: session.request };
     const payment = await charge({ payable, reference, encryptedCard });
-    await keep([payment]);
+    await saveSnapshots([payment]);
     return { state: payment.state === 'success' ? 'succeeded' : 'processing', version: payment.version };
   });
-  return keep;
+  return saveSnapshots;
 }
 
-/** Takes over what is known of payments, the newest version of each. */
-function newKeep(query: Query): (payments: Snapshot[]) => Promise<void> {
-  const kept = new Map<string, number>();
+/** Returns a function that stores payments, the newest version of each. */
+function newSnapshotStore(query: Query): (payments: Snapshot[]) => Promise<void> {
+  const storedVersions = new Map<string, number>();
   return async (payments) => {
-    const news = payments.filter(({ paymentReference, version }) => (kept.get(paymentReference) ?? 0) < version);
-    if (news.length === 0) return;
+    const newer = payments.filter(
+      ({ paymentReference, version }) => (storedVersions.get(paymentReference) ?? 0) < version,
+    );
+    if (newer.length === 0) return;
     const newest = [
-      ...new Map(news.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
+      ...new Map(newer.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
     ];
     await query(
       'keep',
@@ -113,6 +115,6 @@ function newKeep(query: Query): (payments: Snapshot[]) => Promise<void> {
         newest.map((one) => one.state),
       ],
     );
-    for (const { paymentReference, version } of newest) kept.set(paymentReference, version);
+    for (const { paymentReference, version } of newest) storedVersions.set(paymentReference, version);
   };
 }

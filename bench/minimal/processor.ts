@@ -1,4 +1,4 @@
-/** Opens the card, wins the payable, charges, and writes down what came of it. */
+/** Decrypts the card, reserves the payable, charges, and stores the outcome. */
 import { randomBytes, randomUUID, type KeyObject } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { Pool } from 'undici';
@@ -15,18 +15,18 @@ export class Processor {
   private readonly query: Query;
   private readonly privateKey: KeyObject;
   private readonly acquirer: Pool;
-  private readonly committed: () => void;
+  private readonly onCommit: () => void;
 
   constructor(query: Query, privateKey: KeyObject, acquirerUrl: string, committed: () => void) {
     this.query = query;
     this.privateKey = privateKey;
     this.acquirer = new Pool(acquirerUrl, { connections: 1_000 });
-    this.committed = committed;
+    this.onCommit = committed;
   }
 
-  async makeKnown(payables: { payableId: string; amount: number }[]): Promise<void> {
+  async insertIfAbsent(payables: { payableId: string; amount: number }[]): Promise<void> {
     await this.query(
-      'make known',
+      'insert payables',
       `INSERT INTO payment_processor.payables SELECT id, amount, 'open', NULL, 1 FROM unnest($1::uuid[], $2::bigint[]) AS p(id, amount)
        ON CONFLICT DO NOTHING`,
       [payables.map(({ payableId }) => payableId), payables.map(({ amount }) => amount)],
@@ -46,7 +46,7 @@ export class Processor {
       request: payable.request,
       paymentUTCDate: now.toISOString(),
     };
-    const won = await this.query(
+    const reserved = await this.query(
       'accept',
       `WITH payable AS (
          INSERT INTO payment_processor.payables AS p VALUES ($1, $2, 'reserved', $3, 2)
@@ -72,8 +72,8 @@ export class Processor {
         accepted,
       ],
     );
-    if (won.length === 0) throw new Error('The payable is not to be had.');
-    this.committed();
+    if (reserved.length === 0) throw new Error('The payable is not available.');
+    this.onCommit();
     const acquirerReference = await this.callAcquirer(attemptId, accepted, card.cardNumber);
     const settled: Snapshot = { ...accepted, state: 'success', version: 3 };
     await this.query(
@@ -100,7 +100,7 @@ export class Processor {
         settled,
       ],
     );
-    this.committed();
+    this.onCommit();
     return settled;
   }
 
@@ -128,7 +128,7 @@ export class Processor {
       }),
     });
     const { outcome, acquirerReference } = (await answer.body.json()) as { outcome: string; acquirerReference: string };
-    if (outcome !== 'approved') throw new Error(`The acquirer says ${outcome}.`);
+    if (outcome !== 'approved') throw new Error(`The acquirer answered ${outcome}.`);
     return acquirerReference;
   }
 }
