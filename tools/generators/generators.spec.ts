@@ -24,7 +24,9 @@ test('a feature has a noun, a use case, a repository, tests and a migration afte
     'apps/demo-shop/src/index.ts',
     expect.stringMatching(/^apps\/demo-shop\/src\/migrations\/17635000050\d\d-gift-cards\.ts$/),
   ]);
-  expect(changes.get('apps/demo-shop/src/app.module.ts')).toMatch(/providers: \[[^]*CreateGiftCard,\s+GiftCardRepository/);
+  expect(changes.get('apps/demo-shop/src/app.module.ts')).toMatch(
+    /providers: \[[^]*CreateGiftCard,\s+GiftCardRepository/,
+  );
   expect(changes.get('apps/demo-shop/src/index.ts')).toMatch(/migrations: \[[^]*GiftCards17635000050\d\d/);
   expect([...changes.values()].join('')).not.toContain('<%');
 });
@@ -34,7 +36,9 @@ test('a feature of a new app begins with its first migration', async () => {
     (tree) => app(tree, { name: 'payout-scheduler', description: 'Payouts of merchants, once a day' }),
     (tree) => feature(tree, { app: 'payout-scheduler', name: 'policy', plural: 'policies' }),
   );
-  expect([...changes.keys()]).toContainEqual(expect.stringMatching(/payout-scheduler\/src\/migrations\/1763500\d{3}000-policies\.ts$/));
+  expect([...changes.keys()]).toContainEqual(
+    expect.stringMatching(/payout-scheduler\/src\/migrations\/1763500\d{3}000-policies\.ts$/),
+  );
   expect(changes.get('tsconfig.json')).toContain('apps/payout-scheduler');
 });
 
