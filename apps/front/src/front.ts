@@ -112,8 +112,8 @@ function isStream(contentType: unknown): boolean {
 }
 
 /**
- * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that are
- * added to the result are closed at once.
+ * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that
+ * are added to the result are closed at once.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
   let closing = false;
