@@ -12,9 +12,9 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/all-in-one/src/{database-roles,schemas}',
   'apps/payment-processor/src/payments/ledger-privileges',
   'deploy/database/roles',
-  'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
-  'libs/messaging/src/contract/embedded',
-  'libs/auth/src/dead-letters',
+  'libs/messaging/src/{consumer/consumer,event-log/month-partitions,read-models/upsert-if-newer,relay/lease}',
+  'libs/messaging/test/contract/embedded',
+  'libs/service/src/administration/dead-letters',
   'apps/identity/src/sites/sites',
   'apps/hosted-gateway/src/pay/pay',
   'apps/payment-processor/src/payments/charge-card',
@@ -46,8 +46,8 @@ const shared = {
 };
 
 const platforms = {
-  globalSetup: '<rootDir>/e2e/stop-platforms.ts',
-  globalTeardown: '<rootDir>/e2e/stop-platforms.ts',
+  globalSetup: '<rootDir>/e2e/platform/stop-platforms.ts',
+  globalTeardown: '<rootDir>/e2e/platform/stop-platforms.ts',
 };
 
 export default {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
-import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/rabbitmq-names.js';
+import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { completed, makeSecrets } from '../docker/secrets.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
 import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';

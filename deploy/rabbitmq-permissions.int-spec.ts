@@ -12,7 +12,7 @@ import {
 import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
-import { PROBE, RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
+import { PROBE, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { tryLogin } from '../tools/svc/rabbitmq/amqp-login.ts';
 import { startBroker as startOrFind } from '../tools/svc/rabbitmq/broker.ts';
 import { definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
@@ -377,22 +377,24 @@ describe('./svc, on a RabbitMQ that the caller runs', () => {
   const renewed = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, randomUUID()])) as typeof passwords;
 
   test('has all services share its login where it cannot make users, and says so', async () => {
-    const given = await startOrFind({ ...wish, givenUrl: rabbitMq.url, passwords: renewed });
+    const given = await startOrFind({ ...wish, externalUrl: rabbitMq.url, passwords: renewed });
     expect(new Set(Object.values(given.urls))).toEqual(new Set([rabbitMq.url]));
     expect(given.description).toContain('all services share its login');
   });
 
   test('makes the users over its management API, and gives them new passwords when they change', async () => {
-    const { managementUrl: givenManagementUrl, url: givenUrl } = rabbitMq;
-    const given = await startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed });
-    expect(given.urls).toEqual(urlsOfServices(givenUrl, renewed));
+    const { managementUrl: externalManagementUrl, url: externalUrl } = rabbitMq;
+    const given = await startOrFind({ ...wish, externalUrl, externalManagementUrl, passwords: renewed });
+    expect(given.urls).toEqual(urlsOfServices(externalUrl, renewed));
     expect(await tryLogin(given.urls.identity!)).toBe('accepted');
     expect(await tryLogin(urls.identity)).toBe('refused');
   });
 
   test('does not start where the management API refuses it', async () => {
-    const { managementUrl, url: givenUrl } = rabbitMq;
-    const givenManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
-    await expect(startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed })).rejects.toThrow(/ 401 /);
+    const { managementUrl, url: externalUrl } = rabbitMq;
+    const externalManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
+    await expect(startOrFind({ ...wish, externalUrl, externalManagementUrl, passwords: renewed })).rejects.toThrow(
+      / 401 /,
+    );
   });
 });

@@ -3,10 +3,10 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { waitUntil } from '@svc/testing';
-import { formsOf, listTables, scanFiles, scanTables, type Table } from './card-scan.js';
-import { aSessionRequest, clientOf } from './merchant.js';
-import { fillIn, press } from './payer.js';
-import { Platform } from './platform.js';
+import { formsOf, listTables, scanFiles, scanTables, type Table } from './books/card-scan.js';
+import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { fillIn, press } from './callers/payer.js';
+import { Platform } from './platform/platform.js';
 
 /** Never paid with, so that finding it can only be our doing. */
 const PLANTED = '5105105105105100';

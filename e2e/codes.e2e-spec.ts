@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { newInvoice, till } from './till.js';
+import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { newInvoice, till } from './callers/till.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
-import type { Platform } from './platform.js';
-import { ProcessorReplica } from './processor-replica.js';
-import { everyRefundEnds, expectRefundsToAgree, PAID_AMOUNT, payForRefund } from './refund-books.js';
-import { sharedPlatform } from './shared-platform.js';
+import type { Platform } from './platform/platform.js';
+import { ProcessorReplica } from './platform/processor-replica.js';
+import { everyRefundEnds, expectRefundsToAgree, PAID_AMOUNT, payForRefund } from './books/refund-books.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const CALLS = 1_000;
 /** Of those with keys of their own; 123 of them fit into the payment. */

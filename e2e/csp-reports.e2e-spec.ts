@@ -4,10 +4,10 @@
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
-import { startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { Platform } from './platform.js';
-import { TraceCollector } from './trace-collector.js';
+import { startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { Platform } from './platform/platform.js';
+import { TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillIn, press } from './payer.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillIn, press } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 interface Answer {
   readonly status: number;

@@ -4,9 +4,9 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const DECLINED = '4000 0000 0000 0002';
 const WRONG_CVV = '4000 0000 0000 0127';

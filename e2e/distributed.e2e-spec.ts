@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { Books } from './books.js';
-import { aSessionRequest, clientOf, createSessions } from './merchant.js';
-import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
-import { APPROVED, fillIn, press } from './payer.js';
-import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
-import { anInvoice, newInvoice, till } from './till.js';
-import { type Span, TraceCollector } from './trace-collector.js';
+import { Books } from './books/books.js';
+import { aSessionRequest, clientOf, createSessions } from './callers/merchant.js';
+import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { APPROVED, fillIn, press } from './callers/payer.js';
+import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { Platform } from './platform/platform.js';
+import { anInvoice, newInvoice, till } from './callers/till.js';
+import { type Span, TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;

@@ -1,7 +1,7 @@
 /** Every process of a distributed platform is killed, one after the other, each while payments are under way. */
 import { waitUntil } from '@svc/testing';
 import type { Supervised } from '../tools/svc/processes/processes.ts';
-import { FaultDrill } from './fault-drill.js';
+import { FaultDrill } from './faults/fault-drill.js';
 
 describe('a fault', () => {
   let drill: FaultDrill;

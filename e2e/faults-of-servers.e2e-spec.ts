@@ -3,9 +3,9 @@
  * each while payments are under way.
  */
 import { waitUntil } from '@svc/testing';
-import { FaultDrill } from './fault-drill.js';
-import type { Pressed, PressOfPay } from './payer.js';
-import { blockedConnections, rabbitmqctl } from './rabbitmqctl.js';
+import { FaultDrill } from './faults/fault-drill.js';
+import type { Pressed, PressOfPay } from './callers/payer.js';
+import { blockedConnections, rabbitmqctl } from './platform/rabbitmqctl.js';
 
 /** Tried while the broker is away or takes nothing. */
 const MEANWHILE = 4;

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { callApi, logIn, onboardPartner, type PartnerHeaders } from './partner.js';
-import type { Platform } from './platform.js';
-import { newInvoice, till } from './till.js';
-import { sharedPlatform } from './shared-platform.js';
+import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
+import type { Platform } from './platform/platform.js';
+import { newInvoice, till } from './callers/till.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;

@@ -4,12 +4,12 @@
  */
 import type { CreatedSession } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { Books } from './books.js';
-import { clientOf, createSessions } from './merchant.js';
-import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
-import { fillIn, press, pressAgain, type PressOfPay } from './payer.js';
-import { Platform } from './platform.js';
-import type { Interruption } from './repeated-posts.js';
+import { Books } from './books/books.js';
+import { clientOf, createSessions } from './callers/merchant.js';
+import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { fillIn, press, pressAgain, type PressOfPay } from './callers/payer.js';
+import { Platform } from './platform/platform.js';
+import type { Interruption } from './books/repeated-posts.js';
 
 /** The bank charges at once and answers this late, so that the process dies in between; below its time limit of 8 s. */
 const LATENCY_MS = 7_000;

@@ -21,8 +21,8 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { Platform } from './platform.js';
+} from './browser/browser.js';
+import { Platform } from './platform/platform.js';
 
 /** Started with the first test, and again in other ways on the same data. */
 let platform: Platform | undefined;

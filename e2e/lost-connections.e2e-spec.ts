@@ -5,10 +5,10 @@
  */
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */

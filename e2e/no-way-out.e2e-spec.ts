@@ -7,10 +7,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser.js';
-import { PageStates, VERIFIED } from './page-states.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates, VERIFIED } from './browser/page-states.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */

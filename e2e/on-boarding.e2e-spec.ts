@@ -1,9 +1,9 @@
 /** On-boarding as its guide says it, word for word: from nothing to a first payment. */
 import { join } from 'node:path';
-import { fillIn, press } from './payer.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillIn, press } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 describe('on-boarding', () => {
   let platform: Platform;

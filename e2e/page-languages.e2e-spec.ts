@@ -7,10 +7,10 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
 import { type Language, languageOf, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
-import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const SHOP = 'http://127.0.0.1:9';
 const PHONE = { width: 390, height: 844 };

@@ -17,12 +17,12 @@ import {
   seesHeading,
   startBrowser,
   withForcedTextFill,
-} from './browser.js';
-import { focusRings } from './focus-ring.js';
-import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './page-states.js';
-import { type Platform, ROOT } from './platform.js';
-import { readQr } from './qr-scanner.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import { focusRings } from './browser/focus-ring.js';
+import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './browser/page-states.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { readQr } from './browser/qr-scanner.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 /** axe looks at each size and each scheme once. */
 const LOOKS = [

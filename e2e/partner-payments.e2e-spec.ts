@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { listTables, scanFiles, scanTables } from './card-scan.js';
-import { logIn } from './partner.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { newInvoice } from './till.js';
-import { sharedPlatform } from './shared-platform.js';
+import { listTables, scanFiles, scanTables } from './books/card-scan.js';
+import { logIn } from './callers/partner.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { newInvoice } from './callers/till.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 beforeAll(async () => {

@@ -17,13 +17,13 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { documentedBlocks } from './documented.js';
-import { onboardMerchant } from './merchant.js';
-import { callApi, logIn, type PartnerHeaders } from './partner.js';
-import { type Platform, ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { newInvoice, till as merchantCall } from './till.js';
+} from './browser/browser.js';
+import { documentedBlocks } from './platform/documented.js';
+import { onboardMerchant } from './callers/merchant.js';
+import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { newInvoice, till as merchantCall } from './callers/till.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const PAID = 'Payment successful';

@@ -18,12 +18,12 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { clientOf } from './merchant.js';
-import { decode, logIn } from './partner.js';
-import type { Platform } from './platform.js';
-import { readQr } from './qr-scanner.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import { clientOf } from './callers/merchant.js';
+import { decode, logIn } from './callers/partner.js';
+import type { Platform } from './platform/platform.js';
+import { readQr } from './browser/qr-scanner.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const PAID = 'Payment successful';
 /** Within so long the other pages say what has happened. */

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { ensurePhp } from '../tools/svc/install/php.ts';
-import { clientOf } from './merchant.js';
-import { fillIn, press } from './payer.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { clientOf } from './callers/merchant.js';
+import { fillIn, press } from './callers/payer.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const DECLINED = '4000000000000002';
 const folder = mkdtempSync(join(tmpdir(), 'svc-php-'));

@@ -6,10 +6,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
-import { documentedBlocks } from './documented.js';
-import { fillIn, press } from './payer.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { documentedBlocks } from './platform/documented.js';
+import { fillIn, press } from './callers/payer.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const FILES = ['express.ts', 'plain-node.ts', 'fastify.ts'];
 

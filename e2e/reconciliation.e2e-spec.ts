@@ -7,10 +7,10 @@ import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MerchantClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
-import { fillIn, press } from './payer.js';
-import { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { fillIn, press } from './callers/payer.js';
+import { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 

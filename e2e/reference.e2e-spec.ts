@@ -1,9 +1,9 @@
 /** The reference as the platform serves it, in a real browser. With SVC_DOCS_PICTURES=1 its picture is written anew. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { complaintsOf, startBrowser } from './browser.js';
-import { type Platform, ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { complaintsOf, startBrowser } from './browser/browser.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let browser: Browser;

@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { BackOffice } from './back-office.js';
-import { httpRequests, MessageProxy, postgresStatements } from './message-proxy.js';
-import { Platform } from './platform.js';
-import { ProcessorReplica } from './processor-replica.js';
+import { BackOffice } from './callers/back-office.js';
+import { httpRequests, MessageProxy, postgresStatements } from './platform/message-proxy.js';
+import { Platform } from './platform/platform.js';
+import { ProcessorReplica } from './platform/processor-replica.js';
 import {
   APPROVED,
   CALL_TIMEOUT_MS,
@@ -17,7 +17,7 @@ import {
   expectRefundsToAgree,
   payForRefund,
   REFUND_DROPS_THE_ANSWER,
-} from './refund-books.js';
+} from './books/refund-books.js';
 
 const AMOUNT = 4_321;
 

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { BackOffice } from './back-office.js';
-import { documentedBlocks } from './documented.js';
-import { Platform, run } from './platform.js';
-import { CALL_TIMEOUT_MS, everyRefundEnds, payForRefund, refundsAtBank } from './refund-books.js';
-import { sharedPlatform } from './shared-platform.js';
+import { BackOffice } from './callers/back-office.js';
+import { documentedBlocks } from './platform/documented.js';
+import { Platform, run } from './platform/platform.js';
+import { CALL_TIMEOUT_MS, everyRefundEnds, payForRefund, refundsAtBank } from './books/refund-books.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 /** Output of a block of a guide, which must end well. */
 async function runGuide(platform: Platform, name: string): Promise<string> {

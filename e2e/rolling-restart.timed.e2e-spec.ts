@@ -9,11 +9,11 @@
  */
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/base/settings.ts';
-import { Books } from './books.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { Platform } from './platform.js';
-import type { Interruption } from './repeated-posts.js';
-import { failuresOf, SteadyLoad } from './steady-load.js';
+import { Books } from './books/books.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { Platform } from './platform/platform.js';
+import type { Interruption } from './books/repeated-posts.js';
+import { failuresOf, SteadyLoad } from './faults/steady-load.js';
 
 const PAYERS = 8;
 /** Of the merchant's server, until it acknowledges. */

@@ -10,9 +10,9 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let browser: Browser;

@@ -8,9 +8,9 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { sharedPlatform } from './shared-platform.js';
+import { startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const NETWORK = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 const SLOWER = 6;

@@ -4,10 +4,10 @@
  * e2e/till-outages` has the whole one, on a platform of its own, and measures it (docs/performance.md).
  */
 import { PATIENCE } from '@svc/testing';
-import { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { booksOf } from './till-books.js';
-import { Day, type DaySize } from './till-day.js';
+import { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { booksOf } from './stores/till-books.js';
+import { Day, type DaySize } from './stores/till-day.js';
 
 const SMALL_BASKETS = 80;
 const baskets = Number(process.env['SVC_TILL_BASKETS'] ?? SMALL_BASKETS);

@@ -2,11 +2,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { complaintsOf, screenshot, startBrowser } from './browser.js';
-import { documentedBlocks } from './documented.js';
-import { callApi, logIn, type PartnerHeaders } from './partner.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { complaintsOf, screenshot, startBrowser } from './browser/browser.js';
+import { documentedBlocks } from './platform/documented.js';
+import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;

@@ -1,10 +1,10 @@
 /** One person, two tabs, Pay pressed in both at the same moment: the money moves once, and both tabs say so. */
 import type { Browser, BrowserContext } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
-import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { clientOf } from './merchant.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { clientOf } from './callers/merchant.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 /** While the bank takes its time for the payment of one tab, that of the other arrives. */
 const ANSWERS_LATE = '4000 0000 0000 6009';

@@ -1,8 +1,8 @@
 /** What somebody is told who makes a mistake that everybody makes once: whole messages of the SDK, each of which says what to do. */
 import { randomUUID } from 'node:crypto';
 import { HostedGatewayClient, type HostedGatewayClientOptions, signTestWebhook, verifyWebhook } from '@svc/sdk';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
     () => create({}, clientOf({ apiKey: undefined as never })),
     `401: There is no such site, or it needs its key in the header x-api-key.${UNAUTHORIZED}`,
   ],
-  ['an empty key', withKey(''), 'apiKey is missing: is the setting that it comes from set?'],
+  ['an empty key', withKey(''), 'apiKey is missing: check the setting that it comes from'],
   [
     'the webhook secret for the key',
     withKey(SECRET),
@@ -133,12 +133,12 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   [
     'a secret that is no base64',
     verifying(() => ({ secret: 'whsec_%' })),
-    'A webhook secret is not whsec_ and base64: copy it whole, as it was shown when it was made',
+    'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
   ],
   [
     'no secret',
     verifying(() => ({ secret: undefined as never })),
-    'No webhook secret was given: is the setting that it comes from set?',
+    'No webhook secret was given: check the setting that it comes from',
   ],
   [
     'the address of the main API for the gateway',

@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { fillIn, press } from './payer.js';
-import type { MerchantSite, Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { fillIn, press } from './callers/payer.js';
+import type { MerchantSite, Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 interface NotificationRow {
   readonly id: string;

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf } from './merchant.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
-import { newInvoice } from './till.js';
+import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
+import { Platform } from './platform/platform.js';
+import { newInvoice } from './callers/till.js';
 
 const AWAY = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Of each phase; every third is for a hosted session, whose merchant is to hear of it. */

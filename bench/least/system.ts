@@ -84,7 +84,7 @@ async function startServers(): Promise<{ superuserUrl: string; amqpUrl: string }
     password,
     logFile: join(DATA_DIR, 'rabbitmq.log'),
     aptLog: join(DATA_DIR, 'apt.log'),
-    givenUrl: undefined,
+    externalUrl: undefined,
   });
   return { superuserUrl, amqpUrl };
 }

@@ -64,7 +64,7 @@ final class SvcPayments
             throw new InvalidArgumentException('gatewayUrl must be an http(s) address, as in https://pay.example.com');
         }
         if (!preg_match('/^svc_(test|live)_(site|merchant)_[\w-]{43}$/D', $apiKey)) {
-            throw new InvalidArgumentException('apiKey must be a key of a site or a merchant: is the setting that it comes from set?');
+            throw new InvalidArgumentException('apiKey must be a key of a site or a merchant: check the setting that it comes from');
         }
         $this->base = rtrim($gatewayUrl, '/') . '/api/v3.1';
         $this->headers = [
@@ -195,7 +195,7 @@ final class SvcPayments
         $isSigned = false;
         foreach ($secrets as $secret) {
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64: copy it whole');
+            if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64: copy the complete secret');
             $expected = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
             foreach ($signatures as $signature) $isSigned = hash_equals($expected, $signature) || $isSigned;
         }

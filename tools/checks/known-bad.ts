@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
+import { unplainIn } from './prose.ts';
 import { rowsOf, unknownIn } from './requirement-codes.ts';
 
 /**
@@ -12,7 +13,12 @@ import { rowsOf, unknownIn } from './requirement-codes.ts';
  * (`fixtures/`), linted as if it lay where it would do harm. Returns what was wrongly let through.
  */
 export async function knownBadThatPasses(root: string): Promise<string[]> {
-  return [...(await passesLint(root)), ...(await passesCruise(root)), ...passesRequirements(root)];
+  return [
+    ...(await passesLint(root)),
+    ...(await passesCruise(root)),
+    ...passesRequirements(root),
+    ...passesProse(root),
+  ];
 }
 
 const FIXTURES = 'tools/checks/fixtures';
@@ -84,6 +90,13 @@ function passesRequirements(root: string): string[] {
   return fixtures(root, 'requirements/*.ts').flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     return unknownIn(text, rows).length > 0 ? [] : [`${path} passes ${mustFail(text, path)}`];
+  });
+}
+
+function passesProse(root: string): string[] {
+  return fixtures(root, 'prose/*').flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return unplainIn(text, path.endsWith('.md') ? 'markdown' : 'code').length > 0 ? [] : [`${path} passes prose`];
   });
 }
 

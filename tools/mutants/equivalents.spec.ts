@@ -1,4 +1,4 @@
-import { mutantsIn } from './catalogue.ts';
+import { mutantsIn } from './mutations/catalogue.ts';
 import { matchEquivalents } from './equivalents.ts';
 
 const FILE = 'apps/x/src/x.ts';

@@ -1,7 +1,7 @@
 /** Mutants that no test can kill, each with the reason why: tools/mutants/equivalent.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mutant } from './catalogue.ts';
+import type { Mutant } from './mutations/catalogue.ts';
 
 /** Named by what it is, not by where: lines move. */
 export interface Equivalent {

@@ -10,8 +10,8 @@ export default {
   ...unit,
   displayName: 'mutants',
   testMatch: ['<rootDir>/{apps,libs,tools/mutants/fixtures}/**/*.{spec,int-spec}.ts'],
-  transform: { ...unit.transform, '\\.tsx?$': [join(here, 'transform.ts'), typescript] },
-  testEnvironment: join(here, 'environment.ts'),
+  transform: { ...unit.transform, '\\.tsx?$': [join(here, 'jest/transform.ts'), typescript] },
+  testEnvironment: join(here, 'jest/environment.ts'),
   // Of hooks: a busy machine must not look like a mutant.
   testTimeout: 30_000,
   setupFiles: [join(here, 'setup.mjs')],

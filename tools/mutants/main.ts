@@ -5,19 +5,19 @@ import { prepare } from '../svc/install/prepare.ts';
 import { makeDataDir, readSettings } from '../svc/base/settings.ts';
 import { createSteps } from '../svc/base/steps.ts';
 import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
-import { openBaselineCache } from './baseline-cache.ts';
-import { mutantsOf } from './catalogue.ts';
-import type { Mutant } from './catalogue.ts';
+import { openBaselineCache } from './runs/baseline-cache.ts';
+import { mutantsOf } from './mutations/catalogue.ts';
+import type { Mutant } from './mutations/catalogue.ts';
 import { matchEquivalents, readEquivalents } from './equivalents.ts';
-import type { Verdict } from './judge.ts';
+import type { Verdict } from './runs/judge.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { createProgress } from './progress.ts';
 import { describeMutant, reportJson, reportText } from './report.ts';
 import type { Outcome } from './report.ts';
-import { runMutants } from './run-mutants.ts';
+import { runMutants } from './runs/run-mutants.ts';
 import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
-import { startLanes } from './servers.ts';
+import { startLanes } from './runs/servers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

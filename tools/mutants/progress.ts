@@ -1,5 +1,5 @@
 import { describeMutant } from './report.ts';
-import type { Progress } from './run-mutants.ts';
+import type { Progress } from './runs/run-mutants.ts';
 
 const SAY_EVERY_MS = 10_000;
 

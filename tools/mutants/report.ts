@@ -1,6 +1,6 @@
 /** What came of the mutants, for people and as JSON. */
-import type { Mutant } from './catalogue.ts';
-import type { Verdict } from './judge.ts';
+import type { Mutant } from './mutations/catalogue.ts';
+import type { Verdict } from './runs/judge.ts';
 
 export type Outcome = Verdict | { readonly is: 'equivalent'; readonly reason: string };
 export type Outcomes = readonly (readonly [Mutant, Outcome])[];

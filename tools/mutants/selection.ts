@@ -8,7 +8,7 @@ import { SvcError } from '../svc/base/svc-error.ts';
 export function isProduction(file: string): boolean {
   return (
     /^(tools\/mutants\/fixtures\/)?(apps|libs)\/[^/]+\/(src|browser)\/.*\.tsx?$/.test(file) &&
-    !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|contract|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
+    !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
     !file.startsWith('libs/testing/')
   );
 }

@@ -1,7 +1,7 @@
 /** Who reads which reference, and what each needs to know before the first call. */
 import { appFor } from '../../libs/contracts/src/routes.ts';
-import type { Operation } from './operations.ts';
-import type { Schema } from './schema.ts';
+import type { Operation } from './source/operations.ts';
+import type { Schema } from './source/schema.ts';
 
 export interface Audience {
   readonly name: 'partner' | 'merchant' | 'gateway' | 'administration' | 'transformer';
@@ -25,8 +25,8 @@ export interface Audience {
 const header = (name: string, description: string): Schema => ({ type: 'apiKey', in: 'header', name, description });
 
 const PROBLEMS =
-  'An answer that refuses a request is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body, whatever was wrong.';
-const EVERYWHERE = `Every answer has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to answers. A code such as (C1) is a row of docs/requirements.md.`;
+  'An error response is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body.';
+const EVERYWHERE = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a row of docs/requirements.md.`;
 
 const reached = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
   const given = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
@@ -69,7 +69,7 @@ export const AUDIENCES: readonly Audience[] = [
   {
     name: 'merchant',
     title: 'Svc Payments: merchant API',
-    description: `Look payments up, follow them as they happen, make invoices and till codes, refund, and read settlements.\n\nThe key of the merchant counts for all its sites, the key of a site for that site (A7). Polling is a last resort: a site has a webhook and a stream.\n\n${PROBLEMS} ${EVERYWHERE}`,
+    description: `Look up and follow payments, create invoices and till codes, refund, and read settlement statements.\n\nThe merchant's key is valid for all its sites, a site's key for that site (A7). Prefer the site's webhook or stream to polling.\n\n${PROBLEMS} ${EVERYWHERE}`,
     server: SERVER,
     securitySchemes: {
       merchantKey: header('x-api-key', 'API key of the merchant or of a site (A6).'),
@@ -94,7 +94,7 @@ export const AUDIENCES: readonly Audience[] = [
   {
     name: 'gateway',
     title: 'Svc Payments: hosted payment gateway',
-    description: `Make a session, send the payer to its page, and learn of the outcome from a signed webhook.\n\nEvery call has the headers \`merchantId\` and \`merchantSiteId\`, and the key of the merchant or the site as \`x-api-key\` unless the site was set up without (A8). \`/api/v3\` differs from \`/api/v3.1\` in one thing: its webhook is signed with the merchant’s key (E3, H5).\n\nAn answer that refuses a request is \`{status, errors: [{message}]}\` (H1). ${EVERYWHERE}`,
+    description: `Create a session, redirect the payer to its page, and receive the result as a signed webhook.\n\nEvery call has the headers \`merchantId\` and \`merchantSiteId\`, and the key of the merchant or the site as \`x-api-key\` unless the site is configured without one (A8). \`/api/v3\` differs from \`/api/v3.1\` in one thing: its webhook is signed with the merchant’s key (E3, H5).\n\nAn error response is \`{status, errors: [{message}]}\` (H1). ${EVERYWHERE}`,
     server: {
       ...SERVER,
       url: '{gateway_url}',

@@ -97,13 +97,28 @@ function changedWebhooks(documents: Documents): string[] {
   });
 }
 
-/** Events are in the log for ever, and releases run beside each other: their readers are of the released document. */
+/** Releases run beside each other, so each must read what the other sends. */
 function changedMessages(documents: Documents): string[] {
   return Object.keys(at(documents.before, 'components', 'messages')).flatMap((name) => {
     const [was, is] = [documents.before, documents.after].map((each) => at(each, 'components', 'messages', name));
-    if (is === NOTHING) return [`event ${name} is gone`];
-    return changedSchema(`event ${name}`, at(was!, 'payload'), at(is!, 'payload'), 'answer', documents);
+    const [label, sides] = readersOf(name);
+    if (is === NOTHING) return [`${label} is gone`];
+    const changes = sides.flatMap((side) =>
+      changedSchema(label, at(was!, 'payload'), at(is!, 'payload'), side, documents),
+    );
+    // Readers of messages take `format` as a note.
+    return [...new Set(changes)].filter((change) => !/ format was \S+ and is \S+$/.test(change));
   });
+}
+
+/**
+ * A command's request is read by a newer service, its reply by an older one. An event is read by both: an older consumer reads what is
+ * published now, and a newer one, in a replay, what was published before.
+ */
+function readersOf(name: string): [label: string, sides: readonly Side[]] {
+  const [, command, part] = /^(.*)\.(request|reply)$/.exec(name) ?? [];
+  if (command === undefined) return [`event ${name}`, ['answer', 'request']];
+  return [`command ${command} ${part!}`, [part === 'request' ? 'request' : 'answer']];
 }
 
 function changedSchema(
@@ -125,6 +140,9 @@ function changedSchema(
     ...(side === 'request' ? narrowedLimits(name, was, is) : []),
     ...changedMembers(name, was, is, side, deeper),
     ...(was['items'] && is['items'] ? deeper(`${name}[]`, at(was, 'items'), at(is, 'items')) : []),
+    ...(was['additionalProperties'] && is['additionalProperties']
+      ? deeper(`${name}.*`, at(was, 'additionalProperties'), at(is, 'additionalProperties'))
+      : []),
     ...changedAlternatives(name, was, is, side, deeper),
   ];
 }
@@ -132,12 +150,24 @@ function changedSchema(
 type Deeper = (label: string, former: Json, present: Json) => string[];
 
 function changedType(name: string, was: Json, is: Json, side: Side): string[] {
-  const types = ({ type }: Json): string[] => (type === undefined ? [] : ([type].flat() as string[]));
-  const [old, now] = side === 'request' ? [types(was), types(is)] : [types(is), types(was)];
+  if (side === 'answer' && isAnything(is) && !isAnything(was)) return [`${name} may be anything now`];
+  if (side === 'request' && isAnything(was) && !isAnything(is)) return [`${name} took anything, and no longer does`];
+  const [old, now] = side === 'request' ? [typesOf(was), typesOf(is)] : [typesOf(is), typesOf(was)];
   // Every integer is a number.
   const isTaken = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
   if (old.length === 0 || now.length === 0 || old.every(isTaken)) return [];
-  return [`${name} was ${types(was).join(' or ')} and is ${types(is).join(' or ')}`];
+  return [`${name} was ${typesOf(was).join(' or ')} and is ${typesOf(is).join(' or ')}`];
+}
+
+function typesOf({ type }: Json): string[] {
+  return type === undefined ? [] : ([type].flat() as string[]);
+}
+
+/** Words such as a description restrict nothing. */
+function isAnything(schema: Json): boolean {
+  return !['type', 'enum', 'const', 'anyOf', 'allOf', ...LEAST, ...MOST, 'pattern', 'properties'].some(
+    (key) => key in schema,
+  );
 }
 
 function changedValues(name: string, was: Json, is: Json, side: Side): string[] {
@@ -193,17 +223,38 @@ function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: D
   ];
 }
 
-/** Alternatives are compared one by one, in their order; parts that all count, likewise. */
+/** Alternatives are compared one by one, and so are parts that all count. */
 function changedAlternatives(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
   return ['anyOf', 'allOf'].flatMap((key) => {
     const [old, now] = [was, is].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
-    const pairs = old
-      .slice(0, now.length)
-      .flatMap((each, index) => deeper(`${name} (${index + 1})`, each, now[index]!));
+    const changesOf = (former: Json, present: Json): string[] =>
+      deeper(`${name} (${old.indexOf(former) + 1})`, former, present);
+    const pairs = pairsOf(old, now, changesOf).flatMap(([former, present]) => changesOf(former, present));
     if (key === 'allOf' || old.length === now.length) return pairs;
     const isFewer = now.length < old.length;
     return isFewer === (side === 'request') ? [...pairs, `${name} has ${isFewer ? 'fewer' : 'more'} forms now`] : pairs;
   });
+}
+
+/** The compiler orders a union as it happens to see its parts: those of one name belong together, then those without a difference. */
+function pairsOf(
+  old: readonly Json[],
+  now: readonly Json[],
+  changesOf: (former: Json, present: Json) => string[],
+): [Json, Json][] {
+  const left = [...now];
+  const found = new Map<Json, Json>();
+  const fits: ((former: Json, present: Json) => boolean)[] = [
+    (former, present) => former['$ref'] !== undefined && former['$ref'] === present['$ref'],
+    (former, present) => changesOf(former, present).length === 0,
+    () => true,
+  ];
+  for (const isFit of fits)
+    for (const former of old) {
+      const index = found.has(former) ? -1 : left.findIndex((present) => isFit(former, present));
+      if (index >= 0) found.set(former, left.splice(index, 1)[0]!);
+    }
+  return [...found];
 }
 
 const NOTHING: Json = {};

@@ -5,12 +5,12 @@ import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
 import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
 import { limitsOf } from './limits.ts';
-import type { Operation } from './operations.ts';
-import { parameterOf } from './parameters.ts';
-import { typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import type { Operation } from './source/operations.ts';
+import { parameterOf } from './source/parameters.ts';
+import { typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 /** Answers that tests recorded: audience and operationId, status, and what was sent and answered. */
 export type Examples = Readonly<
@@ -219,17 +219,17 @@ function successOf(operation: Operation, status: string, text: string | undefine
   const content = { ...json, ...others };
   const isReplay = text?.includes('Idempotency-Replayed') ?? false;
   return {
-    description: text || STATUS_WORDS[status] || 'Done.',
+    description: text || STATUS_WORDS[status] || 'Success.',
     headers: headerRefs(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }
 
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  200: 'Done.',
-  201: 'Made.',
+  200: 'Success.',
+  201: 'Created.',
   202: 'Accepted.',
-  204: 'Done; no body.',
+  204: 'Success, without a body.',
 };
 
 /** Codes by status; of each what the docstring says of it. */

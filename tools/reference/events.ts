@@ -1,56 +1,51 @@
-/** An AsyncAPI 3.0 document of the events between services: their types and payloads from the contracts, who publishes and consumes them from service-messages.ts. */
-import ts from 'typescript';
-import { SERVICE_MESSAGES } from '../../libs/contracts/src/service-messages.ts';
-import type { ServiceMessages } from '../../libs/contracts/src/service-messages.ts';
-import { docOf, typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
-
-interface EventDeclaration {
-  /** `payment.succeeded.v1` */
-  readonly type: string;
-  readonly description: string;
-  readonly payload: ts.Type;
-  readonly node: ts.Node;
-}
-
-const SERVICES = Object.entries(SERVICE_MESSAGES) as [string, ServiceMessages][];
+/**
+ * An AsyncAPI 3.0 document of the events and commands between services: their types from the contracts, and the services that publish,
+ * consume, request and answer them from service-messages.ts.
+ */
+import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
+import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
+import { typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 export function eventsDocument(source: Source, version: string): object {
   const schemas = new Schemas(source.checker);
   const envelope = schemas.of(typeNamed('EventEnvelope', source), source.files[0]!);
-  const declarations = eventDeclarations(source);
-  const published = new Set(SERVICES.flatMap(([, { publishes }]) => publishes));
-  const undeclared = [...published].filter((type) => !declarations.some((each) => each.type === type));
-  if (undeclared.length > 0) throw new Error(`No eventType is declared for ${undeclared.join(', ')}.`);
-  const events = declarations.filter(({ type }) => published.has(type));
-  const messages = Object.fromEntries(events.map((event) => [event.type, messageOf(event, envelope, schemas)]));
+  const [events, commands] = [eventDeclarations(source), commandDeclarations(source)];
+  const messages = Object.fromEntries<Schema>([
+    ...events.map((event): [string, Schema] => [event.type, eventMessage(event, envelope, schemas)]),
+    ...commands.flatMap((command) => commandMessages(command, schemas)),
+  ]);
   const document = {
     asyncapi: '3.0.0',
     info: {
-      title: 'Svc Payments: events between services',
+      title: 'Svc Payments: events and commands between services',
       version,
       description: DESCRIPTION,
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(
-      events.map(({ type }) => [
+    channels: Object.fromEntries<Schema>([
+      ...events.map(({ type }): [string, Schema] => [type, channel(type, { event: type })]),
+      ...commands.map(({ type }): [string, Schema] => [
         type,
-        { address: type, messages: { event: { $ref: `#/components/messages/${type}` } } },
+        channel(type, { request: `${type}.request`, reply: `${type}.reply` }),
       ]),
-    ),
+    ]),
     operations: Object.fromEntries(
-      SERVICES.flatMap(([service, { publishes, consumes }]) => [
-        ...publishes.map((type) => operation(service, 'send', type)),
-        ...consumes.map((type) => operation(service, 'receive', type)),
+      SERVICES.flatMap(([service, { publishes, consumes, requests, answers }]) => [
+        ...publishes.map((type) => operation(service, 'send', type, 'publishes')),
+        ...consumes.map((type) => operation(service, 'receive', type, 'consumes')),
+        ...requests.map((type) => commandOperation(service, 'send', type, 'requests')),
+        ...answers.map((type) => commandOperation(service, 'receive', type, 'answers')),
       ]),
     ),
     components: {
       securitySchemes: {
         rabbitmq: {
           type: 'userPassword',
-          description: 'The RabbitMQ user of the service: it may publish only these events (ADR 26).',
+          description:
+            'The RabbitMQ user of the service: it may publish only these events and request only these commands (ADR 26).',
         },
       },
       messages,
@@ -74,45 +69,65 @@ const DESCRIPTION = `Each event says that something happened and carries the ful
 
 Delivered at least once and in no order: apply an event once by its \`id\`, and take only a newer \`aggregateVersion\`. Over RabbitMQ the address is the routing key of a durable topic exchange; events of one type that are handed over together share a message, as an array of at most 50 (ADR 34). In one process they are handed over without a broker.
 
-These events stay inside the platform. Merchants are told by webhooks and the stream: see the OpenAPI documents.`;
+A command is a request that a service answers while a person waits: never stored, with a deadline. Its reply is \`{ok: true, reply}\` with the reply of this document, or \`{ok: false, code, message, fields}\` with a code of the error catalogue.
 
-function messageOf({ type, description, payload, node }: EventDeclaration, envelope: Schema, schemas: Schemas): Schema {
-  const event = {
+These messages stay inside the platform. Merchants are told by webhooks and the stream: see the OpenAPI documents.`;
+
+function eventMessage(
+  { type, description, payload, node }: EventDeclaration,
+  envelope: Schema,
+  schemas: Schemas,
+): Schema {
+  return message(type, description, {
     allOf: [envelope, { type: 'object', properties: { type: { const: type }, payload: schemas.of(payload, node) } }],
-  };
+  });
+}
+
+function commandMessages(
+  { type, description, request, reply, node }: CommandDeclaration,
+  schemas: Schemas,
+): [string, Schema][] {
+  return [
+    [`${type}.request`, message(`${type}.request`, description, schemas.of(request, node))],
+    [`${type}.reply`, message(`${type}.reply`, '', schemas.of(reply, node))],
+  ];
+}
+
+function message(name: string, description: string, payload: Schema): Schema {
   return {
-    name: type,
-    title: type,
+    name,
+    title: name,
     ...(description === '' ? {} : { description }),
     contentType: 'application/json',
-    payload: event,
+    payload,
   };
 }
 
-function operation(service: string, action: 'send' | 'receive', type: string): [string, Schema] {
-  const channel = { $ref: `#/channels/${type.replaceAll('~', '~0').replaceAll('/', '~1')}` };
-  const verb = action === 'send' ? 'publishes' : 'consumes';
+/** @param names names of messages, by what they are in the channel */
+function channel(type: string, names: Readonly<Record<string, string>>): Schema {
+  const messages = Object.entries(names).map(([key, name]) => [key, { $ref: `#/components/messages/${name}` }]);
+  return { address: type, messages: Object.fromEntries(messages) };
+}
+
+type Action = 'send' | 'receive';
+
+function operation(service: string, action: Action, type: string, verb: string): [string, Schema] {
   const security = [{ $ref: '#/components/securitySchemes/rabbitmq' }];
-  return [`${service}.${action}.${type}`, { action, channel, summary: `${service} ${verb} ${type}`, security }];
+  return [
+    `${service}.${action}.${type}`,
+    { action, channel: { $ref: `#/channels/${type}` }, summary: `${service} ${verb} ${type}`, security },
+  ];
 }
 
-/** `export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');` */
-function eventDeclarations({ files, checker }: Source): EventDeclaration[] {
-  const found: EventDeclaration[] = [];
-  const visit = (node: ts.Node): void => {
-    const call = ts.isVariableDeclaration(node) ? node.initializer : undefined;
-    if (call && ts.isCallExpression(call) && call.expression.getText() === 'eventType') {
-      const [name] = call.arguments;
-      const [payload] = call.typeArguments ?? [];
-      if (name && ts.isStringLiteral(name) && payload) {
-        const type = checker.getTypeFromTypeNode(payload);
-        const own = docOf(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
-        const description = own || docOf(type.aliasSymbol ?? type.getSymbol(), checker);
-        found.push({ type: name.text, description, payload: type, node });
-      }
-    }
-    ts.forEachChild(node, visit);
-  };
-  for (const file of files) if (file.fileName.includes('/libs/contracts/src/events/')) visit(file);
-  return found.sort((a, b) => (a.type < b.type ? -1 : 1));
+function commandOperation(service: string, action: Action, type: string, verb: string): [string, Schema] {
+  const [name, sent] = operation(service, action, type, verb);
+  const $ref = `#/channels/${type}`;
+  return [
+    name,
+    {
+      ...sent,
+      messages: [{ $ref: `${$ref}/messages/request` }],
+      reply: { channel: { $ref }, messages: [{ $ref: `${$ref}/messages/reply` }] },
+    },
+  ];
 }

@@ -1,25 +1,26 @@
 /**
- * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference; with `--release` also
- * docs/reference/released, what was last released. `npm run check` refuses files
+ * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference and the schemas of messages; with
+ * `--release` also docs/reference/released, what was last released. `npm run check` refuses files
  * that are stale, that a linter objects to, or that break what was released.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AUDIENCES } from './audiences.ts';
 import { breakingChanges } from './compare.ts';
 import { documentOf } from './document.ts';
 import type { Examples } from './document.ts';
 import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
-import { operationsOf } from './operations.ts';
-import { readSource, root } from './program.ts';
+import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
+import { operationsOf } from './source/operations.ts';
+import { readSource, root } from './source/program.ts';
+import type { Source } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
 
 /** Contents by the name of the file. */
-export function generate(): Map<string, string> {
-  const source = readSource();
+export function generate(source: Source): Map<string, string> {
   const operations = operationsOf(source);
   const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -33,15 +34,31 @@ export function generate(): Map<string, string> {
 
 /** What is wrong with the committed files: `npm run check`. */
 export async function referenceProblems(): Promise<string[]> {
+  const source = readSource();
   const problems: string[] = [];
-  for (const [file, text] of generate()) {
-    const path = join(FOLDER, file);
-    if (!existsSync(path) || readFileSync(path, 'utf8') !== text)
-      problems.push(`docs/reference/${file} is stale: node tools/reference/generate.ts`);
+  for (const [file, text] of generate(source)) {
+    if (isStale(join(FOLDER, file), text)) problems.push(`docs/reference/${file} is stale: ${COMMAND}`);
     problems.push(...(await lint(`docs/reference/${file}`, text)));
     problems.push(...brokenPromises(file, text));
   }
+  problems.push(...staleSchemas(messageSchemaFiles(source)));
   return problems;
+}
+
+const COMMAND = 'node tools/reference/generate.ts';
+
+function staleSchemas(files: ReadonlyMap<string, string>): string[] {
+  const stale = [...files].filter(([file, text]) => isStale(join(root, file), text)).map(([file]) => file);
+  return [...stale, ...schemasWithoutType(files)].map((file) => `${file} is stale: ${COMMAND}`);
+}
+
+/** Schemas of types that are no longer declared. */
+function schemasWithoutType(files: ReadonlyMap<string, string>): string[] {
+  return globSync(`${SCHEMA_FOLDER}/*/*.schema.json`, { cwd: root }).filter((file) => !files.has(file));
+}
+
+function isStale(path: string, text: string): boolean {
+  return !existsSync(path) || readFileSync(path, 'utf8') !== text;
 }
 
 const RELEASED = join(FOLDER, 'released');
@@ -65,10 +82,16 @@ function withoutWords(text: string): string {
 }
 
 if (import.meta.main) {
-  mkdirSync(FOLDER, { recursive: true });
+  const source = readSource();
   mkdirSync(RELEASED, { recursive: true });
-  for (const [file, text] of generate()) {
+  for (const [file, text] of generate(source)) {
     writeFileSync(join(FOLDER, file), text);
     if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutWords(text));
+  }
+  const schemas = messageSchemaFiles(source);
+  for (const file of schemasWithoutType(schemas)) rmSync(join(root, file));
+  for (const [file, text] of schemas) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
   }
 }

@@ -1,7 +1,7 @@
 /** Limits and lifetimes that no single field has, as a table of a document's description: their numbers are those of the code. */
 import ts from 'typescript';
-import type { Source } from './program.ts';
-import { valueOf } from './validators.ts';
+import type { Source } from './source/program.ts';
+import { valueOf } from './source/validators.ts';
 
 type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 
@@ -9,7 +9,7 @@ type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
-  ['Largest body of a request', 'BODY_BYTES_MAX', 'libs/service/src/http.ts', 'bytes'],
+  ['Largest body of a request', 'BODY_BYTES_MAX', 'libs/service/src/http/http.ts', 'bytes'],
   ['Largest amount', 'MAX_AMOUNT_CENTS', 'libs/contracts/src/validation.ts', 'cents'],
   ['Longest identifier, in characters', 'MAX_IDENTIFIER_LENGTH', 'libs/contracts/src/validation.ts', ''],
   ['Longest URL, in characters', 'MAX_URL_LENGTH', 'libs/contracts/src/validation.ts', ''],
@@ -19,15 +19,10 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   partner: [
     ...EVERY_API,
     ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
-    ['Log-ins of one email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
-    ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments.ts', ''],
+    ['Logins of an email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
+    ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments/payments.ts', ''],
     ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
-    [
-      'A card encrypted to the key before the present one is taken for',
-      'CARD_KEY_OVERLAP_MS',
-      'card-data/card-key.ts',
-      'ms',
-    ],
+    ['A card encrypted with the previous key is accepted for', 'CARD_KEY_OVERLAP_MS', 'card-data/card-key.ts', 'ms'],
   ],
   merchant: [
     ...EVERY_API,
@@ -39,7 +34,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   gateway: [
     ...EVERY_API,
     ['A session can be paid for', 'SESSION_LIFETIME_MS', 'sessions/session.ts', 'ms'],
-    ['A payer can ask once for', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
+    ['A payer can extend a session once by', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
     ['Failed payments of one session', 'SESSION_TRIES_MAX', 'sessions/tries.ts', ''],
     ['Custom fields of one session', 'MAX_CUSTOM_FIELDS', 'libs/contracts/src/validation.ts', ''],
   ],

@@ -30,7 +30,7 @@ test('it holds what it needs and nothing else', () => {
   const names = createPackageFromTarballData(tarball)
     .listFiles()
     .map((file) => file.replace('/node_modules/@svc/sdk/', ''));
-  expect(names.filter((file) => !/^dist\/(commonjs\/)?[a-z-]+\.(js|d\.ts)$/.test(file)).sort()).toEqual([
+  expect(names.filter((file) => !/^dist\/(commonjs\/)?([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/.test(file)).sort()).toEqual([
     'README.md',
     'bin/svc-webhook.js',
     'dist/commonjs/package.json',

@@ -53,11 +53,11 @@ function manifest(): object {
     type: 'module',
     engines: { node: '>=22.12' },
     sideEffects: false,
-    exports: { '.': entry('index'), './card': entry('card'), './package.json': './package.json' },
+    exports: { '.': entry('index'), './card': entry('card/card'), './package.json': './package.json' },
     // For compilers and bundlers that know no "exports".
     main: './dist/commonjs/index.js',
     types: './dist/commonjs/index.d.ts',
-    typesVersions: { '*': { card: ['./dist/commonjs/card.d.ts'] } },
+    typesVersions: { '*': { card: ['./dist/commonjs/card/card.d.ts'] } },
     ...{ bin, dependencies },
     files: ['bin', 'dist', 'webhooks.md'],
   };

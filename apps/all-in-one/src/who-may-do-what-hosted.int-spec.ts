@@ -12,9 +12,15 @@ import {
   hostedCallerOf,
   TwoMerchants,
 } from '../test/hosted-callers.js';
-import { HOSTED_ROWS, type HostedObjects, type HostedRow, type Owner, OWNERS } from '../test/hosted-rows.js';
+import {
+  HOSTED_ROWS,
+  type HostedObjects,
+  type HostedRow,
+  type Owner,
+  OWNERS,
+} from '../test/who-may-do-what/hosted-rows.js';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
-import { expectDocumented, tableOf } from '../test/table.js';
+import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 
 let api: MainApi;
 let two: TwoMerchants;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { patternOf, ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
-import { expectDocumented, tableOf } from '../test/table.js';
+import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 import {
   CUSTOMERS,
   type Invoice,
@@ -18,7 +18,15 @@ import {
   TwoPartners,
 } from '../test/two-partners.js';
 
-import { callerOf, COLUMNS, type TestPayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
+import {
+  callerOf,
+  COLUMNS,
+  type TestPayment,
+  type Needs,
+  type Objects,
+  type Row,
+  ROWS,
+} from '../test/who-may-do-what/who-may-rows.js';
 
 let api: MainApi;
 let two: TwoPartners;

@@ -28,7 +28,7 @@ export const HOSTED_KEYS = [
   'site of merchant 2',
   'site 1 revoked',
   'a partner',
-  'nobody’s',
+  'an unknown one',
   'nonsense',
 ] as const;
 export type HostedKey = (typeof HOSTED_KEYS)[number];
@@ -87,7 +87,7 @@ export class TwoMerchants {
     const { organisationId } = await api.administer('POST', '/organisations', { name: 'A' });
     const partner = await api.administer('POST', `/organisations/${organisationId}/keys`, { mode: 'test' });
     two.keys.set('a partner', partner['apiKey']!);
-    two.keys.set('nobody’s', newApiKey('site', 'test'));
+    two.keys.set('an unknown one', newApiKey('site', 'test'));
     two.keys.set('nonsense', 'nonsense');
     await two.everybodyKnows();
     await two.revokeOne(first);

@@ -10,7 +10,7 @@ export const KEYS = [
   'B',
   'A live',
   'A revoked',
-  'nobody’s',
+  'an unknown one',
   'merchant 1',
   'site 1',
   'site 2',
@@ -146,7 +146,7 @@ export class TwoPartners {
         this.logins.set(server, { organisationId, apiToken: (await make('api-tokens'))['apiToken']! });
       }
     }
-    this.keys.set('nobody’s', newApiKey('partner', 'test'));
+    this.keys.set('an unknown one', newApiKey('partner', 'test'));
     const { apiKey } = await this.api.administer('POST', `${this.organisation('A')}/keys`, { mode: 'test' });
     this.keys.set('A revoked', apiKey!);
   }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, PartnerAuthModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
 import { CodeDecoderConfig } from './config.js';
@@ -8,14 +9,14 @@ import { CreateInvoice } from './invoices/create-invoice.js';
 import { InvoiceRepository } from './invoices/invoice.repository.js';
 import { InvoicesController } from './invoices/invoices.controller.js';
 import { PayablesConsumer } from './invoices/payables.consumer.js';
-import { MerchantCard } from './merchants/merchant-card.js';
+import { MerchantProfileQuery } from './merchants/merchant-profile.query.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CodeProviders } from './providers/code-providers.js';
 import { CheckExpiredSession } from './sessions/check-expired-session.js';
-import { SessionCodes } from './sessions/session-codes.js';
+import { SessionCodeRepository } from './sessions/session-code.repository.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { TillCodesConsumer } from './tills/till-codes.consumer.js';
-import { TillCodes } from './tills/till-codes.js';
+import { TillCodeRepository } from './tills/till-code.repository.js';
 import { TillsController } from './tills/tills.controller.js';
 
 @Module({
@@ -38,9 +39,9 @@ import { TillsController } from './tills/tills.controller.js';
     CreateInvoice,
     DecodeCode,
     InvoiceRepository,
-    MerchantCard,
-    SessionCodes,
-    TillCodes,
+    MerchantProfileQuery,
+    SessionCodeRepository,
+    TillCodeRepository,
     adminKeyFrom(CodeDecoderConfig),
   ],
 })

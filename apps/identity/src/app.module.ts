@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { adminKeyFrom, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -8,9 +9,11 @@ import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
 import { CustomersController } from './customers/customers.controller.js';
+import { CustomerRepository } from './customers/customer.repository.js';
 import { RegisterCustomer } from './customers/register-customer.js';
 import { ErrorPagesController } from './error-pages/error-pages.controller.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
+import { LoginAttemptRepository } from './logins/login-attempt.repository.js';
 import { LogInCustomer } from './logins/log-in-customer.js';
 import { LogInService } from './logins/log-in-service.js';
 import { LoginLimits } from './logins/login-limits.js';
@@ -37,6 +40,7 @@ import { SignToken } from './token-keys/sign-token.js';
 import { JwksController, TokenKeysController } from './token-keys/token-keys.controller.js';
 import { CreateUser } from './users/create-user.js';
 import { PasswordQueue } from './users/password-queue.js';
+import { UserRepository } from './users/user.repository.js';
 import { UsersController } from './users/users.controller.js';
 import { CreateWebhookSecret } from './webhook-secrets/create-webhook-secret.js';
 import { IssueWebhookSecret } from './webhook-secrets/issue-webhook-secret.js';
@@ -91,6 +95,9 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     LogInService,
     LogInCustomer,
     LoginLimits,
+    LoginAttemptRepository,
+    CustomerRepository,
+    UserRepository,
     PasswordQueue,
     CreateUser,
     RegisterCustomer,

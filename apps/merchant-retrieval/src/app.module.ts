@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, deadLettersOf, rebuildOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';
+import { PaymentPartitionRepository } from './payments/payment-partition.repository.js';
 import { PaymentPartitions } from './payments/payment-partitions.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
@@ -29,6 +31,7 @@ import { StreamController } from './stream/stream.controller.js';
   ],
   providers: [
     KeyLimit,
+    PaymentPartitionRepository,
     PaymentPartitions,
     PaymentRepository,
     NoticeRepository,

@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerAuthModule, rebuildOf } from '@svc/auth';
+import { adminKeyFrom, PartnerAuthModule } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { PaymentHistoryConfig } from './config.js';
-import { PaymentPages } from './payments/payment-pages.js';
+import { PaymentPagesQuery } from './payments/payment-pages.query.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { PaymentsController } from './payments/payments.controller.js';
@@ -18,6 +19,11 @@ import { READ_MODEL } from './payments/read-model.js';
     rebuildOf('history'),
     deadLettersOf('payment-history'),
   ],
-  providers: [PaymentPages, PaymentRepository, ...rebuildableReadModel(READ_MODEL), adminKeyFrom(PaymentHistoryConfig)],
+  providers: [
+    PaymentPagesQuery,
+    PaymentRepository,
+    ...rebuildableReadModel(READ_MODEL),
+    adminKeyFrom(PaymentHistoryConfig),
+  ],
 })
 export class PaymentHistoryModule {}

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, ApiKeysConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, ApiKeysConsumer, PartnerAuthModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
 import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
 import { SimulatedAcquirerClient } from './acquirers/simulated-acquirer.client.js';
+import { CardKeyRepository } from './card-data/card-key.repository.js';
 import { CardKeys } from './card-data/card-keys.js';
 import { CardKeysController } from './card-data/card-keys.controller.js';
 import { RotateCardKey } from './card-data/rotate-card-key.js';
@@ -23,8 +25,9 @@ import { LedgerMetrics } from './ledger/ledger-metrics.js';
 import { LedgerController } from './ledger/ledger.controller.js';
 import { SealLedger } from './ledger/seal-ledger.js';
 import { SealRepository } from './ledger/seal.repository.js';
+import { LedgerCheckQuery } from './ledger/ledger-check.query.js';
 import { VerifyLedger } from './ledger/verify-ledger.js';
-import { MerchantTerms } from './merchants/merchant-terms.js';
+import { MerchantTermsQuery } from './merchants/merchant-terms.query.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
 import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
@@ -33,7 +36,7 @@ import { PartnerPaymentsController } from './partner-payments/partner-payments.c
 import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
-import { ReturnedPayersController } from './partner-payments/returned-payers.controller.js';
+import { ReturnedPayersController } from './returned-payers/returned-payers.controller.js';
 import { ClosePayable } from './payables/close-payable.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
@@ -42,16 +45,16 @@ import { AttemptRepository } from './payments/attempt.repository.js';
 import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
-import { Books } from './reconciliation/books.js';
-import { DayTotals } from './reconciliation/day-totals.js';
+import { Books } from './reconciliation/books/books.js';
+import { DayTotalsQuery } from './reconciliation/day-totals.query.js';
 import { ReconcileDay } from './reconciliation/reconcile-day.js';
 import { ReconciliationJob } from './reconciliation/reconciliation-job.js';
 import { ReconciliationMetrics } from './reconciliation/reconciliation-metrics.js';
 import { ReconciliationRepository } from './reconciliation/reconciliation.repository.js';
 import { ReconciliationsController } from './reconciliation/reconciliations.controller.js';
-import { ReversalNotices } from './reconciliation/reversal-notices.js';
+import { ReversalNoticesQuery } from './reconciliation/reversal-notices.query.js';
 import { StatementRepository } from './reconciliation/statement.repository.js';
-import { AdminRefunds } from './refunds/admin-refunds.js';
+import { AdminRefundsQuery } from './refunds/admin-refunds.query.js';
 import { AdminRefundsController } from './refunds/admin-refunds.controller.js';
 import { CreateRefund } from './refunds/create-refund.js';
 import { RecoverRefunds } from './refunds/recover-refunds.js';
@@ -90,9 +93,10 @@ import { VerificationRepository } from './verifications/verification.repository.
   ],
   providers: [
     Acquirers,
-    AdminRefunds,
+    AdminRefundsQuery,
     AttemptRepository,
     Books,
+    CardKeyRepository,
     CardKeys,
     CardRepository,
     ChargeAttempt,
@@ -102,13 +106,13 @@ import { VerificationRepository } from './verifications/verification.repository.
     CleanupJob,
     ClosePayable,
     CreateRefund,
-    DayTotals,
+    DayTotalsQuery,
     DeleteCard,
     FinishVerification,
     LedgerMetrics,
     MakePayment,
     MerchantAccountRepository,
-    MerchantTerms,
+    MerchantTermsQuery,
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
@@ -123,7 +127,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     RecoverAttempts,
     RecoverRefunds,
     RefundRepository,
-    ReversalNotices,
+    ReversalNoticesQuery,
     ReversalRepository,
     RotateCardKey,
     SealLedger,
@@ -136,6 +140,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     StatementRepository,
     StoreCard,
     VerificationRepository,
+    LedgerCheckQuery,
     VerifyLedger,
     {
       provide: Acquirer,

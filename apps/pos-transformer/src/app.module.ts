@@ -28,6 +28,7 @@ import { RefundPayment } from './refunds/refund-payment.js';
 import { RefundRepository } from './refunds/refund.repository.js';
 import { RefundsController } from './refunds/refunds.controller.js';
 import { CleanupJob } from './store/cleanup-job.js';
+import { OldDataRepository } from './store/old-data.repository.js';
 import { ChangeNotifier } from './store/change-notifier.js';
 
 @Module({
@@ -55,6 +56,7 @@ import { ChangeNotifier } from './store/change-notifier.js';
     BasketRepository,
     ChangeNotifier,
     CleanupJob,
+    OldDataRepository,
     CloseBasket,
     SyncPayments,
     InvoiceCalls,

@@ -1,8 +1,19 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsHeartbeatModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveriesConsumer } from './deliveries/deliveries.consumer.js';
+import { DeliveryAttemptRepository } from './delivery/delivery-attempt.repository.js';
+import { DeliveryLeaseRepository } from './delivery/delivery-lease.repository.js';
+import { CircuitRepository } from './delivery/circuit.repository.js';
+import { CountFailure } from './delivery/count-failure.js';
+import { NotificationRepository } from './recording/notification.repository.js';
+import { RecordNotifications } from './recording/record-notifications.js';
+import { ReplayRepository } from './replays/replay.repository.js';
+import { ReplayNotification } from './replays/replay-notification.js';
+import { ReplayMany } from './replays/replay-many.js';
+import { SealingKeyRepository } from './sealing-key/sealing-key.repository.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
@@ -33,6 +44,16 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     SealingKey,
     SigningSecrets,
     DueSignal,
+    DeliveryAttemptRepository,
+    DeliveryLeaseRepository,
+    CircuitRepository,
+    CountFailure,
+    NotificationRepository,
+    RecordNotifications,
+    ReplayRepository,
+    ReplayNotification,
+    ReplayMany,
+    SealingKeyRepository,
     DeliveryMetrics,
     DeliveryWorker,
     SendNotification,

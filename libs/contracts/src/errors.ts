@@ -1,10 +1,9 @@
 /**
- * The error catalogue: every error this platform answers with or records on a payment, in one place.
+ * The error catalogue: every error that this platform returns or records on a payment.
  *
- * Branch on the key (`card.declined`), never on a message. `errorReference` is the identifier of the
- * specification (P4) that a customer can quote to support; `httpStatus` is what the edge answers with where
- * the error refuses a request; `retryable` says whether the same request may succeed later.
- * `docs/errors.md` is made from this file.
+ * Branch on the key (`card.declined`), never on a message. `errorReference` is the identifier of the specification (P4) that a
+ * customer can quote to support; `httpStatus` is the status of the response when the error refuses a request; `retryable` says
+ * whether the same request may succeed later. `docs/errors.md` is generated from this file.
  */
 export const ERROR_CATALOGUE = {
   'card.declined': {
@@ -63,7 +62,7 @@ export const ERROR_CATALOGUE = {
     errorReference: '20',
     httpStatus: 409,
     retryable: false,
-    message: 'This can no longer be paid: too many tries have failed.',
+    message: 'This can no longer be paid: too many attempts have failed.',
   },
   'payable.not-found': {
     errorReference: '21',
@@ -75,7 +74,7 @@ export const ERROR_CATALOGUE = {
     errorReference: '22',
     httpStatus: 422,
     retryable: false,
-    message: 'The amount or currency is not the one that is owed.',
+    message: 'The amount or currency does not match the amount due.',
   },
   'payment.in-progress': {
     errorReference: '23',
@@ -93,7 +92,7 @@ export const ERROR_CATALOGUE = {
     errorReference: '40',
     httpStatus: 422,
     retryable: false,
-    message: 'Nothing of this payment can be given back here.',
+    message: 'This payment cannot be refunded here.',
   },
   'refund.in-progress': {
     errorReference: '40',
@@ -105,32 +104,32 @@ export const ERROR_CATALOGUE = {
     errorReference: '40',
     httpStatus: 422,
     retryable: false,
-    message: 'The merchant does not accept the payment like this.',
+    message: 'The merchant does not accept this form of payment.',
   },
   'external.failed': {
     errorReference: '10',
     httpStatus: 402,
     retryable: false,
-    message: 'The payment made elsewhere was declined by the bank.',
+    message: 'The external payment was declined by the bank.',
   },
   'code.unsupported': {
     errorReference: '40',
     httpStatus: 422,
     retryable: false,
-    message: 'This code is of no kind that is known here.',
+    message: 'This kind of code is not supported.',
   },
   'code.third-party': {
     errorReference: '40',
     httpStatus: 422,
     retryable: false,
     message:
-      'This code is not of this service and cannot be paid here. Pay it with the provider that issued it: decoding the code names it as origin of the invoice.',
+      'This code belongs to another provider and cannot be paid here. Pay it with that provider: the origin of the decoded invoice names it.',
   },
   'code-provider.unavailable': {
     errorReference: '50',
     httpStatus: 503,
     retryable: true,
-    message: 'The provider of this code could not be asked. Try again in a moment.',
+    message: 'The provider of this code could not be reached. Try again in a moment.',
   },
   'acquirer.unavailable': {
     errorReference: '30',
@@ -142,26 +141,26 @@ export const ERROR_CATALOGUE = {
     errorReference: '31',
     httpStatus: 503,
     retryable: false,
-    message: 'The outcome at the bank was not known in time. Anything charged is given back.',
+    message: 'The outcome at the bank was not known in time. Any charge is reversed.',
   },
   'live-mode.unavailable': {
     errorReference: '40',
     httpStatus: 403,
     retryable: false,
-    message: 'No bank takes live payments here yet. Use a test key.',
+    message: 'Live payments are not available yet. Use a test key.',
   },
   'webhook.no-signing-key': {
     errorReference: '40',
     httpStatus: 422,
     retryable: false,
-    message: 'No webhook could be signed: an API key or a webhook secret is missing.',
+    message: 'Webhooks cannot be signed: an API key or a webhook secret is missing.',
   },
   'card-key.not-in-use': {
     errorReference: '40',
     httpStatus: 400,
     retryable: false,
     message:
-      'The card was encrypted to a key that is not in use. Fetch the encryption key again, or reload the page, and try again.',
+      'The card was encrypted with a key that is no longer in use. Fetch the encryption key again, or reload the page, and try again.',
   },
   'request.invalid': { errorReference: '40', httpStatus: 400, retryable: false, message: 'The request is not valid.' },
   'request.too-large': {
@@ -180,7 +179,7 @@ export const ERROR_CATALOGUE = {
     errorReference: '40',
     httpStatus: 406,
     retryable: false,
-    message: 'None of the forms named by Accept is offered here.',
+    message: 'None of the media types in the Accept header is available here.',
   },
   'request.rate-limited': {
     errorReference: '40',
@@ -214,7 +213,12 @@ export const ERROR_CATALOGUE = {
     message: 'These credentials do not allow this.',
   },
   'resource.not-found': { errorReference: '40', httpStatus: 404, retryable: false, message: 'Nothing was found here.' },
-  'resource.conflict': { errorReference: '40', httpStatus: 409, retryable: false, message: 'It exists already.' },
+  'resource.conflict': {
+    errorReference: '40',
+    httpStatus: 409,
+    retryable: false,
+    message: 'The resource already exists.',
+  },
   'service.not-ready': {
     errorReference: '50',
     httpStatus: 503,
@@ -225,31 +229,31 @@ export const ERROR_CATALOGUE = {
     errorReference: '50',
     httpStatus: 502,
     retryable: false,
-    message: 'The service broke off before it answered. Find out what was done before you repeat the request.',
+    message: 'The connection to the service broke before it responded. Check the result before you repeat the request.',
   },
   'service.timed-out': {
     errorReference: '50',
     httpStatus: 504,
     retryable: false,
-    message: 'The service did not answer in time. Find out what was done before you repeat the request.',
+    message: 'The service did not respond in time. Check the result before you repeat the request.',
   },
   internal: { errorReference: '50', httpStatus: 500, retryable: true, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;
 
 export interface ErrorEntry {
-  /** Identifier quoted to support (P4). Text, though it looks like a number (specification, "Error"). */
+  /** Identifier to quote to support (P4). A string, although it looks like a number (specification, "Error"). */
   readonly errorReference: string;
-  /** Status of the answer when this error refuses a request. */
+  /** Status of the response when this error refuses a request. */
   readonly httpStatus: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** Public text. Names no internals. */
+  /** Public text without internal details. */
   readonly message: string;
 }
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** Error as the specification's payment resources carry it. */
+/** An error in a payment resource, as specified. */
 export interface PaymentError {
   /** Identifier of {@link ERROR_CATALOGUE}, as text. */
   readonly errorReference: string;

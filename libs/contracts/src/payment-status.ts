@@ -1,10 +1,10 @@
-/** Outcome of a hosted or merchant payment (specification, "PaymentStatus values"). */
+/** Result of a hosted or merchant payment (specification, "PaymentStatus values"). */
 export enum PaymentStatus {
   Success = 1,
   Failed = 2,
 }
 
-/** API-level status of a hosted answer (specification, "ResponseStatus values"). Anything but Success is an error. */
+/** API-level status of a hosted gateway response (specification, "ResponseStatus values"). Any value but Success is an error. */
 export enum ResponseStatus {
   Success = 1,
   BadRequest = 2,
@@ -13,7 +13,7 @@ export enum ResponseStatus {
   InternalServer = 5,
 }
 
-/** On the wire of the hosted gateway and its webhook both enums are text (H4). */
+/** In the hosted gateway's API and webhook both enums are text (H4). */
 export type PaymentStatusText = keyof typeof PaymentStatus;
 export type ResponseStatusText = keyof typeof ResponseStatus;
 

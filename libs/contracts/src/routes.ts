@@ -1,32 +1,31 @@
-/** The hosts under which the platform is reached: the main API, the hosted gateway, the demo shop, administration. */
+/** The hosts of the platform: the main API, the hosted gateway, the demo shop, the administration API. */
 export type Host = 'api' | 'gateway' | 'shop' | 'admin';
 
 export interface Route {
   readonly host: Host;
   /**
-   * Path, or the beginning of it up to a slash; the longest that matches counts. A path with `*` is the whole path, and each
-   * `*` one segment of it: write these so that no two match the same path, because a Kubernetes Gateway promises no order
-   * among them.
+   * Path, or a prefix of it up to a slash; the longest match wins. A path with `*` must match the whole path, and each `*` one
+   * segment: no two of these may match the same path, because a Kubernetes Gateway guarantees no order among them.
    */
   readonly path: string;
-  /** Only of this method; where two services share a path, the line that names the method counts. */
+  /** Only for this method; if two services share a path, the line with the method wins. */
   readonly method?: 'GET' | 'POST';
-  /** Folder name of the app that answers. */
+  /** Folder name of the app that serves it. */
   readonly app: string;
 }
 
 const MERCHANT = '/business/api/v1/merchants/*';
 const SITE = `${MERCHANT}/sites/*`;
 
-/** Where the pages of errors are, on every public host of the platform and on that of administration (ADR 60). */
+/** Path of the error pages, on every public host and on the administration host (ADR 60). */
 export const ERROR_PAGES_PATH = '/errors';
 
 /**
- * Which app answers what: the only place that says so. The embedded listener reads it, and the Gateway routes and the
- * front of compose are made from it (deploy/generate.ts).
+ * The route table: the only mapping of paths to apps. The embedded listener reads it, and deploy/generate.ts generates the
+ * Gateway routes and the front of compose from it.
  */
 export const ROUTES: readonly Route[] = [
-  // Every host answers errors, and each error names its page.
+  // Every host can return errors, and each error links to its page.
   ...(['api', 'gateway', 'admin'] as const).map((host) => ({ host, path: ERROR_PAGES_PATH, app: 'identity' })),
   { host: 'api', path: '/v1/auth', app: 'identity' },
   { host: 'api', path: '/.well-known/jwks.json', app: 'identity' },
@@ -82,7 +81,7 @@ export const ROUTES: readonly Route[] = [
   })),
 ];
 
-/** The app that answers a request on a host, or undefined. */
+/** The app that serves a request on a host, or undefined. */
 export function appFor(host: Host, path: string, method: string): string | undefined {
   const matching = ROUTES.filter(
     (route) =>
@@ -91,12 +90,12 @@ export function appFor(host: Host, path: string, method: string): string | undef
   return matching.sort(bySpecificity)[0]?.app;
 }
 
-/** The order in which lines are looked at: a longer path first, and of one path those that name a method. */
+/** Order of matching: longer paths first, and for the same path lines with a method first. */
 export function bySpecificity(a: Route, b: Route): number {
   return b.path.length - a.path.length || Number(b.method !== undefined) - Number(a.method !== undefined);
 }
 
-/** Of a path with `*`: what matches whole paths, also for the front of compose and Gateways. Undefined for any other. */
+/** Regular expression of a path with `*`, also for the front of compose and Gateways; otherwise undefined. */
 export function patternOf(path: string): string | undefined {
   if (!path.includes('*')) return undefined;
   const segments = path.split('/').map((segment) => (segment === '*' ? '[^/]+' : segment.replaceAll('.', '[.]')));

@@ -1,9 +1,9 @@
 /**
- * Which service publishes and consumes which event types, and answers and requests which commands: the only source of the
- * permissions of each service's RabbitMQ user (ADR 26). An event type has one publisher, a command one service that
- * answers it. Remove a line one release after the last code that uses it: during a rollout both releases need it.
+ * The event types that each service publishes and consumes, and the commands that it answers and sends: the only source of the
+ * permissions of each service's RabbitMQ user (ADR 26). An event type has one publisher, a command one service that answers it.
+ * Remove a line one release after the last code that uses it: during a rollout both releases need it.
  *
- * Imports nothing, so that tools run it without a build; a test compares it with the code of the services.
+ * This file imports nothing, so tools run it without a build; a test compares it with the code of the services.
  */
 export interface ServiceMessages {
   readonly publishes: readonly string[];

@@ -2,20 +2,19 @@ import { registerDecorator, type ValidationOptions } from 'class-validator';
 
 /** Largest amount of money in one request: 100 000 000 000 cents (C1). */
 export const MAX_AMOUNT_CENTS = 100_000_000_000;
-/** Longest identifier a client may choose (C6). */
+/** Maximum length of an identifier chosen by a client (C6). */
 export const MAX_IDENTIFIER_LENGTH = 100;
-/** Longest URL (C6). */
+/** Maximum length of a URL (C6). */
 export const MAX_URL_LENGTH = 2048;
-/** Longest language tag. */
+/** Maximum length of a language tag. */
 export const MAX_LOCALE_LENGTH = 35;
 export const MAX_CUSTOM_FIELDS = 20;
 export const MAX_CUSTOM_FIELD_KEY_LENGTH = 64;
 export const MAX_CUSTOM_FIELD_VALUE_LENGTH = 512;
 
 /**
- * Text a person or system chose: 1 to `maxLength` characters, not only white space, no control characters and no
- * broken surrogates (PostgreSQL cannot store U+0000, and a lone surrogate changes on its way through UTF-8, so a
- * repeat would look like another body).
+ * Text from a person or system: 1 to `maxLength` characters, not only white space, no control characters and no lone surrogates
+ * (PostgreSQL cannot store U+0000, and UTF-8 encoding changes a lone surrogate, so a repeat would look like a different body).
  */
 export function IsText(maxLength: number, options?: ValidationOptions): PropertyDecorator {
   return (target, propertyKey) =>
@@ -41,7 +40,9 @@ export function isText(value: unknown, maxLength: number): value is string {
   );
 }
 
-/** A language tag of BCP 47 such as `zu-ZA`, at most {@link MAX_LOCALE_LENGTH} characters. Which languages there are is another question. */
+/**
+ * A language tag of BCP 47 such as `zu-ZA`, at most {@link MAX_LOCALE_LENGTH} characters. It need not be a supported language.
+ */
 export function IsLocale(options?: ValidationOptions): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({

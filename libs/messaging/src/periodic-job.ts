@@ -36,7 +36,7 @@ export class PeriodicJob {
       try {
         while (!this.stopping && (await this.runOnce()));
       } catch (error) {
-        this.log.warn({ err: error }, `${this.name} failed, will be repeated`);
+        this.log.warn({ err: error }, `${this.name} failed, will be retried`);
       }
       if (!this.stopping) await this.signal.wait(this.pauseMs);
     }

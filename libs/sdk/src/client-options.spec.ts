@@ -1,13 +1,13 @@
-import { HostedGatewayClient } from './hosted-gateway-client.js';
-import { MerchantClient } from './merchant-client.js';
-import { PartnerClient } from './partner-client.js';
+import { HostedGatewayClient } from './hosted-gateway/hosted-gateway-client.js';
+import { MerchantClient } from './merchant/merchant-client.js';
+import { PartnerClient } from './partner/partner-client.js';
 
 const gateway = { gatewayUrl: 'https://pay.example', merchantId: 1001, siteId: 2, apiKey: 'svc_test_site_1' };
 const merchant = { apiUrl: 'https://api.example', merchantId: 1001, apiKey: 'svc_test_merchant_1' };
 const partner = { apiUrl: 'https://api.example', apiKey: 'svc_test_partner_1', organisationId: 'o', apiToken: 't' };
-const MISSING = 'is missing: is the setting that it comes from set?';
+const MISSING = 'is missing: check the setting that it comes from';
 const ADDRESS = 'must be an http(s) address, as in https://pay.example.com';
-const CHARACTER = 'has a space, a line break or another character that does not belong there';
+const CHARACTER = 'has a space, a line break or another invalid character';
 
 it.each([
   ['gatewayUrl', undefined, MISSING],

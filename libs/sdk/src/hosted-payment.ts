@@ -1,12 +1,12 @@
 /**
- * The hosted payment as it is on the wire, in answers and in webhooks (rows H3, H4), and how it is read: strictly
- * where money and identity are concerned, leniently where the specification allows two forms.
+ * The hosted payment in responses and webhooks (rows H3, H4), and its parser: strict for money and identity, lenient where the
+ * specification allows two forms.
  */
 
-/** Outcome of a payment: `Success` (1) or `Failed` (2). */
+/** Result of a payment: `Success` (1) or `Failed` (2). */
 export type PaymentStatus = 'Success' | 'Failed';
 
-/** Status at the level of the API: anything but `Success` is an error of the call, not of the payment. */
+/** Status of the API call: any value but `Success` is an error of the call, not of the payment. */
 export type ResponseStatus = 'Success' | 'BadRequest' | 'NotFound' | 'Unauthorized' | 'InternalServer';
 
 export interface ApiErrorItem {
@@ -14,7 +14,7 @@ export interface ApiErrorItem {
   message: string;
   /** Identifier to quote to support, e.g. `22`; from the main API. */
   errorReference?: string;
-  /** Which field it is about; from the main API. */
+  /** Name of the field; from the main API. */
   field?: string;
 }
 
@@ -30,14 +30,14 @@ export interface HostedPayment {
   /** The service's payment id, 18 characters (C3). Apply each one once. */
   paymentReference: string;
   paymentStatus: PaymentStatus;
-  /** What the payer was told; only when paymentStatus is not Success. */
+  /** Message for the payer; only when paymentStatus is not Success. */
   userMessage?: string;
   /** ISO 8601 UTC with milliseconds (C2). */
   paymentUTCDate: string;
   status: ResponseStatus;
   /** Only when status is not Success. */
   errors?: ApiErrorItem[];
-  /** Masked label of what was paid with ("**** 0002"); in answers of the API, not in webhooks. */
+  /** Masked label of the payment method ("**** 0002"); in API responses, not in webhooks. */
   paymentMethod?: string;
 }
 
@@ -59,7 +59,7 @@ const RESPONSE_STATUSES: readonly ResponseStatus[] = [
 /** Row C1: the largest amount of the platform, in cents. */
 export const MAX_AMOUNT_CENTS = 100_000_000_000;
 
-/** A body that is not what the specification describes; `field` says where. */
+/** A body that does not match the specification; `field` has the place. */
 export class MalformedPaymentError extends Error {
   override readonly name = 'MalformedPaymentError';
   constructor(readonly field: string) {
@@ -67,7 +67,7 @@ export class MalformedPaymentError extends Error {
   }
 }
 
-/** Reads one hosted payment; enumerations as text or number (H4). Unknown fields are left out. */
+/** Reads one hosted payment; enumerations as text or number (H4). Omits unknown fields. */
 export function readHostedPayment(value: unknown): HostedPayment {
   const body = readObject(value, 'payment');
   const payment: HostedPayment = {
@@ -127,7 +127,7 @@ export function readText(body: Record<string, unknown>, field: string): string {
   return value;
 }
 
-/** A whole number from 0 to `max`. No coercion of "100" or 100.5: what is not exactly cents must not reach an order. */
+/** A whole number from 0 to `max`. No coercion of "100" or 100.5: only exact cents may reach an order. */
 export function readWhole(body: Record<string, unknown>, field: string, max: number): number {
   const value = body[field] as number;
   if (!Number.isInteger(value) || value < 0 || value > max) throw new MalformedPaymentError(field);

@@ -1,6 +1,6 @@
 /**
- * One HTTP call, bounded in time and size, and the same call repeated within bounds. It is *not* for calls that move
- * money without an idempotency key: `repeatably` may send a request that has already taken effect.
+ * One HTTP call with limits of time and size, and bounded retries. It is *not* for calls that move money without an idempotency
+ * key: `repeatably` may send a request that has already taken effect.
  */
 import {
   MalformedPaymentError,
@@ -14,13 +14,13 @@ import { SvcApiError } from './svc-api-error.js';
 export interface HttpExchangeOptions {
   /** Instead of the global one, for a proxy or a test. */
   fetch?: typeof globalThis.fetch;
-  /** For one try, connecting and reading included; 10 000 when left out. All tries together take at most three times it. */
+  /** For one attempt, including connecting and reading; default 10 000. All attempts together take at most three times this. */
   timeoutMs?: number;
-  /** Waits between tries; a test steps it. */
+  /** Waits between attempts; a test replaces it. */
   wait?: (milliseconds: number) => Promise<void>;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   monotonicNow?: () => number;
-  /** 0 to 1, spreads the tries of many callers. */
+  /** 0 to 1, jitter between callers. */
   random?: () => number;
 }
 
@@ -32,12 +32,12 @@ export interface ApiRequest {
 }
 
 export interface ApiAnswer {
-  /** What was asked. */
+  /** Method and URL of the request. */
   url: string;
   httpStatus: number;
   ok: boolean;
   headers: Headers;
-  /** As it came. */
+  /** The raw body. */
   text: string;
   /** Parsed JSON; undefined when the body was empty or not JSON. */
   body: unknown;
@@ -47,7 +47,7 @@ const MAX_TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const BUDGET_IN_TIMEOUTS = 3;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Never processed, or safe to ask again because the call is idempotent. */
+/** Never processed, or safe to retry because the call is idempotent. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 export class HttpExchange {
@@ -68,7 +68,7 @@ export class HttpExchange {
     this.random = options.random ?? Math.random;
   }
 
-  /** @throws SvcApiError with httpStatus 0 when no answer came */
+  /** @throws SvcApiError with httpStatus 0 without a response */
   async once(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiAnswer> {
     try {
       const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
@@ -79,9 +79,9 @@ export class HttpExchange {
   }
 
   /**
-   * An answer that goes on: its head comes in time, its body for as long as the server sends it.
+   * A streaming response: its headers must arrive in time, its body may last as long as the server sends it.
    *
-   * @throws SvcApiError for any answer other than 2xx, and with httpStatus 0 when none came
+   * @throws SvcApiError for any status other than 2xx, and with httpStatus 0 without a response
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const late = new AbortController();
@@ -99,7 +99,7 @@ export class HttpExchange {
     throw describeFailure(answer);
   }
 
-  /** Waits before the next try, longer after each, at least as long as the server asked for. */
+  /** Waits before the next attempt with exponential backoff, at least as long as `Retry-After`. */
   pause(tries: number, askedSeconds?: number): Promise<void> {
     return this.wait(this.pauseBeforeNext(tries, askedSeconds));
   }
@@ -108,7 +108,7 @@ export class HttpExchange {
     return this.fetch(request.url, {
       method: request.method,
       headers: request.headers,
-      // A redirect would carry the key to wherever it points.
+      // A redirect would send the key to its target.
       redirect: 'error',
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -116,8 +116,8 @@ export class HttpExchange {
   }
 
   /**
-   * The call, and again after a failure that may pass; the last answer, or the last error when none came. An answer of which
-   * `isFinal` holds is not worth a repeat here, although the same call may succeed later.
+   * The call with retries after temporary failures. Returns the last response, or throws the last error. A response for which
+   * `isFinal` is true is not retried here, although the same call may succeed later.
    */
   async repeatably(request: ApiRequest, isFinal: (answer: ApiAnswer) => boolean = () => false): Promise<ApiAnswer> {
     const deadline = this.now() + this.timeoutMs * BUDGET_IN_TIMEOUTS;
@@ -131,7 +131,7 @@ export class HttpExchange {
         failure = error;
       }
       const pause = this.pauseBeforeNext(tries, answer && retryAfterSeconds(answer.headers));
-      // A pause that leaves no time for another try would only make the caller wait for the same error.
+      // A pause that leaves no time for another attempt would only delay the same error.
       if (tries === MAX_TRIES || this.now() + pause >= deadline) {
         if (answer) return answer;
         throw failure;
@@ -151,7 +151,7 @@ async function answerOf(url: string, response: Response): Promise<ApiAnswer> {
   return { url, httpStatus: response.status, ok: response.ok, headers: response.headers, text, body: parseJson(text) };
 }
 
-/** Names the address without its path: a path may hold what is nobody's business. */
+/** The address without its path, because a path may have confidential data. */
 function noAnswer(url: string, cause: unknown): SvcApiError {
   return new SvcApiError({
     httpStatus: 0,
@@ -162,21 +162,21 @@ function noAnswer(url: string, cause: unknown): SvcApiError {
   });
 }
 
-/** Of a name that nobody has, and a port where nothing listens. */
+/** An unknown host name, or a closed port. */
 function withHint(reason: string): string {
   return /ECONNREFUSED|ENOTFOUND/.test(reason) ? `${reason}. Is this the right address?` : reason;
 }
 
-/** `fetch` says "fetch failed", and why in the cause of its error: "connect ECONNREFUSED 127.0.0.1:443". */
+/** The error of `fetch` is "fetch failed", with the reason in its cause: "connect ECONNREFUSED 127.0.0.1:443". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return reasonOf(error.cause);
-  // Of two addresses of a name (IPv6, IPv4) that both refuse, the error itself says nothing.
+  // If both addresses of a name (IPv6, IPv4) refuse, the error itself has no reason.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
   return error.message || error.name;
 }
 
-/** The error an answer other than 2xx stands for. */
+/** The error for a status other than 2xx. */
 export function describeFailure(answer: ApiAnswer): SvcApiError {
   const envelope = (answer.body ?? {}) as { status?: unknown; errors?: unknown; code?: unknown };
   return new SvcApiError({
@@ -192,13 +192,13 @@ export function describeFailure(answer: ApiAnswer): SvcApiError {
 }
 
 /**
- * Another host, or a path before the API that does not belong there: whoever answers knows no such address. What an API does not
- * find is in its own form, with `errors` or without a body.
+ * Detects a wrong host, or a wrong path before the API: another server responded. A 404 of the API has its own format, with
+ * `errors` or without a body.
  */
 function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string }[] | undefined {
   const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
   const { origin, pathname } = new URL(url);
-  // The gateway answers with its envelope; a problem is of the main API.
+  // The gateway returns its envelope; the main API returns a problem.
   const isInItsForm = !pathname.includes('/api/v3') || title === undefined;
   if (httpStatus !== 404 || text === '' || (errors !== undefined && isInItsForm)) return undefined;
   return [
@@ -210,7 +210,7 @@ function notThere({ httpStatus, body, text, url }: ApiAnswer): { message: string
 
 const MAX_ADDRESS_LENGTH = 2048;
 
-/** The page that `Link` names as help (RFC 8288): a problem's `type`, and there also where an answer has no place for it. */
+/** The help page in the header `Link` (RFC 8288), also for responses without a problem's `type`. */
 function errorPageOf({ headers, url }: ApiAnswer): string | undefined {
   const page = /^<([^<>]+)>; rel="help"$/.exec(headers.get('link') ?? '')?.[1];
   if (page === undefined || page.length > MAX_ADDRESS_LENGTH || !URL.canParse(page, url)) return undefined;
@@ -218,7 +218,7 @@ function errorPageOf({ headers, url }: ApiAnswer): string | undefined {
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
-/** What an answer holds, by `reader`, which throws {@link MalformedPaymentError} at what it cannot take. @throws SvcApiError */
+/** Reads a response with `reader`, which throws {@link MalformedPaymentError} for invalid content. @throws SvcApiError */
 export function readAnswer<T>(answer: ApiAnswer, reader: (body: Record<string, unknown>) => T): T {
   if (!answer.ok) throw describeFailure(answer);
   try {
@@ -236,7 +236,7 @@ export function readAnswer<T>(answer: ApiAnswer, reader: (body: Record<string, u
   }
 }
 
-/** 409 with `Retry-After` means that an equal request is still running (C7); without it, that this one never can. */
+/** 409 with `Retry-After` means that an equal request is still running (C7); without it, the request can never succeed. */
 function isRetryable(answer: ApiAnswer): boolean {
   return RETRYABLE.has(answer.httpStatus) || (answer.httpStatus === 409 && answer.headers.has('retry-after'));
 }
@@ -251,7 +251,7 @@ function statusOf(httpStatus: number): ResponseStatus {
 function retryAfterSeconds(headers: Headers): number | undefined {
   const text = String(headers.get('retry-after'));
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // A header that is absent is no date either.
+  // An absent header is not a date.
   const seconds = (Date.parse(text) - Date.parse(String(headers.get('date')))) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
@@ -273,7 +273,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -39,7 +39,7 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['closeInvoice', false, `DELETE ${SITE}/invoices`, () => site().closeInvoice('x')],
   ['tillCode', true, `PUT ${SITE}/tills/T/code`, () => site().tillCode('T')],
   ['tillQrCode', true, `GET ${SITE}/tills/T/code`, () => site().tillQrCode('T')],
-  // Before it was open once; afterwards it goes on for ever.
+  // Only until it was open once; afterwards it reconnects for ever.
   ['stream', true, `GET ${SITE}/payments/stream`, () => site().stream().next()],
 ];
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };

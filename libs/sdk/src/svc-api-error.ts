@@ -1,25 +1,25 @@
 import type { ApiErrorItem, ResponseStatus } from './hosted-payment.js';
 
 /**
- * A call that did not succeed, made from the gateway's `{status, errors: [{message}]}` envelope (H1), a problem of the main
- * API (C5), or the lack of any answer.
+ * A failed call, from the gateway's `{status, errors: [{message}]}` envelope (H1), a problem of the main API (C5), or a missing
+ * response.
  */
 export class SvcApiError extends Error {
   override readonly name = 'SvcApiError';
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly httpStatus: number;
-  /** `InternalServer` also when the answer had no envelope. */
+  /** `InternalServer` also when the response had no envelope. */
   readonly status: ResponseStatus;
   readonly errors: readonly ApiErrorItem[];
-  /** What the main API calls the error, e.g. `payable.mismatch`: branch on it. The hosted gateway names none. */
+  /** Error code of the main API, e.g. `payable.mismatch`: branch on it. The hosted gateway has none. */
   readonly code: string | undefined;
-  /** Address of the page that explains the error: what it means, and what to do (RFC 9457). In the message too. */
+  /** URL of the page that explains the error and its solution (RFC 9457). Also in the message. */
   readonly type: string | undefined;
-  /** `x-request-id` of the answer (C8): quote it to support. */
+  /** `x-request-id` of the response (C8): quote it to support. */
   readonly requestId: string | undefined;
   /** Whether the same call may succeed later without a change. */
   readonly retryable: boolean;
-  /** What `Retry-After` asked for. */
+  /** The wait from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(failure: {

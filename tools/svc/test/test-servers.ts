@@ -1,4 +1,5 @@
 /** The servers that tests run on, each with data of its own below the test folder; all of them go when the tests end. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
@@ -6,30 +7,41 @@ import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { loadSecrets } from '../base/secrets.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
+import { findFreePort } from '../processes/ports.ts';
+
+export interface StartedServer {
+  readonly address: string;
+  readonly description: string;
+}
 
 export interface TestServers {
   /**
    * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
-   * relay on its server. Returns their addresses, separated by spaces, and a description.
+   * relay on its server. The address is all of theirs, separated by spaces.
    */
-  startPostgres(count: number, binaries?: PostgresBinaries): Promise<{ urls: string; description: string }>;
-  /** Empty at each start. Returns the address for SVC_TEST_AMQP_URL and a description. */
-  startRabbitMq(): Promise<{ url: string; description: string }>;
+  startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
+  /** Empty at each start. */
+  startRabbitMq(): Promise<StartedServer>;
   stop(): Promise<void>;
 }
 
-/** Ctrl-C must not leave a server behind either. */
-export function createTestServers(settings: Settings): TestServers {
-  const folder = join(settings.dataDir, 'test');
+/**
+ * Ctrl-C must not leave a server behind either.
+ *
+ * @param memory the folder in memory for the servers' data: deleted at the start and at the end. Without one, the data
+ *   stays in the data folder, with the migrated templates that the next run uses again.
+ */
+export function createTestServers(settings: Settings, memory?: string): TestServers {
+  const folder = memory ?? join(settings.dataDir, 'test');
+  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {
     const works = [...stops.values()];
     stops.clear();
     await Promise.all(works.map((work) => work()));
+    if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -61,22 +73,23 @@ export function createTestServers(settings: Settings): TestServers {
         await dropLeftovers(superuserUrl);
         return superuserUrl;
       });
-      return { urls: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
+      return { address: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
     },
     async startRabbitMq() {
       const { startBroker } = await import('../rabbitmq/broker.ts');
       const directory = join(folder, 'rabbitmq');
       stops.set('rabbitmq', () => stopRabbitMq(directory));
       await removeRabbitMq(directory);
-      return startBroker({
+      const { url, description } = await startBroker({
         root: settings.root,
         directory,
         port: await findFreePort(),
         password: secrets().rabbitMqPassword,
         logFile: join(log, 'rabbitmq-test.log'),
         aptLog: join(log, 'apt.log'),
-        givenUrl: undefined,
+        externalUrl: undefined,
       });
+      return { address: url, description };
     },
   };
 }

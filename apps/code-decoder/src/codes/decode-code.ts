@@ -4,10 +4,10 @@ import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
 import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
-import { MerchantCard } from '../merchants/merchant-card.js';
+import { MerchantProfileQuery } from '../merchants/merchant-profile.query.js';
 import { CodeProviders } from '../providers/code-providers.js';
 import { CheckExpiredSession } from '../sessions/check-expired-session.js';
-import { type CodedSession, SessionCodes } from '../sessions/session-codes.js';
+import { type CodedSession, SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
 import { type CodeFragments, fragmentAlternative, matchedAlternative } from '../providers/support-test.js';
 
@@ -24,9 +24,9 @@ export class DecodeCode {
 
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
-    @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
+    @Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository,
     @Inject(CheckExpiredSession) private readonly checkExpiredSession: CheckExpiredSession,
-    @Inject(MerchantCard) private readonly merchantCard: MerchantCard,
+    @Inject(MerchantProfileQuery) private readonly merchantProfile: MerchantProfileQuery,
     @Inject(CodeProviders) private readonly providers: CodeProviders,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
@@ -78,7 +78,7 @@ export class DecodeCode {
     const { siteReference } = session;
     // Its merchant is told of by identity, and that event is on the way.
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    const merchant = await this.merchantCard.get(session, session.currencyISOCode);
+    const merchant = await this.merchantProfile.get(session, session.currencyISOCode);
     return {
       merchant: { ...merchant, features: sessionFeatures(merchant.features) },
       invoice: sessionInvoice({ ...session, siteReference }, state),
@@ -89,7 +89,7 @@ export class DecodeCode {
     const state = invoiceState(invoice, this.clock.now());
     if (state === 'expired') throw new DomainError('payable.expired');
     return {
-      merchant: await this.merchantCard.get(invoice, invoice.currencyISOCode),
+      merchant: await this.merchantProfile.get(invoice, invoice.currencyISOCode),
       invoice: asInvoice(invoice, state),
     };
   }

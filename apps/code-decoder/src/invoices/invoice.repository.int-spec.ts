@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { PayableState } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { type Decoder, startDecoder } from '../../test/decoder.js';
-import { TillCodes } from '../tills/till-codes.js';
+import { TillCodeRepository } from '../tills/till-code.repository.js';
 import type { StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
@@ -59,7 +59,7 @@ test.each(['open', 'reserved'] as const)(
 );
 
 test('the code of a till finds the greatest id among invoices of one millisecond', async () => {
-  const { code } = await decoder.service.app.get(TillCodes).ensure(owner, 'TILL-1');
+  const { code } = await decoder.service.app.get(TillCodeRepository).ensure(owner, 'TILL-1');
   const ids = [randomUUID(), randomUUID(), randomUUID()].toSorted();
   const [least, middle, greatest] = ids as [string, string, string];
   for (const invoiceId of [middle, greatest, least]) await created({ invoiceId });

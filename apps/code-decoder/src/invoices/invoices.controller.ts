@@ -23,8 +23,8 @@ export class InvoicesController {
   ) {}
 
   /**
-   * Makes an invoice, which can be paid and decoded as soon as this has answered (D6). By `Accept` the answer is the invoice, the
-   * text of its code or the QR code; the header `reference` names the invoice in each. It lives one hour.
+   * Creates an invoice, which can be paid and decoded after the response (D6). By `Accept` the response is the invoice, the text
+   * of its code or the QR code; the header `reference` names the invoice in each. It lives one hour.
    *
    * @returns 201 The invoice.
    * @returns 200 With `Idempotency-Replayed`: the same invoice as before, while it is open.
@@ -49,7 +49,7 @@ export class InvoicesController {
   }
 
   /**
-   * Reads an invoice, also one that is over.
+   * Reads an invoice, including closed ones.
    *
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.

@@ -9,7 +9,7 @@ import {
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
-import { SessionCodes } from '../sessions/session-codes.js';
+import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
 /**
@@ -20,7 +20,7 @@ import { InvoiceRepository } from './invoice.repository.js';
 export class PayablesConsumer {
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
-    @Inject(SessionCodes) private readonly sessionCodes: SessionCodes,
+    @Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository,
   ) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true, origin: { source: 'invoice' } })

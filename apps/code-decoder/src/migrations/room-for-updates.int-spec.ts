@@ -3,7 +3,7 @@ import type { PayableDescriptor } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { updatesOf } from '@svc/testing';
 import { type Decoder, startDecoder } from '../../test/decoder.js';
-import { SessionCodes } from '../sessions/session-codes.js';
+import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 
 let decoder: Decoder;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => decoder.stop());
 
 test('that a session is over writes no index of its code', async () => {
-  const codes = decoder.service.app.get(SessionCodes);
+  const codes = decoder.service.app.get(SessionCodeRepository);
   const at = decoder.clock.nowISO();
   const made = Array.from({ length: 120 }, () => {
     const sessionId = randomUUID();

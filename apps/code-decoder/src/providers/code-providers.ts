@@ -68,7 +68,7 @@ export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutd
       return await provider.find(code);
     } catch (error) {
       if (!(error instanceof ProviderUnavailable)) throw error;
-      this.log.warn({ err: error, provider: provider.name }, 'code provider could not be asked');
+      this.log.warn({ err: error, provider: provider.name }, 'code provider request failed');
       return { kind: 'unavailable' };
     }
   }

@@ -22,7 +22,7 @@ export class CheckExpiredSession {
     const { payable } = await this.commands
       .request(FindPayableV1, { payableId: sessionId }, ANSWER_MS_MAX)
       .catch((error: unknown) => {
-        this.log.info({ err: error, sessionId }, 'no answer about a session past its expiry, it is shown as expired');
+        this.log.info({ err: error, sessionId }, 'no reply about an expired session, it is shown as expired');
         return { payable: undefined };
       });
     if (payable?.state === 'reserved') return 'open';

@@ -1,5 +1,5 @@
 import type { Invoice } from '@svc/contracts';
-import type { CodedSession } from './session-codes.js';
+import type { CodedSession } from './session-code.repository.js';
 
 /** The state of a session by what is kept of it here; an expired one is open while a payment runs (CheckExpiredSession). */
 export function sessionInvoiceState(

@@ -1,12 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
-import { SessionCodes } from './session-codes.js';
+import { SessionCodeRepository } from './session-code.repository.js';
 
 /** Keeps what the codes of hosted sessions stand for. That they are over comes with the payables (../invoices/payables.consumer.ts). */
 @Controller()
 export class SessionsConsumer {
-  constructor(@Inject(SessionCodes) private readonly sessionCodes: SessionCodes) {}
+  constructor(@Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository) {}
 
   /** Replay: a session that is kept stays as it is. */
   @EventPattern(SessionCreatedV1, { repeatable: true })

@@ -6,22 +6,22 @@ import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { CallingSite, ForSites } from '../invoices/known-site.guard.js';
 import { sendCode, wantedForm } from '../qr/code-answer.js';
-import { TillCodes } from './till-codes.js';
+import { TillCodeRepository } from './till-code.repository.js';
 
 /** The static code of a till, to be printed (D5). By `Accept` as JSON, as text, or as a QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
 @ForSites()
 export class TillsController {
   constructor(
-    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {}
 
   /**
-   * Makes the static code of a till (D5), to be printed: a till has one code for ever.
+   * Creates the static code of a till (D5), to be printed: a till has one permanent code.
    *
-   * @returns 200 It was there.
-   * @returns 201 It was made.
+   * @returns 200 The existing code.
+   * @returns 201 The new code.
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
    * @throws request.not-acceptable

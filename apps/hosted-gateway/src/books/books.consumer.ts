@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { SESSIONS_BOOK } from './sessions-book.js';
+import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /** Answers what sessions have of the payments of a day, for reconciliation. */
 @Controller()

@@ -2,6 +2,7 @@ import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuard
 import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import {
+  DELIVERY_STATES,
   type DeliveryDetails,
   type DeliveryList,
   type DeliveryOwner,
@@ -11,7 +12,7 @@ import {
   ListDeliveriesV1,
   ResendDeliveryV1,
 } from '@svc/contracts';
-import { DomainError, isUuid } from '@svc/kernel';
+import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
 import { SiteLimit } from './site-limit.guard.js';
@@ -29,7 +30,7 @@ export class DeliveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands) {}
 
   /**
-   * Lists what was sent to the site's endpoints, newest first, at most 50.
+   * Lists the deliveries to the site's endpoints, newest first, at most 50.
    *
    * @throws request.invalid For a state or an `after` that is none.
    */
@@ -40,6 +41,9 @@ export class DeliveriesController {
     @Query('state') state: DeliveryState | undefined,
     @Query('after') after: string | undefined,
   ): Promise<DeliveryList> {
+    if (isGiven(state) && !DELIVERY_STATES.includes(state))
+      throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
+    if (isGiven(after) && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
     const request = {
       owner: ownerOf(site),
       ...(isGiven(state) ? { state } : {}),
@@ -60,11 +64,11 @@ export class DeliveriesController {
   }
 
   /**
-   * Sends a notification again, at once.
+   * Resends a notification immediately.
    *
-   * @returns 202 It is due now.
+   * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found The site has no such delivery.
-   * @throws resource.conflict It is being sent, or its session was paid since.
+   * @throws resource.conflict It is being sent, or its session was paid later.
    * @throws request.rate-limited It was sent again a moment ago.
    */
   @Post(':id/resend')

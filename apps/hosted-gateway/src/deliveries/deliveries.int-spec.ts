@@ -1,8 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
+import { type Delivery, GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 const ID = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
+const DELIVERY: Delivery = {
+  id: ID,
+  webhookId: ID,
+  recipient: 'session',
+  type: 'payment',
+  sessionId: ID,
+  paymentReference: '1H2J3K4M5N6P7Q8R9S',
+  paymentStatus: 'Failed',
+  url: 'https://shop.example/hook',
+  state: 'gone',
+  attemptCount: 1,
+  createdUTCDate: '2026-03-01T10:00:00.000Z',
+  deliveredUTCDate: null,
+  nextAttemptUTCDate: null,
+  missingKeys: null,
+  lastAttempt: null,
+};
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -18,8 +35,8 @@ beforeEach(async () => {
     asked.push(request);
     return { ok: true as const, reply };
   };
-  await gateway.responds(ListDeliveriesV1, answers({ deliveries: [{ id: ID }], hasMore: true, after: ID }));
-  await gateway.responds(GetDeliveryV1, answers({ id: ID, attempts: [] }));
+  await gateway.responds(ListDeliveriesV1, answers({ deliveries: [DELIVERY], hasMore: true, after: ID }));
+  await gateway.responds(GetDeliveryV1, answers({ ...DELIVERY, attempts: [] }));
   await gateway.responds(ResendDeliveryV1, answers({ due: true }));
 });
 
@@ -34,11 +51,11 @@ it.each(['v3.1', 'v3'])(
     const list = await gateway.call('GET', `${at}?state=gone&after=${ID}`, { headers });
     expect([list.status, list.body, list.headers['cache-control']]).toEqual([
       200,
-      { deliveries: [{ id: ID }], hasMore: true, after: ID, ...SUCCESS },
+      { deliveries: [DELIVERY], hasMore: true, after: ID, ...SUCCESS },
       'no-store',
     ]);
     const one = await gateway.call('GET', `${at}/${ID}`, { headers });
-    expect([one.status, one.body]).toEqual([200, { id: ID, attempts: [], ...SUCCESS }]);
+    expect([one.status, one.body]).toEqual([200, { ...DELIVERY, attempts: [], ...SUCCESS }]);
     const again = await gateway.call('POST', `${at}/${ID}/resend`, { headers });
     expect([again.status, again.body]).toEqual([202, SUCCESS]);
     const owner = ownerOf(merchant);
@@ -77,6 +94,18 @@ it.each(['nothing', `${ID}x`, 'x'.repeat(150)])('does not ask for %s, which is n
   expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
   expect(asked).toEqual([]);
 });
+
+it.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&after=${ID}`])(
+  'does not ask with %s, which is none',
+  async (query) => {
+    const { status, body } = await gateway.call('GET', `/api/v3.1/deliveries?${query}`, { headers: merchant.headers });
+    expect([status, body['errors']]).toEqual([
+      400,
+      [{ message: expect.stringMatching(/^(state|after) must be /) as string }],
+    ]);
+    expect(asked).toEqual([]);
+  },
+);
 
 it('passes a refusal on, with Retry-After', async () => {
   await gateway.responds(ResendDeliveryV1, () => ({

@@ -3,7 +3,7 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { NotificationFeed } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
-import { readFeed } from './read-feed.js';
+import { readFeed } from './read-feed.query.js';
 
 /** The feed of notifications that a merchant catches up from after an outage (E5, E8). */
 @Controller(['api/v3.1/notifications', 'api/v3/notifications'])
@@ -12,7 +12,7 @@ export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Reads the notifications that the site's endpoint was or should have been sent, at most 100, the oldest first (E8).
+   * Lists the site's notifications, delivered or not, at most 100, the oldest first (E8).
    *
    * @throws request.invalid The cursor is none.
    */

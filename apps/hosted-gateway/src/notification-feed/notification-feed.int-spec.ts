@@ -4,7 +4,7 @@ import { planOf, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { STRANGERS, strangersTo } from '../../test/merchants.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { readFeed } from './read-feed.js';
+import { readFeed } from './read-feed.query.js';
 
 let gateway: Gateway;
 let merchant: Merchant;

@@ -88,7 +88,7 @@ test('one that changes while it is asked for, or gets it twice at once, gets it 
   expect(await extendedOf(other.sessionId)).toEqual([]);
 });
 
-test('whoever scanned its code can ask as well; nobody’s session is not found, and another site’s page is refused', async () => {
+test('whoever scanned its code can ask as well; an unknown session is not found, and another site’s page is refused', async () => {
   const { sessionId, later } = await aSession(ENDING);
   const { code } = (await gateway.service.app.get(SessionRepository).findWithPayments(sessionId))!;
   const elsewhere = { headers: { 'sec-fetch-site': 'cross-site' } };

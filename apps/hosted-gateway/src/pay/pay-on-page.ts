@@ -16,9 +16,9 @@ import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
 import { payableOf } from '../sessions/session.js';
 import { withPayment } from '../sessions/session.repository.js';
 import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
-import { PressesUnderWay } from './presses-under-way.js';
-import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from './shown-payable.js';
-import { ShownPayables } from './shown-payables.js';
+import { PressesUnderWay } from './payables/presses-under-way.js';
+import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from './payables/shown-payable.js';
+import { ShownPayables } from './payables/shown-payables.js';
 
 /** What the page sends. */
 export interface PressOfPay {
@@ -108,7 +108,7 @@ export class PayOnPage {
       const { payable } = await this.commands.request(FindPayableV1, { payableId }, NEWS_MS_MAX);
       if (payable) await this.shownPayables.keepPayable(payable);
     } catch (error) {
-      this.log.info({ err: error }, 'no news of an invoice, the page shows what is known');
+      this.log.info({ err: error }, 'invoice update unavailable, the page shows the last known state');
     }
   }
 }

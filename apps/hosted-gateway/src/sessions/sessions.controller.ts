@@ -24,12 +24,12 @@ export class SessionsController {
   ) {}
 
   /**
-   * Makes a session (H1, H2): send the payer to `redirectUrl`. It can be paid for 30 minutes.
+   * Creates a session (H1, H2): redirect the payer to `redirectUrl`. It can be paid for 30 minutes.
    *
    * @body CreateSessionRequest
-   * @returns 201 The session; with `Idempotency-Replayed` and `sessionState` where the requestId had made it before (C7).
+   * @returns 201 The session; with `Idempotency-Replayed` and `sessionState` if the requestId was used before (C7).
    * @throws request.invalid
-   * @throws request.idempotency-conflict The requestId was used before with another content.
+   * @throws request.idempotency-conflict The requestId was used before with different content.
    * @throws webhook.no-signing-key
    * @throws live-mode.unavailable
    */

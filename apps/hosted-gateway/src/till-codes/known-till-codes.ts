@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
 import { Clock, isOwnCode, KeptForASecond } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { DataSource } from 'typeorm';
+import { TillCodeRepository } from './till-code.repository.js';
 import type { TillInvoice } from './till-invoice.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
@@ -21,7 +21,7 @@ export class KnownTillCodes {
   private readonly atTills: KeptForASecond<{ invoiceReference?: string }>;
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) clock: Clock,
@@ -32,13 +32,8 @@ export class KnownTillCodes {
   /** Not of a merchant whose events have not arrived. */
   async find(code: string): Promise<KnownTillCode | undefined> {
     if (!isOwnCode(code)) return undefined;
-    const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
-      `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
-         FROM known_till_codes c WHERE c.code = $1 AND c.expires_at IS NULL`,
-      [code],
-    );
-    const merchantName = row?.merchantName;
-    return typeof merchantName === 'string' ? { merchantName } : undefined;
+    const merchantName = await this.tillCodes.findMerchantName(code);
+    return merchantName === undefined ? undefined : { merchantName };
   }
 
   /**
@@ -54,11 +49,6 @@ export class KnownTillCodes {
 
   /** Replay: a code means one thing for ever, so one that is kept stays. */
   async keepTills(tills: readonly TillCodeMade[]): Promise<void> {
-    await this.dataSource.query(
-      `INSERT INTO known_till_codes (code, merchant_id, site_id)
-       SELECT code, "merchantId", "siteId" FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint)
-       ON CONFLICT (code) DO NOTHING`,
-      [JSON.stringify(tills)],
-    );
+    await this.tillCodes.insertIfAbsent(tills);
   }
 }

@@ -14,17 +14,21 @@ export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOw
 }
 
 /** The keys of exactly this owner, newest first: a merchant's do not include those of its sites. */
-export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKeyRow[]> {
+export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
   return tx.find(ApiKeyRow, { where: ownedBy(owner), order: { ordinal: 'DESC' }, take: KEYS_LISTED_MAX });
 }
 
 /** The keys of this owner that still open something, newest first. Few: their number is bounded when they are made. */
-export function findValidKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKeyRow[]> {
+export function findValidKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
   return tx.find(ApiKeyRow, { where: { ...ownedBy(owner), revokedAt: IsNull() }, order: { ordinal: 'DESC' } });
 }
 
-export function findKey(tx: EntityManager, owner: KeyOwner, keyId: string): Promise<ApiKeyRow | null> {
+export function findKey(tx: EntityManager, owner: KeyOwner, keyId: string): Promise<ApiKey | null> {
   return tx.findOneBy(ApiKeyRow, { ...ownedBy(owner), keyId });
+}
+
+export async function insertKey(tx: EntityManager, key: ApiKey): Promise<void> {
+  await tx.insert(ApiKeyRow, key);
 }
 
 /** Writes what may change of a key, as its next version, which it returns. */

@@ -5,12 +5,13 @@ import { Clock, DomainError, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { AuditLog, type Change } from '../audit-log/audit-log.js';
+import { AuditLog } from '../audit-log/audit-log.js';
+import type { Change } from '../audit-log/change.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { getSealingKey, seal } from '../sealing/seal.js';
+import { seal } from '../sealing/seal.js';
+import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
-import { findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
-import { ApiKeyRow } from './api-key.row.js';
+import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
 
 /** Enough for any rotation; more are forgotten keys, and every one is a way in. */
 const VALID_KEYS_MAX = 10;
@@ -66,7 +67,7 @@ export class CreateApiKey {
         revokedAt: null,
         version: 1,
       };
-      await tx.insert(ApiKeyRow, key);
+      await insertKey(tx, key);
       await this.events.append(tx, ...demoted.map(signingKeyChanged), apiKeyChanged(key), signingKeyChanged(key));
       await this.auditLog.append(
         tx,

@@ -24,7 +24,7 @@ export class CustomersController {
    * Registers a user as a customer of the partner (A4).
    *
    * @returns 201 The customer.
-   * @returns 200 It was one already: the same body.
+   * @returns 200 Already registered: the same body.
    * @throws resource.not-found The partner has no such user.
    */
   @Post('register')

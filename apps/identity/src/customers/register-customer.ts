@@ -3,16 +3,19 @@ import { CustomerRegisteredV1 } from '@svc/contracts';
 import { Clock, DomainError, isUuid, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
-import { findUser } from '../users/user.repository.js';
+import { UserRepository } from '../users/user.repository.js';
 import type { Customer } from './customer.js';
+import { CustomerRepository } from './customer.repository.js';
 
 /** Registers a user as a customer of its organisation, once (A4). */
 @Injectable()
 export class RegisterCustomer {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(UserRepository) private readonly users: UserRepository,
+    @Inject(CustomerRepository) private readonly customers: CustomerRepository,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
@@ -21,7 +24,7 @@ export class RegisterCustomer {
   async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; created: boolean }> {
     if (!isUuid(userId)) throw new DomainError('resource.not-found');
     return inTransaction(this.dataSource, async (tx) => {
-      const user = await findUser(tx, owner, userId);
+      const user = await this.users.find(tx, owner, userId);
       if (!user) throw new DomainError('resource.not-found');
       const wanted: Customer = {
         customerReference: newUuid(this.clock),
@@ -30,7 +33,8 @@ export class RegisterCustomer {
         mode: user.mode,
         createdAt: this.clock.now(),
       };
-      if (!(await this.insert(tx, wanted))) return { customer: await this.getOf(tx, user.userId), created: false };
+      if (!(await this.customers.insertIfAbsent(tx, wanted)))
+        return { customer: await this.customers.getOf(tx, user.userId), created: false };
       const { customerReference, organisationId, mode } = wanted;
       const { firstName, lastName } = user;
       await this.events.append(tx, {
@@ -41,24 +45,5 @@ export class RegisterCustomer {
       });
       return { customer: wanted, created: true };
     });
-  }
-
-  /** False when the user is a customer already; of two at once the second waits here for the first. */
-  private async insert(tx: EntityManager, customer: Customer): Promise<boolean> {
-    const made = await tx.query<unknown[]>(
-      `INSERT INTO customers (customer_reference, user_id, organisation_id, mode, created_at) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (user_id) DO NOTHING RETURNING customer_reference`,
-      [customer.customerReference, customer.userId, customer.organisationId, customer.mode, customer.createdAt],
-    );
-    return made.length > 0;
-  }
-
-  private async getOf(tx: EntityManager, userId: string): Promise<Customer> {
-    const [customer] = await tx.query<Customer[]>(
-      `SELECT customer_reference AS "customerReference", user_id AS "userId", organisation_id AS "organisationId", mode,
-              created_at AS "createdAt" FROM customers WHERE user_id = $1`,
-      [userId],
-    );
-    return customer!;
   }
 }

@@ -7,15 +7,8 @@ import { SignToken } from '../token-keys/sign-token.js';
 import { hashPassword } from '../users/password.js';
 import { PasswordQueue } from '../users/password-queue.js';
 import { canonicalEmail, type PartnerScope } from '../users/user.js';
+import { type CustomerLogin, findLogin } from './find-login.query.js';
 import { LoginLimits } from './login-limits.js';
-
-/** A customer who may log in, and what the password is compared with. */
-interface LoginRow {
-  customerReference: string | null;
-  passwordHash: string;
-  firstName: string;
-  lastName: string;
-}
 
 /**
  * Logs a customer in (A5). An email that nobody has, a wrong password and a user who is not registered cost the same and
@@ -63,19 +56,9 @@ export class LogInCustomer implements OnModuleInit {
   }
 
   /** The user with this email and password; a password is compared also where there is no user. */
-  private async findWhoHas(
-    { organisationId, mode }: PartnerScope,
-    email: string,
-    password: string,
-  ): Promise<LoginRow | undefined> {
-    const [row] = await this.dataSource.query<LoginRow[]>(
-      `SELECT c.customer_reference AS "customerReference", u.password_hash AS "passwordHash",
-              u.first_name AS "firstName", u.last_name AS "lastName"
-         FROM users u LEFT JOIN customers c ON c.user_id = u.user_id
-        WHERE u.organisation_id = $1 AND u.mode = $2 AND u.email = $3`,
-      [organisationId, mode, email],
-    );
-    return (await this.passwords.matches(organisationId, password, row?.passwordHash ?? this.nobodysHash))
+  private async findWhoHas(owner: PartnerScope, email: string, password: string): Promise<CustomerLogin | undefined> {
+    const row = await findLogin(this.dataSource, owner, email);
+    return (await this.passwords.matches(owner.organisationId, password, row?.passwordHash ?? this.nobodysHash))
       ? row
       : undefined;
   }

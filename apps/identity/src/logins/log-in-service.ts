@@ -5,6 +5,7 @@ import { DomainError } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiToken } from '../partner-credentials/partner-credential.js';
 import { SignToken } from '../token-keys/sign-token.js';
+import { findApiToken } from './find-api-token.query.js';
 
 /** Logs a partner's server in with its API token (A1). */
 @Injectable()
@@ -19,11 +20,7 @@ export class LogInService {
    * look-up by the token's hash, whatever the organisationId is: nobody learns from the time it takes which ones exist.
    */
   async execute(key: PartnerKey, { apiToken, organisationId }: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
-    const [found] = await this.dataSource.query<{ tokenId: string; organisationId: string; mode: string }[]>(
-      `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials
-        WHERE hash = $1 AND kind = 'api-token' AND revoked_at IS NULL`,
-      [hashApiToken(apiToken)],
-    );
+    const found = await findApiToken(this.dataSource, hashApiToken(apiToken));
     const isOfOne =
       found?.organisationId === key.organisationId &&
       found.organisationId === organisationId.toLowerCase() &&

@@ -4,13 +4,12 @@ import { Clock, DomainError } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
+import { LoginAttemptRepository } from './login-attempt.repository.js';
 import { customersNeeded, FAILURES_OF_ADDRESS_COUNTED_MAX, FAILURES_OF_EMAIL_MAX } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
 /** A day of logins tells a partner's server from a single customer, also in a quiet quarter of an hour. */
 const SUCCESSES_KEPT_MS = 24 * 60 * 60_000;
-/** Rows that ran out and are cleared by one login; more than one login writes. */
-const CLEARED_AT_ONCE = 20;
 
 /** A login that was counted for its email. Exactly one of its methods is called when it has ended. */
 export interface CountedLogin {
@@ -34,6 +33,7 @@ export interface CountedLogin {
 export class LoginLimits {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(LoginAttemptRepository) private readonly attempts: LoginAttemptRepository,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -43,82 +43,49 @@ export class LoginLimits {
     const ofAddress = hashOf('address', organisationId, mode, address);
     const attemptId = randomUUID();
     await inTransaction(this.dataSource, async (tx) => {
-      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [ofEmail]);
-      await this.clear(tx);
+      await this.attempts.lock(tx, ofEmail);
+      await this.attempts.deleteFailuresUntil(tx, this.before(WINDOW_MS));
+      await this.attempts.deleteSuccessesUntil(tx, this.before(SUCCESSES_KEPT_MS));
       await this.refuseOverLimitOfEmail(tx, ofEmail);
       await this.refuseOverLimitOfAddress(tx, ofAddress);
-      await this.count(tx, attemptId, ofEmail);
+      await this.attempts.insertFailure(tx, attemptId, ofEmail, this.clock.now());
     });
-    const takeBack = (): Promise<unknown> =>
-      this.dataSource.query(`DELETE FROM login_failures WHERE attempt_id = $1 AND subject = $2`, [attemptId, ofEmail]);
+    const takeBack = (): Promise<void> => this.attempts.deleteFailure(attemptId, ofEmail);
     return {
-      failed: () => this.count(this.dataSource, attemptId, ofAddress),
-      notTried: async () => void (await takeBack()),
+      failed: () => this.attempts.insertFailure(this.dataSource, attemptId, ofAddress, this.clock.now()),
+      notTried: takeBack,
       succeeded: async () => {
         await takeBack();
-        await this.dataSource.query(
-          `INSERT INTO login_successes (address, email, at) VALUES ($1, $2, $3)
-           ON CONFLICT (address, email) DO UPDATE SET at = greatest(login_successes.at, excluded.at)`,
-          [ofAddress, ofEmail, this.clock.now()],
-        );
+        await this.attempts.upsertSuccess(ofAddress, ofEmail, this.clock.now());
       },
     };
   }
 
   private async refuseOverLimitOfEmail(tx: EntityManager, email: string): Promise<void> {
-    const { failures, oldest } = await this.failuresOf(tx, email, FAILURES_OF_EMAIL_MAX);
+    const { failures, oldest } = await this.attempts.countFailures(
+      tx,
+      email,
+      this.before(WINDOW_MS),
+      FAILURES_OF_EMAIL_MAX,
+    );
     if (failures >= FAILURES_OF_EMAIL_MAX) throw this.rateLimited(oldest);
   }
 
   /** Says the same to every email, known or not, and to a right password: it is no way to find out either. */
   private async refuseOverLimitOfAddress(tx: EntityManager, address: string): Promise<void> {
-    const { failures, oldest } = await this.failuresOf(tx, address, FAILURES_OF_ADDRESS_COUNTED_MAX);
+    const { failures, oldest } = await this.attempts.countFailures(
+      tx,
+      address,
+      this.before(WINDOW_MS),
+      FAILURES_OF_ADDRESS_COUNTED_MAX,
+    );
     const needed = customersNeeded(failures);
     if (needed === 0) return;
     if (needed !== undefined) {
-      const [row] = await tx.query<[{ customers: number }]>(
-        `SELECT count(*) AS customers FROM (
-           SELECT 1 FROM login_successes WHERE address = $1 AND at > $2 LIMIT $3) AS seen`,
-        [address, this.before(SUCCESSES_KEPT_MS), needed],
-      );
-      if (row.customers >= needed) return;
+      const customers = await this.attempts.countCustomers(tx, address, this.before(SUCCESSES_KEPT_MS), needed);
+      if (customers >= needed) return;
     }
     throw this.rateLimited(oldest);
-  }
-
-  /** In the window, counted up to `max`, and when the oldest was. */
-  private async failuresOf(
-    tx: EntityManager,
-    subject: string,
-    max: number,
-  ): Promise<{ failures: number; oldest: Date }> {
-    const [row] = await tx.query<[{ failures: number; oldest: Date }]>(
-      `SELECT count(*) AS failures, min(at) AS oldest FROM (
-         SELECT at FROM login_failures WHERE subject = $1 AND at > $2 ORDER BY at LIMIT $3) AS counted`,
-      [subject, this.before(WINDOW_MS), max],
-    );
-    return row;
-  }
-
-  private async count(db: Pick<EntityManager, 'query'>, attemptId: string, subject: string): Promise<void> {
-    await db.query(`INSERT INTO login_failures (attempt_id, subject, at) VALUES ($1, $2, $3)`, [
-      attemptId,
-      subject,
-      this.clock.now(),
-    ]);
-  }
-
-  private async clear(tx: EntityManager): Promise<void> {
-    await tx.query(
-      `DELETE FROM login_failures WHERE (attempt_id, subject) IN (
-         SELECT attempt_id, subject FROM login_failures WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-      [this.before(WINDOW_MS)],
-    );
-    await tx.query(
-      `DELETE FROM login_successes WHERE (address, email) IN (
-         SELECT address, email FROM login_successes WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-      [this.before(SUCCESSES_KEPT_MS)],
-    );
   }
 
   private before(ms: number): Date {

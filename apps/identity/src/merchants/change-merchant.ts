@@ -10,8 +10,7 @@ import { findOrganisations } from '../organisations/organisation.repository.js';
 import { siteChanged } from '../sites/site.js';
 import { advanceSitesOf } from '../sites/site.repository.js';
 import { type Merchant, merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
-import { lockMerchant } from './merchant.repository.js';
-import { MerchantRow } from './merchant.row.js';
+import { lockMerchant, updateMerchant } from './merchant.repository.js';
 
 /**
  * Changes some settings of a merchant and tells every service of it; says nothing when all stays as it is. Each of its
@@ -37,7 +36,7 @@ export class ChangeMerchant {
       if (changed.after.grants) await refuseUnknownOrganisations(tx, settings);
 
       const merchant = { ...before, ...settings, version: before.version + 1 };
-      await tx.update(MerchantRow, { merchantId }, { ...settings, version: merchant.version });
+      await updateMerchant(tx, merchantId, { ...settings, version: merchant.version });
       await this.events.append(tx, merchantChanged(merchant));
       const isRenamed = changed.after.name !== undefined;
       const sites = isRenamed ? await advanceSitesOf(tx, merchantId) : [];

@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { type Merchant, merchantChanged } from './merchant.js';
-import { MerchantRow } from './merchant.row.js';
+import { insertMerchant } from './merchant.repository.js';
 
 /** On-boards a merchant, without features and grants, and tells every service of it. */
 @Injectable()
@@ -23,8 +23,7 @@ export class CreateMerchant {
     return inTransaction(this.dataSource, async (tx) => {
       const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [], fees: {} };
       const made = { ...settings, createdAt: this.clock.now(), version: 1 };
-      const { identifiers } = await tx.insert(MerchantRow, made);
-      const { merchantId } = identifiers[0] as { merchantId: number };
+      const merchantId = await insertMerchant(tx, made);
       const merchant = { merchantId, ...made };
       await this.events.append(tx, merchantChanged(merchant));
       await this.auditLog.append(tx, author, { action: 'merchant.created', merchantId, after: { name } });

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
-import { DataSource, MoreThan } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { showSite, type SiteView } from '../sites/site.js';
 import { countSites, sitesOf } from '../sites/site.repository.js';
 import type { Merchant } from './merchant.js';
-import { getMerchant } from './merchant.repository.js';
-import { MerchantRow } from './merchant.row.js';
+import { getMerchant, listMerchants } from './merchant.repository.js';
 
 /** A merchant as the administration API shows it. */
 export interface MerchantView {
@@ -32,20 +31,14 @@ export interface MerchantWithSites extends MerchantView {
   readonly sites: SiteView[];
 }
 
-export const MERCHANT_PAGE_SIZE = 50;
-
 @Injectable()
 export class ListMerchants {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** In the order of their ids, at most {@link MERCHANT_PAGE_SIZE}, those with a higher id than `after`. */
+  /** In the order of their ids, a page of them, those with a higher id than `after`. */
   async page(after: number): Promise<ListedMerchant[]> {
     const { manager } = this.dataSource;
-    const merchants = await manager.find(MerchantRow, {
-      where: { merchantId: MoreThan(after) },
-      order: { merchantId: 'ASC' },
-      take: MERCHANT_PAGE_SIZE,
-    });
+    const merchants = await listMerchants(manager, after);
     const ids = merchants.map(({ merchantId }) => merchantId);
     const counts = await countSites(manager, ids);
     return merchants.map((merchant) => ({

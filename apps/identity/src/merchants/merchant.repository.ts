@@ -1,12 +1,15 @@
 import { DomainError } from '@svc/kernel';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, MoreThan } from 'typeorm';
+import type { Merchant, MerchantSettings } from './merchant.js';
 import { MerchantRow } from './merchant.row.js';
+
+export const MERCHANT_PAGE_SIZE = 50;
 
 /**
  * Throws `resource.not-found`. Every change of what a merchant owns begins here, so such changes run one after the
  * other: a site is never published under a name the merchant no longer has, and two new keys are never both primary.
  */
-export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<MerchantRow> {
+export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
   // No stronger lock: rows that refer to the merchant (entries of the audit log) can be inserted meanwhile.
   const merchant = await tx.findOne(MerchantRow, { where: { merchantId }, lock: { mode: 'for_no_key_update' } });
   if (!merchant) throw new DomainError('resource.not-found');
@@ -14,8 +17,31 @@ export async function lockMerchant(tx: EntityManager, merchantId: number): Promi
 }
 
 /** Throws `resource.not-found`. */
-export async function getMerchant(tx: EntityManager, merchantId: number): Promise<MerchantRow> {
+export async function getMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
   const merchant = await tx.findOneBy(MerchantRow, { merchantId });
   if (!merchant) throw new DomainError('resource.not-found');
   return merchant;
+}
+
+/** In the order of their ids, at most {@link MERCHANT_PAGE_SIZE}, those with a higher id than `after`. */
+export function listMerchants(tx: EntityManager, after: number): Promise<Merchant[]> {
+  return tx.find(MerchantRow, {
+    where: { merchantId: MoreThan(after) },
+    order: { merchantId: 'ASC' },
+    take: MERCHANT_PAGE_SIZE,
+  });
+}
+
+/** Returns its id. */
+export async function insertMerchant(tx: EntityManager, merchant: Omit<Merchant, 'merchantId'>): Promise<number> {
+  const { identifiers } = await tx.insert(MerchantRow, merchant);
+  return (identifiers[0] as { merchantId: number }).merchantId;
+}
+
+export async function updateMerchant(
+  tx: EntityManager,
+  merchantId: number,
+  change: MerchantSettings & { readonly version: number },
+): Promise<void> {
+  await tx.update(MerchantRow, { merchantId }, change);
 }

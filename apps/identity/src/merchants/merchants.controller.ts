@@ -8,11 +8,11 @@ import { CreateMerchant } from './create-merchant.js';
 import {
   type ListedMerchant,
   ListMerchants,
-  MERCHANT_PAGE_SIZE,
   type MerchantView,
   type MerchantWithSites,
   showMerchant,
 } from './list-merchants.js';
+import { MERCHANT_PAGE_SIZE } from './merchant.repository.js';
 import { ChangeMerchantRequest, CreateMerchantRequest } from './merchant.requests.js';
 
 /** On-boarding of merchants (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */

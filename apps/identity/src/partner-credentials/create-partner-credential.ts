@@ -4,7 +4,7 @@ import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { recognisablePrefix } from '../api-keys/api-key.js';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
@@ -16,7 +16,7 @@ import {
   newApiToken,
   type PartnerCredential,
 } from './partner-credential.js';
-import { PartnerCredentialRow } from './partner-credential.row.js';
+import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 
 /** Enough for any rotation; more are forgotten ones, and every one is a way in. */
 const VALID_CREDENTIALS_MAX = 10;
@@ -43,7 +43,7 @@ export class CreatePartnerCredential {
   ): Promise<{ credentialId: string; secret: string }> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOrganisation(tx, organisationId);
-      const valid = await tx.countBy(PartnerCredentialRow, { organisationId, kind, mode, revokedAt: IsNull() });
+      const valid = await countValidPartnerCredentials(tx, organisationId, kind, mode);
       if (valid >= VALID_CREDENTIALS_MAX) {
         throw new DomainError('resource.conflict', {
           message: `${VALID_CREDENTIALS_MAX} are valid: revoke one first.`,
@@ -62,7 +62,7 @@ export class CreatePartnerCredential {
         version: 1,
       };
       const { credentialId, prefix } = credential;
-      await tx.insert(PartnerCredentialRow, credential);
+      await insertPartnerCredential(tx, credential);
       await this.events.append(tx, ...credentialChanged(credential));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.created' : 'api-token.created',

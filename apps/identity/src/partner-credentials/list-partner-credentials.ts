@@ -2,10 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { getOrganisation } from '../organisations/organisation.repository.js';
 import { type CredentialKind, type PartnerCredentialView, showCredential } from './partner-credential.js';
-import { PartnerCredentialRow } from './partner-credential.row.js';
-
-/** Over it the oldest are left out. */
-const LISTED_MAX = 100;
+import { listPartnerCredentials } from './partner-credential.repository.js';
 
 @Injectable()
 export class ListPartnerCredentials {
@@ -15,11 +12,7 @@ export class ListPartnerCredentials {
   async execute(organisationId: string, kind: CredentialKind): Promise<PartnerCredentialView[]> {
     const { manager } = this.dataSource;
     await getOrganisation(manager, organisationId);
-    const rows = await manager.find(PartnerCredentialRow, {
-      where: { organisationId, kind },
-      order: { ordinal: 'DESC' },
-      take: LISTED_MAX,
-    });
-    return rows.map(showCredential);
+    const credentials = await listPartnerCredentials(manager, organisationId, kind);
+    return credentials.map(showCredential);
   }
 }

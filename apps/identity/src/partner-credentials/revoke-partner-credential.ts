@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -7,7 +7,7 @@ import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
 import { credentialChanged, type CredentialKind } from './partner-credential.js';
-import { PartnerCredentialRow } from './partner-credential.row.js';
+import { getPartnerCredential, revokePartnerCredential } from './partner-credential.repository.js';
 
 /** Ends an API key or an API token for good. Tokens it was exchanged for before run out by themselves (A2). */
 @Injectable()
@@ -28,12 +28,10 @@ export class RevokePartnerCredential {
   ): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOrganisation(tx, organisationId);
-      const found = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
-      if (!found) throw new DomainError('resource.not-found');
+      const found = await getPartnerCredential(tx, organisationId, kind, credentialId);
       if (found.revokedAt) return;
-      const change = { revokedAt: this.clock.now(), version: found.version + 1 };
-      await tx.update(PartnerCredentialRow, { organisationId, credentialId }, change);
-      await this.events.appendAndPublish(tx, ...credentialChanged({ ...found, ...change }));
+      const revoked = await revokePartnerCredential(tx, found, this.clock.now());
+      await this.events.appendAndPublish(tx, ...credentialChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.revoked' : 'api-token.revoked',
         organisationId,

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type PublicKeyJwk, SealingKeyPublishedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { importJWK } from 'jose';
+import { upsertSealingKeyIfNewer } from './sealing-key.repository.js';
 
 /** Keeps the public key of webhook-dispatcher, to which secrets are sealed. */
 @Controller()
@@ -14,13 +15,7 @@ export class SealingKeyConsumer {
   async keepNewest(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion, occurredAt } of events) {
       await importJWK({ ...payload.publicJwk }, 'ECDH-ES');
-      await tx.query(
-        `INSERT INTO sealing_key (public_jwk, version, occurred_at) VALUES ($1, $2, $3)
-         ON CONFLICT (only_one) DO UPDATE
-           SET public_jwk = excluded.public_jwk, version = excluded.version, occurred_at = excluded.occurred_at
-         WHERE (sealing_key.version, sealing_key.occurred_at) < (excluded.version, excluded.occurred_at)`,
-        [JSON.stringify(payload.publicJwk), aggregateVersion, occurredAt],
-      );
+      await upsertSealingKeyIfNewer(tx, payload.publicJwk, aggregateVersion, occurredAt);
     }
   }
 }

@@ -16,8 +16,7 @@ import {
   type SiteView,
   urlRulesOf,
 } from './site.js';
-import { getSite, refuseTakenReference } from './site.repository.js';
-import { SiteRow } from './site.row.js';
+import { getSite, updateSite } from './site.repository.js';
 
 /** Changes some settings of a site and tells every service of it; says nothing when all stays as it is. */
 @Injectable()
@@ -38,9 +37,7 @@ export class ChangeSite {
       if (!changed) return showSite(before);
 
       const site = { siteId, ...settings, version: before.version + 1 };
-      await tx
-        .update(SiteRow, { merchantId, siteId }, { ...settings, version: site.version })
-        .catch(refuseTakenReference);
+      await updateSite(tx, merchantId, siteId, { ...settings, version: site.version });
       await this.events.append(tx, siteChanged(merchant, site));
       await this.auditLog.append(tx, author, { action: 'site.changed', merchantId, siteId, ...changed });
       return showSite(site);

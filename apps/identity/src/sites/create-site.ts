@@ -10,8 +10,7 @@ import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
 import { settleSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
-import { refuseTakenReference, SITES_OF_MERCHANT_MAX } from './site.repository.js';
-import { SiteRow } from './site.row.js';
+import { countSitesOf, insertSite, SITES_OF_MERCHANT_MAX } from './site.repository.js';
 
 /** A new site and, this once, its webhook secrets. */
 export interface CreatedSite extends SiteView {
@@ -38,15 +37,12 @@ export class CreateSite {
     const settings = settleSettings(given, urlRulesOf(this.config));
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
-      if ((await tx.countBy(SiteRow, { merchantId })) >= SITES_OF_MERCHANT_MAX) {
+      if ((await countSitesOf(tx, merchantId)) >= SITES_OF_MERCHANT_MAX) {
         throw new DomainError('resource.conflict', {
           message: `A merchant has at most ${SITES_OF_MERCHANT_MAX} sites.`,
         });
       }
-      const { identifiers } = await tx
-        .insert(SiteRow, { merchantId, ...settings, createdAt: this.clock.now(), version: 1 })
-        .catch(refuseTakenReference);
-      const { siteId } = identifiers[0] as { siteId: number };
+      const siteId = await insertSite(tx, { merchantId, ...settings, createdAt: this.clock.now(), version: 1 });
       const site = { siteId, ...settings };
       await this.events.append(tx, siteChanged(merchant, { ...site, version: 1 }));
       await this.auditLog.append(tx, author, { action: 'site.created', merchantId, siteId, after: settings });

@@ -1,6 +1,7 @@
 import { DomainError } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
 import type { EntityManager } from 'typeorm';
+import type { SiteSettings } from './site.js';
 import { SiteRow } from './site.row.js';
 
 /** Throws `resource.not-found`, also for a site of another merchant. */
@@ -27,14 +28,34 @@ export async function countSites(tx: EntityManager, merchantIds: readonly number
   return new Map(rows.map(({ merchantId, sites }) => [merchantId, sites]));
 }
 
+/** How many sites a merchant has. */
+export function countSitesOf(tx: EntityManager, merchantId: number): Promise<number> {
+  return tx.countBy(SiteRow, { merchantId });
+}
+
+/** Throws `resource.conflict` when the merchant has a site with this reference. Returns the id. */
+export async function insertSite(tx: EntityManager, site: Omit<SiteRow, 'siteId'>): Promise<number> {
+  const { identifiers } = await tx.insert(SiteRow, site).catch(refuseTakenReference);
+  return (identifiers[0] as { siteId: number }).siteId;
+}
+
+/** Throws `resource.conflict` when the merchant has another site with this reference. */
+export async function updateSite(
+  tx: EntityManager,
+  merchantId: number,
+  siteId: number,
+  change: SiteSettings & { readonly version: number },
+): Promise<void> {
+  await tx.update(SiteRow, { merchantId, siteId }, change).catch(refuseTakenReference);
+}
+
 /** Gives each site of a merchant its next version, to be published again. */
 export async function advanceSitesOf(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
   await tx.increment(SiteRow, { merchantId }, 'version', 1);
   return tx.findBy(SiteRow, { merchantId });
 }
 
-/** Says which rule of the table was broken, to somebody who can do something about it. */
-export function refuseTakenReference(error: unknown): never {
+function refuseTakenReference(error: unknown): never {
   if (!isUniqueViolation(error, 'sites_reference')) throw error;
   const message = 'This merchant already has a site with this siteReference.';
   throw new DomainError('resource.conflict', { message, fields: [{ field: 'siteReference', message }], cause: error });

@@ -34,7 +34,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     await this.runOnce();
     this.timer = setInterval(() => {
-      this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'token keys were not looked after'));
+      this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'token key maintenance failed'));
     }, LOOK_EVERY_MS).unref();
   }
 

@@ -1,16 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CreateUserRequest } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { DataSource } from 'typeorm';
 import { PasswordQueue } from './password-queue.js';
 import { canonicalEmail, type PartnerScope, type User } from './user.js';
-import { insertUser } from './user.repository.js';
+import { UserRepository } from './user.repository.js';
 
 /** Makes an account of an organisation (A3). */
 @Injectable()
 export class CreateUser {
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(UserRepository) private readonly users: UserRepository,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PasswordQueue) private readonly passwords: PasswordQueue,
   ) {}
@@ -27,7 +26,7 @@ export class CreateUser {
       lastName: request.lastName ?? '',
       createdAt: this.clock.now(),
     };
-    await insertUser(this.dataSource.manager, user);
+    await this.users.insert(user);
     return user;
   }
 }

@@ -10,7 +10,7 @@ export class UsersController {
   constructor(@Inject(CreateUser) private readonly createUser: CreateUser) {}
 
   /**
-   * Makes an account for a user of the partner (A3).
+   * Creates an account for a user of the partner (A3).
    *
    * @returns 201 The user's id, which `POST /v1/auth/customers/register` takes.
    * @throws resource.conflict The email is taken in this organisation.

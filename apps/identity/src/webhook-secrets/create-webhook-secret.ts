@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { getSite } from '../sites/site.repository.js';
 import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-secret.js';
-import { WebhookSecretRow } from './webhook-secret.row.js';
+import { countValidWebhookSecrets } from './webhook-secret.repository.js';
 
 /** Every valid secret adds a signature to each notification (E4). */
 const VALID_SECRETS_MAX = 5;
@@ -24,7 +24,7 @@ export class CreateWebhookSecret {
     return inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
       await getSite(tx, merchantId, siteId);
-      const valid = await tx.countBy(WebhookSecretRow, { merchantId, siteId, mode, revokedAt: IsNull() });
+      const valid = await countValidWebhookSecrets(tx, merchantId, siteId, mode);
       if (valid >= VALID_SECRETS_MAX) {
         throw new DomainError('resource.conflict', {
           message: `${VALID_SECRETS_MAX} secrets are valid: revoke one first.`,

@@ -5,9 +5,10 @@ import { EventLog } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { getSealingKey, seal } from '../sealing/seal.js';
+import { seal } from '../sealing/seal.js';
+import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { newWebhookSecret, signingSecretChanged, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
-import { WebhookSecretRow } from './webhook-secret.row.js';
+import { insertWebhookSecret } from './webhook-secret.repository.js';
 
 /** A new secret and, this once, the secret itself. */
 export interface CreatedWebhookSecret {
@@ -47,7 +48,7 @@ export class IssueWebhookSecret {
       version: 1,
     };
     const { secretId } = secret;
-    await tx.insert(WebhookSecretRow, secret);
+    await insertWebhookSecret(tx, secret);
     await this.events.append(tx, webhookSecretChanged(secret), signingSecretChanged(secret));
     await this.auditLog.append(tx, author, {
       action: 'webhook-secret.created',

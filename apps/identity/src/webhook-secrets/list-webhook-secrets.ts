@@ -2,9 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { getSite } from '../sites/site.repository.js';
 import { showWebhookSecret, type WebhookSecretView } from './webhook-secret.js';
-import { WebhookSecretRow } from './webhook-secret.row.js';
-
-const SECRETS_LISTED_MAX = 100;
+import { listWebhookSecrets } from './webhook-secret.repository.js';
 
 @Injectable()
 export class ListWebhookSecrets {
@@ -13,11 +11,7 @@ export class ListWebhookSecrets {
   /** Newest first, revoked ones included, at most 100. Throws `resource.not-found`. */
   async execute(merchantId: number, siteId: number): Promise<WebhookSecretView[]> {
     await getSite(this.dataSource.manager, merchantId, siteId);
-    const secrets = await this.dataSource.manager.find(WebhookSecretRow, {
-      where: { merchantId, siteId },
-      order: { ordinal: 'DESC' },
-      take: SECRETS_LISTED_MAX,
-    });
+    const secrets = await listWebhookSecrets(this.dataSource.manager, merchantId, siteId);
     return secrets.map(showWebhookSecret);
   }
 }

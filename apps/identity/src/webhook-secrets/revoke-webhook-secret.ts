@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -7,7 +7,7 @@ import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { signingSecretChanged, webhookSecretChanged } from './webhook-secret.js';
-import { WebhookSecretRow } from './webhook-secret.row.js';
+import { getWebhookSecret, revokeWebhookSecret } from './webhook-secret.repository.js';
 
 /** Ends a secret for good: it no longer signs. */
 @Injectable()
@@ -23,13 +23,10 @@ export class RevokeWebhookSecret {
   async execute(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
-      const secret = await tx.findOneBy(WebhookSecretRow, { merchantId, siteId, secretId });
-      if (!secret) throw new DomainError('resource.not-found');
+      const secret = await getWebhookSecret(tx, merchantId, siteId, secretId);
       if (secret.revokedAt) return;
 
-      const change = { revokedAt: this.clock.now(), version: secret.version + 1 };
-      await tx.update(WebhookSecretRow, { merchantId, siteId, secretId }, change);
-      const revoked = { ...secret, ...change };
+      const revoked = await revokeWebhookSecret(tx, secret, this.clock.now());
       await this.events.appendAndPublish(tx, webhookSecretChanged(revoked), signingSecretChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: 'webhook-secret.revoked',

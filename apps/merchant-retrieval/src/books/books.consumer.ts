@@ -12,7 +12,7 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { threeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
-import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.js';
+import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
 /** A row whose time is over is removed or not written a moment later than the clock says here. */
 const SLACK_MS = 300_000;

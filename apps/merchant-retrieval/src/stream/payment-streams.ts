@@ -127,7 +127,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
       this.failing = false;
       return hasMore;
     } catch (error) {
-      if (!this.failing) this.log.warn({ err: error }, 'streams of payments could not be read, will be repeated');
+      if (!this.failing) this.log.warn({ err: error }, 'streams of payments could not be read, will be retried');
       this.failing = true;
       return false;
     }

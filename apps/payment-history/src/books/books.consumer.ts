@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { HISTORY_BOOK } from './history-book.js';
+import { HISTORY_BOOK } from './history-book.query.js';
 
 /** Answers what the history has of a day, for reconciliation. */
 @Controller()

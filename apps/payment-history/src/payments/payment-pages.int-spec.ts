@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { aPayment } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import type { PaymentOwner } from './payment-owner.js';
-import { pageStatement, PaymentPages } from './payment-pages.js';
+import { pageStatement, PaymentPagesQuery } from './payment-pages.query.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let history: History;
-let pages: PaymentPages;
+let pages: PaymentPagesQuery;
 let repository: PaymentRepository;
 beforeAll(async () => {
   history = await startHistory();
-  pages = history.service.app.get(PaymentPages);
+  pages = history.service.app.get(PaymentPagesQuery);
   repository = history.service.app.get(PaymentRepository);
 });
 afterAll(() => history.stop());

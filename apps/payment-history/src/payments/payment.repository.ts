@@ -67,12 +67,12 @@ export class PaymentRepository {
           AND ($4::text IS NULL OR customer_id = $4)`,
       [paymentReference, organisationId, mode, customerId ?? null],
     );
-    return row && shownOf(row);
+    return row && toShownPayment(row);
   }
 }
 
 /** A row as the answers need it: what it does not have is absent. */
-export function shownOf(row: ShownRow): ShownPayment {
+export function toShownPayment(row: ShownRow): ShownPayment {
   const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
   return {
     ...same,

@@ -5,7 +5,7 @@ import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
 import { narrowed, visibleTo } from './payment-owner.js';
-import { PaymentPages } from './payment-pages.js';
+import { PaymentPagesQuery } from './payment-pages.query.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /** Status and history of payments, for partners and their customers (P2, P5). */
@@ -14,7 +14,7 @@ import { PaymentRepository } from './payment.repository.js';
 export class PaymentsController {
   constructor(
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(PaymentPages) private readonly pages: PaymentPages,
+    @Inject(PaymentPagesQuery) private readonly pages: PaymentPagesQuery,
   ) {}
 
   /**
@@ -38,7 +38,7 @@ export class PaymentsController {
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token sees all of the partner's, a customer's token only its own.
+   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's.
    *
    * @query customerReference
    * @query page

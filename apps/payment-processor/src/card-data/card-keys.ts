@@ -9,6 +9,7 @@ import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
 import { type CardKey, MAX_OPENING_CARD_KEYS, opensCards } from './card-key.js';
+import { CardKeyRepository } from './card-key.repository.js';
 import { readEncryptedCard, UnreadableCard } from './encrypted-card.js';
 import { checkOpenedCard } from './opened-card.js';
 
@@ -30,6 +31,7 @@ export class CardKeys implements OnModuleInit {
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(CardKeyRepository) private readonly keys: CardKeyRepository,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
@@ -42,12 +44,8 @@ export class CardKeys implements OnModuleInit {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
     await inTransaction(this.dataSource, async (tx) => {
-      const made = await tx.query<unknown[]>(
-        `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
-         ON CONFLICT (current) DO NOTHING RETURNING kid`,
-        [kid, publicJwk, sealedPrivateKey, this.clock.now()],
-      );
-      if (made.length > 0) {
+      const key = { kid, publicJwk, sealedPrivateKey, createdAt: this.clock.now() };
+      if (await this.keys.insertIfNone(tx, key)) {
         await this.events.append(tx, {
           type: CardKeyPublishedV1,
           aggregateId: CARD_KEY_AGGREGATE,
@@ -60,11 +58,9 @@ export class CardKeys implements OnModuleInit {
 
   /** What cards are to be encrypted to from now on. */
   async currentPublicKey(): Promise<PublicKeyJwk> {
-    const [row] = await this.dataSource.query<{ publicJwk: PublicKeyJwk }[]>(
-      `SELECT public_jwk AS "publicJwk" FROM card_keys WHERE current`,
-    );
-    if (!row) throw new Error('There is no current card key.');
-    return row.publicJwk;
+    const publicJwk = await this.keys.findCurrentPublicKey();
+    if (!publicJwk) throw new Error('There is no current card key.');
+    return publicJwk;
   }
 
   /**
@@ -97,14 +93,10 @@ export class CardKeys implements OnModuleInit {
   }
 
   private async openKey(kid: string): Promise<OpenedKey | undefined> {
-    const [row] = await this.dataSource.query<{ sealed: string; replacedAt: Date | null }[]>(
-      `SELECT sealed_private_key AS sealed, replaced_at AS "replacedAt" FROM card_keys
-        WHERE kid = $1 AND sealed_private_key IS NOT NULL`,
-      [kid],
-    );
-    if (!row) return undefined;
-    const privateKey = openPrivateKey(kid, row.sealed, this.config.SVC_SEALING_KEY);
-    return { privateKey, replacedAt: row.replacedAt };
+    const found = await this.keys.findOpening(kid);
+    if (!found) return undefined;
+    const privateKey = openPrivateKey(kid, found.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+    return { privateKey, replacedAt: found.replacedAt };
   }
 }
 

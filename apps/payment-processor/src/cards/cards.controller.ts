@@ -16,10 +16,10 @@ export class CardsController {
   ) {}
 
   /**
-   * Stores a card (P7): the customer's whose token it is, or the organisation's.
+   * Stores a card (P7) of the token's customer or organisation.
    *
    * @body StoreCardRequest
-   * @returns 201 What the card is paid with and deleted by.
+   * @returns 201 The token of the stored card.
    * @throws card.invalid
    * @throws card-key.not-in-use
    * @throws live-mode.unavailable
@@ -43,8 +43,8 @@ export class CardsController {
   }
 
   /**
-   * Reads the key that `encryptedCard` is encrypted to (P8): a public JWK on P-256. After a rotation cards that were encrypted to the
-   * older one open for 24 hours; then `card-key.not-in-use` (400): fetch it again.
+   * Reads the encryption key for `encryptedCard` (P8): a public JWK on P-256. After a rotation cards encrypted with the older key
+   * are accepted for 24 hours; then `card-key.not-in-use` (400): fetch it again.
    */
   @Get('encryption-key')
   @Header('cache-control', 'private, max-age=60')

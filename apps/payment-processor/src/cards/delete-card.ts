@@ -51,7 +51,8 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
       } else await this.cards.forgetLater(token);
     }
     const unconfirmed = asked.length - forgotten;
-    if (unconfirmed > 0) this.log.warn({ cards: unconfirmed }, 'deleted cards not yet forgotten, will be repeated');
+    if (unconfirmed > 0)
+      this.log.warn({ cards: unconfirmed }, 'deleted cards not removed at the acquirer yet, will be retried');
     // A vault that confirmed none is away: the next of them can wait.
     return asked.length === BATCH_MAX && forgotten > 0;
   }

@@ -139,7 +139,8 @@ test('a session owes its whole amount, whatever a command says', async () => {
   const session = aPayable();
   const lowered = { amount: 1, tipAmount: 7 } as never;
   await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
-    code: 'payable.mismatch',
+    code: 'request.invalid',
+    fields: [{ field: 'payable.source' }],
   });
   expect(await processor.pay(session, { command: lowered })).toMatchObject({
     ...{ state: 'success', amount: session.amount, tipAmount: 0, processedAmount: session.amount },

@@ -1,27 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AnyPaymentSnapshot, ChargeInvoice as ChargeInvoiceCommand } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
-import { MerchantTerms } from '../merchants/merchant-terms.js';
+import { MerchantTermsQuery } from '../merchants/merchant-terms.query.js';
 import { checkChosenAmounts } from '../partner-payments/payment-terms.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChargeCard, repeated } from './charge-card.js';
 
 /**
  * Takes a card payment of a till's invoice on its page: {@link ChargeCard} after the merchant's terms, which are those of partners'
- * payments. Who pays is anonymous, so there is nothing to claim: neither vouchers nor payments made elsewhere.
+ * payments. Who pays is anonymous, so there is nothing to claim: neither vouchers nor payments made elsewhere. A session owes its
+ * whole amount: the schema of the command refuses its payable (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {
   constructor(
-    @Inject(MerchantTerms) private readonly merchantTerms: MerchantTerms,
+    @Inject(MerchantTermsQuery) private readonly merchantTerms: MerchantTermsQuery,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(ChargeCard) private readonly chargeCard: ChargeCard,
   ) {}
 
   async execute(command: ChargeInvoiceCommand): Promise<AnyPaymentSnapshot> {
     const { payable, reference, amount, tipAmount } = command;
-    // A session owes its whole amount; the terms are those of tills.
-    if ((payable.source as { kind: string }).kind !== 'invoice') throw new DomainError('payable.mismatch');
     if (!isUuid(reference)) throw invalidField('reference', 'reference must be a UUID');
     const terms = await this.merchantTerms.find(payable.merchantId);
     try {

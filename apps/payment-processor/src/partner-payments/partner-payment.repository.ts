@@ -20,11 +20,11 @@ import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { vouchersTotal } from '../payables/amount-to-process.js';
 import { nextAskAt } from '../payments/attempt.js';
-import { recordTransfers, transferItems } from '../ledger/record-transfers.js';
+import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { joinMerchant } from '../payments/merchant-columns.js';
+import { joinMerchant } from '../payments/join-merchant.query.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Whose payment it must be to be found at all. */

@@ -15,7 +15,7 @@ export class PartnerPaymentsController {
   constructor(@Inject(MakePayment) private readonly makePayment: MakePayment) {}
 
   /**
-   * Makes a payment (P6). An answer with an error means that nothing was charged and no payment was recorded.
+   * Makes a payment (P6). An error response means that nothing was charged and no payment was recorded.
    *
    * @body MakePaymentRequest
    * @returns 201 The payment: `success`, `failed` with its errors, or `verificationRequired` with `verificationUrl`.

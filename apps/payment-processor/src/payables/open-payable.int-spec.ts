@@ -1,12 +1,14 @@
 import { InvoiceCreatedV1, PayableClosedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { anInvoicePayable } from '../../test/builders.js';
+import { anInvoicePayable, aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
+import { aMerchant } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
+  await aMerchant(processor, { merchantId: aPayable().merchantId });
 });
 afterAll(() => processor.stop());
 
@@ -19,7 +21,7 @@ test('an invoice can be paid as soon as it is opened, and is opened once', async
   expect(await processor.open({ payable })).toEqual({ opened });
   expect(await processor.open({ payable })).toEqual({ opened });
 
-  const paid = await processor.pay(payable);
+  const paid = await processor.payInvoice(payable);
   expect(paid).toMatchObject({ state: 'success', source: payable.source, payable: { state: 'paid' } });
   expect(await processor.open({ payable })).toMatchObject({ opened: { state: 'paid', version: 3 } });
 });
@@ -32,8 +34,8 @@ test('one that replaces another closes it, in one step, with its event', async (
     replaced: { payableId: old.payableId, state: 'closed', version: 2, tries: 0 },
   });
   expect(await closedEvents(old.payableId)).toHaveLength(1);
-  await expect(processor.pay(old)).rejects.toMatchObject({ code: 'payable.closed' });
-  expect(await processor.pay(payable)).toMatchObject({ state: 'success', amount: 500 });
+  await expect(processor.payInvoice(old)).rejects.toMatchObject({ code: 'payable.closed' });
+  expect(await processor.payInvoice(payable)).toMatchObject({ state: 'success', amount: 500 });
 });
 
 test.each([
@@ -42,7 +44,7 @@ test.each([
 ])('nothing is opened in place of one that %s', async (_, card, code) => {
   const [old, payable] = [anInvoicePayable(), anInvoicePayable()];
   await processor.open({ payable: old });
-  await processor.pay(old, { card });
+  await processor.payInvoice(old, { card });
 
   await expect(processor.open({ payable, replaces: old })).rejects.toMatchObject({ code });
   expect(await closedEvents(old.payableId)).toEqual([]);
@@ -64,7 +66,7 @@ test('of those who pay it and those who replace it at the same time, one side wi
     Array.from({ length: 50 }, async (_, index) => {
       const [old, payable] = [anInvoicePayable(), anInvoicePayable()];
       await processor.open({ payable: old });
-      const pay = () => outcomeOf(processor.pay(old));
+      const pay = () => outcomeOf(processor.payInvoice(old));
       const replace = () => outcomeOf(processor.open({ payable, replaces: old }).then(({ opened }) => opened));
       // In a fifth of the rounds each side comes first, in the others both are sent at the same time.
       const first = index % 5 === 0 ? await pay() : index % 5 === 1 ? await replace() : undefined;
@@ -96,7 +98,7 @@ test('an invoice that is only heard of can be paid; heard of again, it stays as 
   await processor.deliver(created);
   expect(await processor.close(payable)).toMatchObject({ state: 'closed', version: 2 });
   await processor.deliver({ ...created, id: anEvent(InvoiceCreatedV1, 'x', 1, payload).id });
-  await expect(processor.pay(payable)).rejects.toMatchObject({ code: 'payable.closed' });
+  await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'payable.closed' });
 });
 
 test('an id that stands for another debt is refused', async () => {

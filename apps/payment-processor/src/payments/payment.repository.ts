@@ -15,9 +15,9 @@ import { type BatchSettings, batched, type NamedParameters } from '@svc/persiste
 import { DataSource } from 'typeorm';
 import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
-import { recordTransfers, transferItems } from '../ledger/record-transfers.js';
+import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { joinMerchant } from './merchant-columns.js';
+import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 

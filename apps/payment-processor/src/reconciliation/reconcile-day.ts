@@ -4,14 +4,14 @@ import { Clock } from '@svc/kernel';
 import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { blamePayments } from './blame.js';
-import { Books, type Comparison, type Side } from './books.js';
-import { compareBook } from './compare-books.js';
+import { blamePayments } from './books/blame.js';
+import { Books, type Comparison, type Side } from './books/books.js';
+import { compareBook } from './books/compare-books.js';
 import { dayAfter, impossibleRanges, slicesOf, startOf } from './day-slices.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
-import { DayTotals } from './day-totals.js';
+import { DayTotalsQuery } from './day-totals.query.js';
 import type { ClaimedRun } from './reconciliation.repository.js';
-import { ReversalNotices } from './reversal-notices.js';
+import { ReversalNoticesQuery } from './reversal-notices.query.js';
 import { type StatementAccount, StatementRepository } from './statement.repository.js';
 
 /** A refund has ended some statements before its event says so. */
@@ -26,8 +26,8 @@ export class ReconcileDay {
   constructor(
     @Inject(Books) private readonly books: Books,
     @Inject(StatementRepository) private readonly statements: StatementRepository,
-    @Inject(ReversalNotices) private readonly reversals: ReversalNotices,
-    @Inject(DayTotals) private readonly totals: DayTotals,
+    @Inject(ReversalNoticesQuery) private readonly reversals: ReversalNoticesQuery,
+    @Inject(DayTotalsQuery) private readonly totals: DayTotalsQuery,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(Relay) private readonly relay: Relay,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,

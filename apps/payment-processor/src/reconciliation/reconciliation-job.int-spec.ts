@@ -17,7 +17,7 @@ import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { StatementLine } from '../acquirers/acquirer.js';
-import { DayTotals } from './day-totals.js';
+import { DayTotalsQuery } from './day-totals.query.js';
 import { ReconcileDay } from './reconcile-day.js';
 import { ReconciliationJob } from './reconciliation-job.js';
 import { ReconciliationRepository } from './reconciliation.repository.js';
@@ -167,7 +167,7 @@ test('a day whose last hours wait for the relay is compared again by the next ni
 test('what became final after the watermark is pending: counted neither as paid nor as refunded', async () => {
   await processor.pay(aPayable({ amount: 500 }));
   const range = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
-  const totals = processor.service.app.get(DayTotals);
+  const totals = processor.service.app.get(DayTotalsQuery);
   const final = processor.clock.now();
   expect(await totals.count(range, final, undefined)).toMatchObject([{ payments: 0, processed: 0, pending: 1 }]);
   const later = new Date(final.getTime() + 1);

@@ -70,7 +70,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       // The lease runs out, and a replica begins it again.
       if (stopping?.aborted === true) return;
       if (run.isNightly && run.tries < TRIES_MAX) {
-        this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be repeated');
+        this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be retried');
         return;
       }
       this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');

@@ -7,7 +7,6 @@ import { Acquirers } from '../acquirers/acquirers.js';
 import { dayOf } from '../ledger/day.js';
 import { dayAfter, slicesOf, startOf } from './day-slices.js';
 import type { ClaimedRun } from './reconciliation.repository.js';
-import { KEEP_LINES } from './statement-book.js';
 
 /** An account at an acquirer whose statements belong to a day. */
 export interface StatementAccount {
@@ -119,6 +118,36 @@ interface MovedRow extends Omit<StatementAccount, 'days'> {
   /** When the first of the movements may have happened. */
   readonly since: Date;
 }
+
+/**
+ * Keeps a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
+ * the account, `$7` and `$8` the day, `$9` the watermark, `$11` the run's tries: a replica whose run was taken over keeps nothing.
+ * Rows are looked up by their primary keys.
+ */
+const KEEP_LINES = `
+  INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
+                               payment_reference, amount, currency, open)
+  SELECT $2::uuid, known.at, $5::text, known.merchant_id, line.kind, line."idempotencyKey", $3::text, $4::text,
+         CASE WHEN known.has_reference THEN line."acquirerReference" END, line."paymentReference", line.amount, line."currencyISOCode", known.open
+    FROM jsonb_to_recordset($1::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
+                                                amount bigint, "currencyISOCode" text, "movedUTCDate" timestamptz)
+    LEFT JOIN attempts a ON line.kind <> 'refund' AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
+    LEFT JOIN reversals late ON late.attempt_id = a.attempt_id
+    LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
+    LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id)
+    LEFT JOIN payables y ON y.payable_id = p.payable_id
+   CROSS JOIN LATERAL (
+     SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
+                          WHEN line.kind = 'reversal' AND late.attempt_id IS NOT NULL THEN late.confirmed_at
+                          WHEN line.kind = 'reversal' AND a.state = 'reversed' THEN a.ended_at
+                          ELSE r.ended_at END, line."movedUTCDate") AS at,
+            coalesce(y.merchant_id, $6::bigint) AS merchant_id,
+            coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,
+            coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $9::timestamptz OR line."movedUTCDate" >= $9
+                     OR (line.kind = 'reversal' AND late.attempt_id IS NOT NULL AND (late.confirmed_at IS NULL OR late.confirmed_at >= $9))
+                     OR r.state = 'pending' OR r.ended_at >= $9, false) AS open) AS known
+   WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
+     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND tries = $11::int)`;
 
 /** $1 and $2 a part of the day, $3 the merchant or NULL. */
 const MOVED_ACCOUNTS = `

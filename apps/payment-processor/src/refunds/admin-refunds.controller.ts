@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
 import { invalidField, parsePaymentReference } from '@svc/kernel';
-import { AdminRefunds, type AdminRefundView } from './admin-refunds.js';
+import { AdminRefundsQuery, type AdminRefundView } from './admin-refunds.query.js';
 
 /**
  * Refunds of all merchants, for administrators. Needs `x-admin-key`.
@@ -11,7 +11,7 @@ import { AdminRefunds, type AdminRefundView } from './admin-refunds.js';
 @Controller('admin/v1/refunds')
 @UseGuards(AdminKeyGuard)
 export class AdminRefundsController {
-  constructor(@Inject(AdminRefunds) private readonly refunds: AdminRefunds) {}
+  constructor(@Inject(AdminRefundsQuery) private readonly refunds: AdminRefundsQuery) {}
 
   /**
    * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, the one

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { AdminRefunds } from './admin-refunds.js';
+import { AdminRefundsQuery } from './admin-refunds.query.js';
 import { type PaymentToRefund, RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
@@ -22,7 +22,7 @@ const PAYMENT = {
   },
 } as PaymentToRefund;
 const refunds = () => processor.service.app.get(RefundRepository);
-const admin = () => processor.service.app.get(AdminRefunds);
+const admin = () => processor.service.app.get(AdminRefundsQuery);
 
 test.each<[string, () => Promise<unknown>, string[]]>([
   [

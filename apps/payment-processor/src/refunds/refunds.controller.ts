@@ -24,14 +24,14 @@ export class RefundsController {
   constructor(@Inject(CreateRefund) private readonly createRefund: CreateRefund) {}
 
   /**
-   * Refunds a payment, wholly or in part (M5). An answer with an error means that nothing was decided.
+   * Refunds a payment in full or in part (M5). An error response means that no refund was created.
    *
    * @query svcId required
    * @returns 201 The refund, `succeeded` or `failed`.
    * @returns 202 It is still `pending` after 20 s: its amount is reserved.
    * @returns 200 With `Idempotency-Replayed`: a repeat of the key, and the refund in its present state.
    * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
-   * @throws request.idempotency-conflict The key was used before with another content.
+   * @throws request.idempotency-conflict The key was used before with different content.
    * @throws refund.in-progress
    * @throws refund.not-possible
    * @throws refund.amount-exceeded

@@ -12,8 +12,8 @@ export class SettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
   /**
-   * Reads what the merchant is owed for a day. Mode and, with a site's key, the site are those of the key. With `Accept: text/csv`
-   * the movements one by one.
+   * Reads the merchant's settlement statement of a day. The key decides the mode and, for a site's key, the site. With `Accept:
+   * text/csv` the movements one by one.
    *
    * @produces text/csv The movements; the sum of their amounts is `net`.
    * @throws request.invalid The day is no date, or has not begun.

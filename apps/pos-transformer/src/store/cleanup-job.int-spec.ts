@@ -1,6 +1,7 @@
 import { TestStore } from '../../test/test-store.js';
 import { TestTransformer } from '../../test/test-transformer.js';
 import { CleanupJob } from './cleanup-job.js';
+import { OldDataRepository } from './old-data.repository.js';
 import { Store } from './store.js';
 
 let pos: TestTransformer;
@@ -52,7 +53,7 @@ describe('of a database that is years old', () => {
   afterEach(() => db.close());
 
   const kept = (table: string): unknown => db.store.find(`SELECT count(*) AS n FROM ${table}`);
-  const run = (): void => new CleanupJob(db.store, db.clock).runOnce();
+  const run = (): void => new CleanupJob(db.store, new OldDataRepository(), db.clock).runOnce();
   const at = (milliseconds: number): string => db.clock.later(milliseconds - 120 * DAY).toISOString();
 
   it.each(['open', 'saved'])('a basket that is %s stays', (state) => {

@@ -1,7 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
   type DigestPage,
-  DIGESTS_MAX,
   DigestNotificationsV1,
   type DigestRequest,
   type LinesPage,
@@ -11,9 +10,9 @@ import {
   type NotifiedSite,
 } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
-import { BookReader, isoTime, MessagePattern } from '@svc/messaging';
+import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { ENABLED_FOR, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.js';
+import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.query.js';
 
 /** Answers which notifications there are of a day, for reconciliation: those of sessions (`notifications`) and of sites (`webhooks`). */
 @Controller()
@@ -39,12 +38,7 @@ export class BooksConsumer {
 
   @MessagePattern(ListNotifiedSitesV1)
   async listSites({ after }: { readonly after?: number }): Promise<{ readonly sites: readonly NotifiedSite[] }> {
-    const sites = await this.dataSource.query<NotifiedSite[]>(
-      `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${ENABLED_FOR})`)} AS since FROM sites
-        WHERE webhook_enabled AND notified_since IS NOT NULL AND site_id > $1 ORDER BY site_id LIMIT ${DIGESTS_MAX}`,
-      [after ?? 0],
-    );
-    return { sites };
+    return { sites: await listNotifiedSites(this.dataSource, after) };
   }
 
   private getBook(name: string): BookReader {

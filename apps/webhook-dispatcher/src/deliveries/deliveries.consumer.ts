@@ -12,9 +12,9 @@ import {
 import { Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { DueSignal } from '../delivery/due-signal.js';
-import { replayNotification } from '../replays/replay-notification.js';
-import { getDelivery, listDeliveries } from './find-deliveries.js';
+import { ReplayNotification } from '../replays/replay-notification.js';
+import { getDelivery, listDeliveries } from './deliveries.query.js';
+import { ReadLimit } from './read-limit.js';
 
 /** Least time between two sendings of one notification that its merchant asks for: a loop does not flood its endpoint. */
 export const RESEND_WAIT_MS = 10_000;
@@ -22,10 +22,12 @@ export const RESEND_WAIT_MS = 10_000;
 /** Answers a merchant about its own site's deliveries; hosted-gateway knows who asks. Reads repeat; sending again has its own bound. */
 @Controller()
 export class DeliveriesConsumer {
+  private readonly reads = new ReadLimit();
+
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
-    @Inject(DueSignal) private readonly due: DueSignal,
+    @Inject(ReplayNotification) private readonly replayNotification: ReplayNotification,
   ) {}
 
   @MessagePattern(ListDeliveriesV1)
@@ -34,17 +36,17 @@ export class DeliveriesConsumer {
     if (state !== undefined && !DELIVERY_STATES.includes(state))
       throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
     if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
-    return listDeliveries(this.dataSource, this.clock.now(), request);
+    return this.reads.run(() => listDeliveries(this.dataSource, this.clock.now(), request));
   }
 
   @MessagePattern(GetDeliveryV1)
   get(request: OneDelivery): Promise<DeliveryWithAttempts> {
-    return getDelivery(this.dataSource, this.clock.now(), request);
+    return this.reads.run(() => getDelivery(this.dataSource, this.clock.now(), request));
   }
 
   @MessagePattern(ResendDeliveryV1)
   async resend({ owner, id }: OneDelivery): Promise<{ due: true }> {
-    await replayNotification(this.dataSource, this.clock, this.due, id, { owner, waitMs: RESEND_WAIT_MS });
+    await this.replayNotification.execute(id, { owner, waitMs: RESEND_WAIT_MS });
     return { due: true };
   }
 }

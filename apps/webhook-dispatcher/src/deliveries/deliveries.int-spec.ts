@@ -14,7 +14,8 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { RESEND_WAIT_MS } from './deliveries.consumer.js';
-import { listDeliveries } from './find-deliveries.js';
+import { listDeliveries } from './deliveries.query.js';
+import { READS_MAX, WAITING_MAX } from './read-limit.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
@@ -69,13 +70,13 @@ it('shows a delivery, what the endpoint answered, and when it is tried next', as
     paymentStatus: 'Failed',
     url: receiver.url,
     state: 'pending',
-    tries: 1,
+    attemptCount: 1,
     createdUTCDate: startedUTCDate,
     deliveredUTCDate: null,
     missingKeys: null,
   });
   expect(lastAttempt).toEqual({
-    ...{ try: 1, startedUTCDate, durationMs: expect.any(Number) as number },
+    ...{ attemptNumber: 1, startedUTCDate, durationMs: expect.any(Number) as number },
     ...{ outcome: 'refused', statusCode: 500, errorClass: null, answer: 'x'.repeat(200) },
   });
   const waitMs = Date.parse(nextAttemptUTCDate!) - Date.parse(startedUTCDate);
@@ -88,13 +89,13 @@ it('shows a delivery, what the endpoint answered, and when it is tried next', as
   const one = await ask(GetDeliveryV1, { owner: OWNER, id });
   expect(one).toMatchObject({
     state: 'delivered',
-    tries: 2,
+    attemptCount: 2,
     nextAttemptUTCDate: null,
     deliveredUTCDate: dispatcher.clock.nowISO(),
   });
   expect(one.attempts).toMatchObject([
-    { try: 2, statusCode: 200, answer: 'ok' },
-    { try: 1, statusCode: 500, answer: 'x'.repeat(300) },
+    { attemptNumber: 2, statusCode: 200, answer: 'ok' },
+    { attemptNumber: 1, statusCode: 500, answer: 'x'.repeat(300) },
   ]);
 });
 
@@ -125,12 +126,28 @@ it('is tried next when its circuit lets it, and not at any time while it is bein
   expect(await next()).toBeNull();
 });
 
+it('does not say whether a host exists in our network', async () => {
+  const id = await refused();
+  const classes = async (): Promise<unknown[]> => [
+    (await list()).deliveries[0]!.lastAttempt?.errorClass,
+    (await ask(GetDeliveryV1, { owner: OWNER, id })).attempts[0]?.errorClass,
+  ];
+  for (const recorded of ['address-refused:private', 'name-not-found']) {
+    await dispatcher.test.superuser.query(
+      `UPDATE delivery_attempts SET outcome = 'unanswered', status_code = NULL, answer = NULL, error_class = $1`,
+      [recorded],
+    );
+    expect(await classes()).toEqual(['address-unavailable', 'address-unavailable']);
+    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ attempts: [{ errorClass: recorded }] });
+  }
+});
+
 it.each(STRANGERS)('is not of %s', async (_, stranger) => {
   const id = await refused();
   expect((await list({}, stranger)).deliveries).toEqual([]);
   await expect(ask(GetDeliveryV1, { owner: stranger, id })).rejects.toMatchObject({ code: 'resource.not-found' });
   await expect(resend(id, stranger)).rejects.toMatchObject({ code: 'resource.not-found' });
-  expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', tries: 1 });
+  expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
 });
 
 it('is found by nothing that is no id, and by no unknown one', async () => {
@@ -171,7 +188,7 @@ describe('sending again', () => {
     receiver.behaves(answers(200));
     await dispatcher.runOnce();
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
-    expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', tries: 2 });
+    expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
 
     dispatcher.clock.advance(RESEND_WAIT_MS - 1_500);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });
@@ -197,9 +214,24 @@ describe('sending again', () => {
   });
 });
 
-test('one that names no owner is nobody’s', async () => {
+test('reads leave connections to delivery, and are refused where too many wait', async () => {
+  const { superuser, dataSource } = dispatcher.test;
+  const blocker = await superuser.connect();
+  await blocker.query(`BEGIN; LOCK TABLE notifications`);
+  const reads = Array.from({ length: READS_MAX + WAITING_MAX }, () => list());
+  await expect(list()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  await expect(ask(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
+    code: 'service.not-ready',
+  });
+  expect(await dataSource.query(`SELECT 1 AS free`)).toEqual([{ free: 1 }]);
+  await blocker.query(`ROLLBACK`);
+  blocker.release();
+  expect(await Promise.all(reads)).toHaveLength(READS_MAX + WAITING_MAX);
+});
+
+test('a request that names no owner is refused', async () => {
   const id = await refused();
-  await expect(resend(id, {} as DeliveryOwner)).rejects.toMatchObject({ code: 'resource.not-found' });
+  await expect(resend(id, {} as DeliveryOwner)).rejects.toMatchObject({ code: 'request.invalid' });
 });
 
 test.each([

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { type Claim, claimNotifications } from './claim-notifications.js';
+import { type LeaseRequest, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SECOND = 1_000;
@@ -27,8 +27,8 @@ async function due(merchantId: number, endpoint: string, forMs: number): Promise
   return id;
 }
 
-async function claimed(over: Partial<Claim> = {}): Promise<string[]> {
-  const rows = await claimNotifications(dispatcher.test.dataSource, {
+async function claimed(over: Partial<LeaseRequest> = {}): Promise<string[]> {
+  const rows = await new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(30 * SECOND),

@@ -1,11 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import { Clock } from '@svc/kernel';
-import { DataSource } from 'typeorm';
-import { LANES } from './claim-notifications.js';
-
-/** More than this are not counted: an alarm needs no exact number. */
-const UNSIGNED_COUNTED_MAX = 10_000;
+import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 
 /**
  * `svc.webhook.due.age`: for how many seconds the oldest due notification has waited; 0 when none is due.
@@ -20,7 +16,7 @@ export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {
   private readonly observeUnsigned: ObservableCallback = async (result) => result.observe(await this.countUnsigned());
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -36,19 +32,11 @@ export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {
 
   async oldestDueSeconds(): Promise<number> {
     const now = this.clock.now();
-    const [row] = await this.dataSource.query<{ since: Date | null }[]>(
-      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes`,
-    );
-    return row?.since ? Math.max(0, now.getTime() - row.since.getTime()) / 1000 : 0;
+    const since = await this.leases.findOldestDue();
+    return since ? Math.max(0, now.getTime() - since.getTime()) / 1000 : 0;
   }
 
-  /** Given up ones included: they are replayed once the keys exist. Up to 10 000. */
-  async countUnsigned(): Promise<number> {
-    const [row] = await this.dataSource.query<[{ count: number }]>(
-      `SELECT count(*) AS count FROM (
-         SELECT 1 FROM notifications
-          WHERE unsigned_since IS NOT NULL AND state IN ('pending', 'exhausted') LIMIT ${UNSIGNED_COUNTED_MAX}) AS unsigned`,
-    );
-    return row.count;
+  countUnsigned(): Promise<number> {
+    return this.leases.countUnsigned();
   }
 }

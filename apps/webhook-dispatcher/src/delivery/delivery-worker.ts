@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, newUuid } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { DataSource } from 'typeorm';
 import { WebhookDispatcherConfig } from '../config.js';
 import { NotificationPoster } from '../endpoint/post-notification.js';
-import { claimNotifications, type ClaimedNotification, giveBack } from './claim-notifications.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { type Bounds, type Lane, Occupancy } from './occupancy.js';
 import { SendNotification } from './send-notification.js';
@@ -25,7 +24,7 @@ export interface Places {
 }
 
 /**
- * Sends what is due. Any number of workers share one database: what one has claimed the others leave alone. Each has
+ * Sends what is due. Any number of workers share one database: what one has leased the others leave alone. Each has
  * as much on the wire as it has room for, in all, for each merchant and for each endpoint, and refills a place as it
  * becomes free, so a slow endpoint holds up only its own places (E6). Nothing is remembered here that a crash could lose.
  */
@@ -38,7 +37,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private stopping = false;
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(WebhookDispatcherConfig) private readonly config: WebhookDispatcherConfig,
     @Inject(SendNotification) private readonly sender: SendNotification,
@@ -81,11 +80,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
-        this.log.error({ err: error, failures }, 'delivery: claiming failed, will be repeated');
+        this.log.error({ err: error, failures }, 'delivery: leasing failed, will be retried');
       }
       if (this.stopping) break;
       const isNudged = await this.due.wait(pauseMs);
-      // One claim for the places that become free within a moment; there is enough on the wire meanwhile.
+      // One lease request for the places that become free within a moment; there is enough on the wire meanwhile.
       if (isNudged && this.places.room < this.bounds.inAll / 2) await pause(GATHER_MS);
     }
   }
@@ -99,10 +98,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Sends notifications as soon as they are recorded, without the claim that would come between: `record` takes places
+   * Sends notifications as soon as they are recorded, without the lease request that would come between: `record` takes places
    * for as many as there is room for, writes them under the lease of those places, and returns which.
    */
-  async sendRecorded(record: (places: Places | undefined) => Promise<ClaimedNotification[]>): Promise<void> {
+  async sendRecorded(record: (places: Places | undefined) => Promise<LeasedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
     const taken: Lane[] = [];
     const refused: Lane[] = [];
@@ -116,10 +115,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
           return isTaken;
         },
       });
-      // Places may have become free before there was something to claim.
+      // Places may have become free before there was something to lease.
       if (refused.some((lane) => this.places.hasRoomFor(lane))) this.due.nudge();
       // A worker that is stopping sends nothing more; another takes over.
-      if (this.stopping) await Promise.all(recorded.map((one) => giveBack(this.dataSource, one, one.createdAt)));
+      if (this.stopping) await Promise.all(recorded.map((one) => this.leases.release(one, one.createdAt)));
       else for (const notification of recorded) void this.track(notification);
     } finally {
       for (const lane of taken) {
@@ -137,23 +136,25 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       return [];
     }
     const { perMerchant, perEndpoint } = this.bounds;
-    const claimed = await claimNotifications(this.dataSource, {
-      now: this.clock.now(),
-      leaseId: newUuid(this.clock),
-      leasedUntil: this.clock.later(LEASE_MS),
-      ...asked,
-      maxPerMerchant: perMerchant,
-      maxPerEndpoint: perEndpoint,
-    }).catch((error: unknown) => {
-      this.places.answered(asked, []);
-      throw error;
-    });
-    const begun = claimed.map((notification) => this.track(notification));
-    if (this.places.answered(asked, claimed)) this.due.nudge();
+    const leased = await this.leases
+      .leaseDue({
+        now: this.clock.now(),
+        leaseId: newUuid(this.clock),
+        leasedUntil: this.clock.later(LEASE_MS),
+        ...asked,
+        maxPerMerchant: perMerchant,
+        maxPerEndpoint: perEndpoint,
+      })
+      .catch((error: unknown) => {
+        this.places.answered(asked, []);
+        throw error;
+      });
+    const begun = leased.map((notification) => this.track(notification));
+    if (this.places.answered(asked, leased)) this.due.nudge();
     return begun;
   }
 
-  private track(notification: ClaimedNotification): Promise<void> {
+  private track(notification: LeasedNotification): Promise<void> {
     this.places.occupy(notification);
     const sending = this.sender
       .send(notification, {
@@ -166,7 +167,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       })
       // The lease runs out and it is sent again: the database may have been away.
       .catch((error: unknown) =>
-        this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be repeated'),
+        this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be retried'),
       )
       .finally(() => {
         this.inFlight.delete(sending);

@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { Receiver } from '../../test/receiver.js';
-import { type Claim, type ClaimedNotification, claimNotifications, giveBack } from './claim-notifications.js';
-import { countFailure } from './count-failure.js';
+import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
+import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
-import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import { SCHEDULE_MAX_MS } from '../retries/retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { TryResult } from './try-result.js';
+import type { TryResult } from '../retries/try-result.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { CircuitRepository } from './circuit.repository.js';
 
 const SECOND = 1_000;
 const LEASE_MS = 30 * SECOND;
@@ -25,8 +27,8 @@ afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, deliver
 afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
-const claim = (over: Partial<Claim> = {}): Promise<ClaimedNotification[]> =>
-  claimNotifications(dispatcher.test.dataSource, {
+const claim = (over: Partial<LeaseRequest> = {}): Promise<LeasedNotification[]> =>
+  new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(LEASE_MS),
@@ -48,10 +50,13 @@ const rowOf = async (id: string): Promise<NotificationRow> =>
 const change = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
-function write(notification: ClaimedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
+function write(notification: LeasedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
   const now = dispatcher.clock.now();
   const answer = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
-  return new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource)).write({
+  return new TryRecords(
+    new DeliveryAttemptRepository(dispatcher.test.dataSource),
+    new DueSignal(dispatcher.test.dataSource),
+  ).write({
     ...{ notification, answer, result },
     ...{ startedAt: now, endedAt: now },
   });
@@ -63,8 +68,8 @@ describe.each(['success', 'failed'] as const)(
   'a worker whose lease of a %s has ended, while another one holds it',
   (state) => {
     async function taken(): Promise<{
-      stale: ClaimedNotification;
-      held: ClaimedNotification;
+      stale: LeasedNotification;
+      held: LeasedNotification;
       before: NotificationRow;
     }> {
       const { id } = await recorded({ state });
@@ -89,7 +94,10 @@ describe.each(['success', 'failed'] as const)(
 
     test.each([true, false])('gives nothing back; with a time: %s', async (hasTime) => {
       const { stale, held, before } = await taken();
-      await giveBack(dispatcher.test.dataSource, stale, hasTime ? dispatcher.clock.now() : undefined);
+      await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+        stale,
+        hasTime ? dispatcher.clock.now() : undefined,
+      );
       expect(await rowOf(held.id)).toEqual(before);
     });
   },
@@ -103,7 +111,10 @@ describe('a result of one of several under the same lease', () => {
     expect(await write(one!, DELIVERED, 200)).toBe(true);
     expect(await Promise.all(others.map(({ id }) => rowOf(id)))).toEqual(before);
     expect(await query(`SELECT notification_id AS id FROM delivery_attempts`)).toEqual([{ id: one!.id }]);
-    await giveBack(dispatcher.test.dataSource, others[0]!, dispatcher.clock.later(7 * SECOND));
+    await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+      others[0]!,
+      dispatcher.clock.later(7 * SECOND),
+    );
     expect(await rowOf(others[0]!.id)).toMatchObject({
       state: 'pending',
       lease_id: null,
@@ -117,7 +128,7 @@ describe('what is given back', () => {
   test('without a time is exhausted', async () => {
     await recorded();
     const [one] = await claim();
-    await giveBack(dispatcher.test.dataSource, one!, undefined);
+    await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(one!, undefined);
     expect(await rowOf(one!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
   });
 
@@ -125,7 +136,10 @@ describe('what is given back', () => {
     await recorded({ state: 'failed' });
     const [one] = await claim();
     await change(one!.id, `state = 'superseded', next_attempt_at = NULL`);
-    await giveBack(dispatcher.test.dataSource, one!, hasTime ? dispatcher.clock.now() : undefined);
+    await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+      one!,
+      hasTime ? dispatcher.clock.now() : undefined,
+    );
     expect(await rowOf(one!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
   });
 });
@@ -175,7 +189,10 @@ describe('a circuit', () => {
   test('counts a failure of its own endpoint and merchant', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
     const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
-    await countFailure(dispatcher.test.dataSource, failure, dispatcher.clock.now());
+    await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
+      failure,
+      dispatcher.clock.now(),
+    );
     expect(await left()).toEqual([
       [7, 'other.example:443', 5],
       [7, HOST, 1],
@@ -205,7 +222,12 @@ describe('a circuit', () => {
     const fail = async (over = {}): Promise<number> => {
       await open(7, HOST, dispatcher.clock.now(), leaseId);
       const failure = { merchantId: 7, endpoint: HOST, leaseId, ...over };
-      return (await countFailure(dispatcher.test.dataSource, failure, dispatcher.clock.now())).exhausted;
+      return (
+        await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
+          failure,
+          dispatcher.clock.now(),
+        )
+      ).exhausted;
     };
     const at = (ms: number): Date => dispatcher.clock.later(-ms);
     /** At the very bounds. */

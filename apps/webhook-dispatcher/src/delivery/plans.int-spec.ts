@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { recordNotifications } from '../recording/record-notifications.js';
-import { claimNotifications } from './claim-notifications.js';
+import { RecordNotifications } from '../recording/record-notifications.js';
+import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { NotificationRepository } from '../recording/notification.repository.js';
 
 const ROWS = 100_000;
 const ROWS_AT_ONCE = 10_000;
@@ -65,7 +67,13 @@ async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   await runner.startTransaction();
   const before = await readsSoFar(runner);
   const events = payments.map((payload) => ({ payload }));
-  expect(await recordNotifications(runner.manager, dispatcher.clock, events, places)).toHaveLength(payments.length);
+  expect(
+    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
+      runner.manager,
+      events,
+      places,
+    ),
+  ).toHaveLength(payments.length);
   const after = await readsSoFar(runner);
   await runner.rollbackTransaction();
   return after.map(({ table, scans, rows }, nth) => {
@@ -88,7 +96,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
-      new TryRecords(dataSource, new DueSignal(dataSource)).write({
+      new TryRecords(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).write({
         notification: { ...notification, paymentStatus: 'Success' },
         answer: { statusCode: 200, durationMs: 1 },
         result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
@@ -102,7 +110,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
 
   test('a claim walks what is due of an endpoint, and looks up the session of each Success', async () => {
     const plan = await planOf(dataSource, () =>
-      claimNotifications(dataSource, {
+      new DeliveryLeaseRepository(dataSource).leaseDue({
         ...{ now: dispatcher.clock.now(), leasedUntil: dispatcher.clock.later(30_000), leaseId: randomUUID() },
         ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, busy: [] },
       }),

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
-import { type ClaimedNotification, claimNotifications } from './claim-notifications.js';
+import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const LEASE_MS = 30_000;
 
@@ -15,7 +16,10 @@ beforeAll(async () => {
   await dispatcher.usualSecrets();
 });
 beforeEach(() => {
-  records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
+  records = new TryRecords(
+    new DeliveryAttemptRepository(dispatcher.test.dataSource),
+    new DueSignal(dispatcher.test.dataSource),
+  );
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -24,30 +28,30 @@ afterEach(async () => {
 afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
-const claim = (): Promise<ClaimedNotification[]> =>
-  claimNotifications(dispatcher.test.dataSource, {
+const claim = (): Promise<LeasedNotification[]> =>
+  new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(LEASE_MS),
     ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, busy: [] },
   });
-async function claimed(count: number): Promise<ClaimedNotification[]> {
+async function claimed(count: number): Promise<LeasedNotification[]> {
   await dispatcher.paid(...Array.from({ length: count }, () => dispatcher.payment('https://shop.example/hook')));
   return claim();
 }
-const write = (notification: ClaimedNotification, durationMs = 1): Promise<boolean> =>
+const write = (notification: LeasedNotification, durationMs = 1): Promise<boolean> =>
   records.write({
     notification,
     answer: { statusCode: 200, durationMs },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
-const holdElsewhere = (...given: readonly ClaimedNotification[]): Promise<HeldRows> =>
+const holdElsewhere = (...given: readonly LeasedNotification[]): Promise<HeldRows> =>
   hold(dispatcher.test.dataSource, `SELECT FROM notifications WHERE id = ANY ($1::uuid[]) FOR UPDATE`, [
     given.map(({ id }) => id),
   ]);
 /** State, tries and attempts of each, in the order that is given. */
-async function recorded(given: readonly ClaimedNotification[]): Promise<string[]> {
+async function recorded(given: readonly LeasedNotification[]): Promise<string[]> {
   const rows = await query<(NotificationRow & { attempts: number })[]>(
     `SELECT *, (SELECT count(*) FROM delivery_attempts WHERE notification_id = id) AS attempts FROM notifications`,
   );

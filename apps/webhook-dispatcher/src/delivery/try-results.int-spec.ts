@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
-import { type ClaimedNotification, claimNotifications } from './claim-notifications.js';
+import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from '../retries/circuit.js';
+import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
@@ -33,14 +34,14 @@ async function recorded(state: 'success' | 'failed' = 'success'): Promise<string
   await dispatcher.paid(payment);
   return (await dispatcher.rowOf(payment)).id;
 }
-const claim = (): Promise<ClaimedNotification[]> =>
-  claimNotifications(dispatcher.test.dataSource, {
+const claim = (): Promise<LeasedNotification[]> =>
+  new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: later(30_000),
     ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, busy: [] },
   });
-const write = (records: TryRecords, notification: ClaimedNotification): Promise<boolean> =>
+const write = (records: TryRecords, notification: LeasedNotification): Promise<boolean> =>
   records.write({
     notification,
     answer: { statusCode: 200, durationMs: 1 },
@@ -61,7 +62,10 @@ describe('results that come together are written', () => {
     for (let count = 0; count < 4; count++) await recorded(state);
     const claimed = await claim();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
+    const records = new TryRecords(
+      new DeliveryAttemptRepository(dispatcher.test.dataSource),
+      new DueSignal(dispatcher.test.dataSource),
+    );
     expect(await Promise.all(claimed.map((one) => write(records, one)))).toEqual([true, true, true, true]);
     expect(sent).toHaveBeenCalledTimes(statements);
   });
@@ -75,7 +79,10 @@ describe('results that come together are written', () => {
     const holder = dispatcher.test.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
-    const records = new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource));
+    const records = new TryRecords(
+      new DeliveryAttemptRepository(dispatcher.test.dataSource),
+      new DueSignal(dispatcher.test.dataSource),
+    );
     const writing = [
       write(records, first!),
       ...claimed.map((one, nth) => write(records, { ...one, endpoint: endpoints[nth]! })),
@@ -96,9 +103,9 @@ describe('results that come together are written', () => {
 });
 
 describe('is logged', () => {
-  const TRIED = 'notification tried';
+  const TRIED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
-  const OPEN = 'endpoint fails: its circuit is open';
+  const OPEN = 'endpoint is failing: circuit breaker opened';
   const BEHIND = 'notifications given up behind an open circuit';
   async function logged(): Promise<unknown[]> {
     const { log } = dispatcher.test.service;

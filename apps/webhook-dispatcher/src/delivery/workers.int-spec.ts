@@ -6,10 +6,11 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
-import { claimNotifications } from './claim-notifications.js';
+import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryWorker } from './delivery-worker.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const SECOND = 1_000;
 
@@ -69,7 +70,7 @@ describe('workers', () => {
   it('that die between post and record are followed by the same webhook-id, and their late result is not taken', async () => {
     const [payment] = await paid(1);
     const { dataSource } = dispatcher.test;
-    const [claimed] = await claimNotifications(dataSource, {
+    const [claimed] = await new DeliveryLeaseRepository(dataSource).leaseDue({
       now: dispatcher.clock.now(),
       leaseId: randomUUID(),
       leasedUntil: dispatcher.clock.later(30 * SECOND),
@@ -91,7 +92,9 @@ describe('workers', () => {
     const late = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined } as const;
     const answer = { statusCode: 410, durationMs: 1 };
     const one = { notification: claimed!, answer, result: late, startedAt: now, endedAt: now };
-    expect(await new TryRecords(dataSource, new DueSignal(dataSource)).write(one)).toBe(false);
+    expect(await new TryRecords(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).write(one)).toBe(
+      false,
+    );
     expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
     expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });

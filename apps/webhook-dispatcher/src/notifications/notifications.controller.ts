@@ -1,9 +1,9 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
 import { DataSource } from 'typeorm';
-import { getNotification, type NotificationDetails } from './get-notification.js';
-import { type CircuitSummary, listCircuits } from './list-circuits.js';
-import { listNotifications, type NotificationPage, type NotificationQuery } from './list-notifications.js';
+import { getNotification, type NotificationDetails } from './get-notification.query.js';
+import { type CircuitSummary, listCircuits } from './list-circuits.query.js';
+import { listNotifications, type NotificationPage, type NotificationQuery } from './list-notifications.query.js';
 
 /** For administrators (header `x-admin-key`, A10): what merchants were told, and which of their endpoints fail. */
 @Controller('admin/v1/notifications')

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
-import { DueSignal } from '../delivery/due-signal.js';
-import { replayMany } from '../replays/replay-many.js';
+import { ReplayMany } from '../replays/replay-many.js';
 import type { ReplayManyRequest } from '../replays/replay-many.request.js';
-import { findWebhooks } from '../site-webhooks/find-webhooks.js';
-import { listNotifications, type NotificationQuery } from './list-notifications.js';
+import { findWebhooks } from '../site-webhooks/find-webhooks.query.js';
+import { listNotifications, type NotificationQuery } from './list-notifications.query.js';
 
 let dispatcher: DispatcherUnderTest;
 beforeAll(async () => {
@@ -88,9 +87,9 @@ test('how many no key signs is counted in their index', async () => {
 });
 
 test('a replay since a time passes over what is older in the index, and one of a state reads that state', async () => {
-  const { dataSource, clock } = dispatcher.test;
+  const { dataSource } = dispatcher.test;
   const planOfReplay = (request: ReplayManyRequest): Promise<string> =>
-    planOf(dataSource, () => replayMany(dataSource, clock, dispatcher.test.service.app.get(DueSignal), request));
+    planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
   expect(await planOfReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
     new RegExp(
       String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchant}\) AND \(id > \S+\) AND \(created_at >= `,

@@ -7,7 +7,7 @@ import {
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
-import type { SiteWebhook } from '../site-webhooks/find-webhooks.js';
+import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 import { endpointOf, type NotificationContent } from '../notifications/notification.js';
 
 /** What is read of an event: a payment that became final, or of which money was given back. */

@@ -9,11 +9,10 @@ import {
   RefundFailedV1,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
 import { EventPattern, type RepeatableContext } from '@svc/messaging';
 import type { EntityManager } from 'typeorm';
 import { DeliveryWorker } from '../delivery/delivery-worker.js';
-import { recordNotifications } from './record-notifications.js';
+import { RecordNotifications } from './record-notifications.js';
 
 /**
  * Payments that became final, refunds that ended, and charges that were given back, in whatever order they arrive. Replay:
@@ -23,7 +22,7 @@ import { recordNotifications } from './record-notifications.js';
 @Controller()
 export class NotificationsConsumer {
   constructor(
-    @Inject(Clock) private readonly clock: Clock,
+    @Inject(RecordNotifications) private readonly recordNotifications: RecordNotifications,
     @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
   ) {}
 
@@ -53,6 +52,6 @@ export class NotificationsConsumer {
   }
 
   private async record(events: EventEnvelope<AnyPaymentSnapshot>[], connection: EntityManager): Promise<void> {
-    await this.worker.sendRecorded((places) => recordNotifications(connection, this.clock, events, places));
+    await this.worker.sendRecorded((places) => this.recordNotifications.execute(connection, events, places));
   }
 }

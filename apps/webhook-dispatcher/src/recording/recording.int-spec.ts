@@ -1,7 +1,8 @@
 /** The state in which a notification is recorded: superseded, due, or leased to the worker that has a place for it. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { recordNotifications } from './record-notifications.js';
+import { RecordNotifications } from './record-notifications.js';
+import { NotificationRepository } from './notification.repository.js';
 
 const URL = 'https://shop.example/hook';
 const ENDPOINT = 'shop.example:443';
@@ -22,7 +23,11 @@ async function record(sessionId: string, state: State, hasPlace = true): Promise
   const payment = dispatcher.payment(URL, { sessionId, state });
   const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), take: () => hasPlace };
   const db = dispatcher.test.dataSource;
-  const leased = await recordNotifications(db, dispatcher.clock, [{ payload: payment }], places);
+  const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
+    db,
+    [{ payload: payment }],
+    places,
+  );
   const row = await dispatcher.rowOf(payment);
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, places.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
@@ -30,7 +35,9 @@ async function record(sessionId: string, state: State, hasPlace = true): Promise
 /** Of this session, sent or not, and under a lease that ends after so long. */
 async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.payment(URL, { sessionId, state });
-  await recordNotifications(dispatcher.test.dataSource, dispatcher.clock, [{ payload: payment }]);
+  await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
+    { payload: payment },
+  ]);
   if (leaseEndsInMs !== undefined)
     await query(
       `UPDATE notifications SET lease_id = gen_random_uuid(), leased_until = $2 WHERE payment_reference = $1`,

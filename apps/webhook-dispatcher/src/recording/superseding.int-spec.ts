@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
-import { claimNotifications, type ClaimedNotification } from '../delivery/claim-notifications.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
 import { TryRecords } from '../delivery/record-tries.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { recordNotifications } from './record-notifications.js';
+import { RecordNotifications } from './record-notifications.js';
+import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
+import { NotificationRepository } from './notification.repository.js';
 
 const SECOND = 1_000;
 
@@ -30,9 +32,9 @@ afterEach(() => receiver.stop());
 const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
 
 /** A claim of this worker's own, so that a test can stand between claim, post and record. */
-function claim(): Promise<ClaimedNotification[]> {
+function claim(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
-  return claimNotifications(dispatcher.test.dataSource, {
+  return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: clock.now(),
     leaseId: randomUUID(),
     leasedUntil: clock.later(30 * SECOND),
@@ -43,14 +45,17 @@ function claim(): Promise<ClaimedNotification[]> {
   });
 }
 
-async function record(notification: ClaimedNotification, statusCode: number): Promise<boolean> {
+async function record(notification: LeasedNotification, statusCode: number): Promise<boolean> {
   const now = dispatcher.clock.now();
   const result =
     statusCode === 200
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
   const answer = { statusCode, durationMs: 1 };
-  return new TryRecords(dispatcher.test.dataSource, new DueSignal(dispatcher.test.dataSource)).write({
+  return new TryRecords(
+    new DeliveryAttemptRepository(dispatcher.test.dataSource),
+    new DueSignal(dispatcher.test.dataSource),
+  ).write({
     notification,
     answer,
     result,
@@ -181,11 +186,15 @@ describe('when the two are recorded by transactions at the same moment', () => {
     const { dataSource } = dispatcher.test;
     const one = dataSource.createQueryRunner();
     await one.startTransaction();
-    await recordNotifications(one.manager, dispatcher.clock, [{ payload: first }]);
+    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(one.manager, [
+      { payload: first },
+    ]);
 
     let secondDone = false;
     const other = dataSource
-      .transaction((tx) => recordNotifications(tx, dispatcher.clock, [{ payload: second }]))
+      .transaction((tx) =>
+        new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
+      )
       .then(() => {
         secondDone = true;
       });
@@ -227,7 +236,9 @@ describe('when the two are recorded by transactions at the same moment', () => {
     await dispatcher.paid(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
-    await recordNotifications(recording.manager, dispatcher.clock, [{ payload: succeeded }]);
+    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
+      { payload: succeeded },
+    ]);
     expect(await claim()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();

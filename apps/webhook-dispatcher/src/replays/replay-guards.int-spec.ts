@@ -52,6 +52,9 @@ const othersOpen = [
 const circuits = (): Promise<unknown> =>
   query(`SELECT merchant_id, endpoint FROM circuits ORDER BY merchant_id, endpoint`);
 
+const openOnes = (): Promise<unknown> =>
+  query(`SELECT merchant_id, endpoint FROM circuits WHERE open_until > $1 ORDER BY 1, 2`, [dispatcher.clock.now()]);
+
 describe('one notification', () => {
   test.each([
     ['when the lease on it has ended', 0, 202],
@@ -76,11 +79,7 @@ describe('one notification', () => {
     await openCircuits();
     expect(await one(id)).toBe(202);
     expect(await circuits()).toHaveLength(3);
-    expect(
-      await query(`SELECT merchant_id, endpoint FROM circuits WHERE open_until > $1 ORDER BY 1, 2`, [
-        dispatcher.clock.now(),
-      ]),
-    ).toEqual(othersOpen);
+    expect(await openOnes()).toEqual(othersOpen);
   });
 
   test('leaves a circuit to the probe that is on the wire', async () => {
@@ -116,11 +115,29 @@ describe('many notifications', () => {
     expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
   });
 
-  test('close the circuits of their own endpoints and merchants', async () => {
+  test('are the probes of the circuits of their own endpoints and merchants', async () => {
     await givenUp();
     await openCircuits();
     expect(await many(exhausted)).toEqual([1, 0]);
-    expect(await circuits()).toEqual(othersOpen);
+    expect(await circuits()).toHaveLength(3);
+    expect(await openOnes()).toEqual(othersOpen);
+  });
+
+  test('leave a circuit to the probe that is on the wire', async () => {
+    await givenUp();
+    await openCircuits();
+    await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
+    expect(await many(exhausted)).toEqual([1, 0]);
+    expect(await openOnes()).toHaveLength(3);
+  });
+
+  test('leave a circuit that is half-open already as it is', async () => {
+    await givenUp();
+    await openCircuits();
+    const since = dispatcher.clock.later(-1);
+    await query(`UPDATE circuits SET open_until = $1`, [since]);
+    expect(await many(exhausted)).toEqual([1, 0]);
+    expect(await query(`SELECT DISTINCT open_until FROM circuits`)).toEqual([{ open_until: since }]);
   });
 
   test.each([

@@ -172,14 +172,23 @@ describe('a replay of many', () => {
     expect((await dispatcher.rowOf(gone[0]!)).state).toBe('gone');
   });
 
-  it('closes the circuit of what it replays', async () => {
+  it('has one of them probe its endpoint, and sends the others once that was answered', async () => {
     receiver.behaves(answers(500));
     await told(6);
     await dispatcher.runOnce();
     receiver.behaves(answers(200));
     expect(await dispatcher.runOnce()).toBe(0);
     await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
-    expect(await dispatcher.runOnce()).toBe(6);
+    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
+  });
+
+  it('whose probe is refused leaves the circuit open, and its other notifications unsent', async () => {
+    receiver.behaves(answers(500));
+    await told(6);
+    await openFor(MINUTE);
+    await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
+    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 0]);
+    expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
   it('leaves alone what is being sent, and a Failed whose session was paid', async () => {

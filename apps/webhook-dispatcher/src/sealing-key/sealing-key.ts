@@ -8,6 +8,7 @@ import { inTransaction } from '@svc/persistence';
 import { ConfigError } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { WebhookDispatcherConfig } from '../config.js';
+import { SealingKeyRepository } from './sealing-key.repository.js';
 
 /**
  * The key pair that identity seals signing secrets to (A6). Made once, at the first start ever; the event that
@@ -19,6 +20,7 @@ export class SealingKey implements OnModuleInit {
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(SealingKeyRepository) private readonly keys: SealingKeyRepository,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(WebhookDispatcherConfig) private readonly config: WebhookDispatcherConfig,
@@ -38,14 +40,8 @@ export class SealingKey implements OnModuleInit {
     const kid = newUuid(this.clock);
     const pair = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
     await inTransaction(this.dataSource, async (tx) => {
-      // Two replicas at their first start: the second waits here and then finds the key of the first.
-      await tx.query(`LOCK TABLE sealing_keys IN SHARE ROW EXCLUSIVE MODE`);
-      const inserted = await tx.query<unknown[]>(
-        `INSERT INTO sealing_keys (kid, public_jwk, sealed_private_key, created_at)
-         SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT 1 FROM sealing_keys) RETURNING kid`,
-        [kid, JSON.stringify(pair.publicJwk), pair.sealedPrivateKey, this.clock.now()],
-      );
-      if (inserted.length === 0) return;
+      const isInserted = await this.keys.insertIfNone(tx, { kid, ...pair, createdAt: this.clock.now() });
+      if (!isInserted) return;
       await this.events.append(tx, {
         type: SealingKeyPublishedV1,
         aggregateId: kid,
@@ -56,12 +52,13 @@ export class SealingKey implements OnModuleInit {
   }
 
   private async openAll(): Promise<Map<string, KeyObject>> {
-    const rows = await this.dataSource.query<{ kid: string; sealed_private_key: string }[]>(
-      `SELECT kid, sealed_private_key FROM sealing_keys`,
-    );
+    const keys = await this.keys.findAll();
     try {
       return new Map(
-        rows.map((row) => [row.kid, openPrivateKey(row.kid, row.sealed_private_key, this.config.SVC_SEALING_KEY)]),
+        keys.map(({ kid, sealedPrivateKey }) => [
+          kid,
+          openPrivateKey(kid, sealedPrivateKey, this.config.SVC_SEALING_KEY),
+        ]),
       );
     } catch (error) {
       throw new ConfigError('SVC_SEALING_KEY does not open the sealing key of this database.', { cause: error });

@@ -1,10 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { HostedApiVersion, Mode } from '@svc/contracts';
 import { Clock, KeptForASecond } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
 import { SealingKey } from '../sealing-key/sealing-key.js';
+import {
+  findSigningSecrets,
+  type SealedSecret,
+  type SigningKeysOwner,
+  type SigningPurpose,
+} from './find-signing-secrets.query.js';
 
 /** What one try is signed with, in clear. Never stored, never logged. */
 export interface SigningKeys {
@@ -12,23 +17,6 @@ export interface SigningKeys {
   readonly apiKey: string | null;
   /** Sign the headers (E4), each `whsec_…`: several during a rotation. */
   readonly webhookSecrets: readonly string[];
-}
-
-export interface SigningKeysOwner {
-  readonly merchantId: number;
-  readonly siteId: number;
-  readonly mode: Mode;
-  /** Of the session; null for the webhook of a site (M6), which is signed with webhook secrets alone. */
-  readonly apiVersion: HostedApiVersion | null;
-}
-
-/** The two kinds of keys: that of E3 and that of E4. */
-export type SigningPurpose = 'api-key' | 'webhook-secret';
-
-interface SecretRow {
-  secret_id: string;
-  purpose: SigningPurpose;
-  sealed: string;
 }
 
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
@@ -72,15 +60,7 @@ export class SigningSecrets {
     keys: SigningKeys;
     missing: SigningPurpose[];
   }> {
-    const rows = await this.dataSource.query<SecretRow[]>(
-      `SELECT secret_id, purpose, sealed FROM signing_secrets
-        WHERE merchant_id = $1 AND mode = $2 AND NOT revoked
-          AND ((purpose = 'webhook-secret' AND site_id = $3)
-            OR (purpose = 'api-key' AND is_primary AND site_id IS NOT DISTINCT FROM $4))
-        ORDER BY is_primary DESC, version DESC, secret_id`,
-      // H5, E3: v3.1 is signed with the site's key, v3 with the merchant's.
-      [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
-    );
+    const rows = await findSigningSecrets(this.dataSource, { merchantId, siteId, mode, apiVersion });
     const apiKeys = apiVersion === null ? [] : rows.filter(({ purpose }) => purpose === 'api-key').slice(0, 1);
     const [apiKey = null] = await this.openAll(apiKeys);
     const webhookSecrets = await this.openAll(
@@ -93,12 +73,12 @@ export class SigningSecrets {
     return { keys: { apiKey, webhookSecrets }, missing };
   }
 
-  private async openAll(rows: readonly SecretRow[]): Promise<string[]> {
+  private async openAll(rows: readonly SealedSecret[]): Promise<string[]> {
     const opened = await Promise.all(rows.map((row) => this.open(row)));
     return opened.filter((secret) => secret !== undefined);
   }
 
-  private async open({ secret_id, purpose, sealed }: SecretRow): Promise<string | undefined> {
+  private async open({ secretId, purpose, sealed }: SealedSecret): Promise<string | undefined> {
     const kept = this.opened.get(sealed);
     if (kept !== undefined) return kept;
     try {
@@ -114,7 +94,7 @@ export class SigningSecrets {
       this.opened.set(sealed, secret);
       return secret;
     } catch (error) {
-      this.log.error({ err: error, secretId: secret_id }, 'signing secret cannot be opened');
+      this.log.error({ err: error, secretId }, 'signing secret cannot be decrypted');
       return undefined;
     }
   }

@@ -1,55 +1,55 @@
 import type { Mode } from '../events/credentials.js';
 import { commandType } from '../events/envelope.js';
 
-/** A time range of a book: rows are dated as docs/reconciliation.md says of each book. */
+/** A time range of a book. docs/reconciliation.md defines the date of a row for each book. */
 export interface BookRange {
-  /** ISO 8601 UTC, inside. */
+  /** ISO 8601 UTC, inclusive. */
   readonly from: string;
-  /** ISO 8601 UTC, outside. */
+  /** ISO 8601 UTC, exclusive. */
   readonly until: string;
 }
 
-/** Asks for one digest of each merchant and mode. */
+/** Requests a digest for each merchant and mode. */
 export interface DigestRequest extends BookRange {
   readonly book: string;
   /** Only of this merchant. */
   readonly merchantId?: number;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after?: BookOwner;
 }
 
-/** Whose rows a digest or a page is about. */
+/** The merchant and mode of a digest or a page. */
 export interface BookOwner {
   readonly merchantId: number;
   readonly mode: Mode;
 }
 
-/** All rows that a book has of a merchant and mode in a range, in one row. */
+/** A summary of all rows of a book for a merchant and mode in a range. */
 export interface BookDigest extends BookOwner {
   readonly count: number;
   /** Cents. */
   readonly amount: number;
   /** Sum of the hashes of the lines: equal for equal lines in any order. Decimal. */
   readonly hash: string;
-  /** Rows that are not final, or not handed over yet. */
+  /** Rows that are not final, or not published yet. */
   readonly open: number;
 }
 
 export interface DigestPage {
-  /** By merchant and mode, at most {@link DIGESTS_MAX}: where there are as many, a next page may follow. */
+  /** Ordered by merchant and mode, at most {@link DIGESTS_MAX}; a full page may be followed by another. */
   readonly digests: readonly BookDigest[];
-  /** ISO 8601 UTC. The book has removed older rows; absent where it keeps everything. */
+  /** ISO 8601 UTC. The book has removed older rows; absent if it keeps everything. */
   readonly keptSince?: string;
 }
 
-/** Asks for the rows themselves. */
+/** Requests the rows themselves. */
 export interface LinesRequest extends BookRange, BookOwner {
   readonly book: string;
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: string;
 }
 
-/** The members that two books must agree on, by the names under which a difference is reported. */
+/** The fields that must be equal in two books, by the names used in reports. */
 export type LineFields = Readonly<Record<string, unknown>>;
 
 export interface BookLine {
@@ -57,12 +57,12 @@ export interface BookLine {
   readonly key: string;
   /** Null: the row is not final, so the other book need not have it. */
   readonly line: LineFields | null;
-  /** The row is not final, or became final a moment ago: a difference means nothing yet. */
+  /** The row is not final, or became final a moment ago: ignore a difference. */
   readonly open: boolean;
 }
 
 export interface LinesPage {
-  /** By key, at most {@link LINES_MAX}: where there are as many, a next page may follow. */
+  /** Ordered by key, at most {@link LINES_MAX}; a full page may be followed by another. */
   readonly lines: readonly BookLine[];
 }
 
@@ -83,7 +83,7 @@ export const ListNotifiedSitesV1 = commandType<
   { readonly sites: readonly NotifiedSite[] }
 >('list-notified-sites.v1');
 
-/** payment-processor → the services that keep a book of payments: what each of them has, to be compared with its own tables. */
+/** payment-processor → the services that keep a book of payments: returns their rows for the comparison with its own tables. */
 export const DigestNotificationsV1 = commandType<DigestRequest, DigestPage>('digest-notifications.v1');
 export const ListNotificationsV1 = commandType<LinesRequest, LinesPage>('list-notifications.v1');
 export const DigestSessionsV1 = commandType<DigestRequest, DigestPage>('digest-sessions.v1');

@@ -5,23 +5,23 @@ import type { PayerContext } from './payer-context.js';
 /** One press of Pay on the hosted page. */
 export interface ChargeCard {
   payable: PayableDescriptor;
-  /** UUID of the payment, made by the page; the idempotency key: a repeat gets the first outcome (C7). */
+  /** UUID of the payment, created by the page; the idempotency key: a repeat gets the first result (C7). */
   reference: string;
-  /** Which try of the payable this is, from 1; the card was encrypted for exactly this one (P8). */
+  /** Number of the attempt on this payable, from 1; the card is encrypted for exactly this one (P8). */
   try: number;
   /** Compact JWE with the card and its binding (P8). Never written to disk. */
   encryptedCard: string;
-  /** Where the bank leads the payer back to, if it asks for a verification on a page of its own. */
+  /** The bank redirects the payer here after a verification on its own page. */
   payerReturnUrl: string;
-  /** Absent from a gateway of an earlier release. */
+  /** Absent in requests of a gateway of an earlier release. */
   payer?: PayerContext;
-  /** ISO 8601 UTC. A charge that has not begun by then must not begin (nobody waits for it any more). */
+  /** ISO 8601 UTC. A charge must not begin after this time, because the caller no longer waits for it. */
   deadline: string;
 }
 
 /**
  * hosted-gateway → payment-processor. The reply is the payment in its present state: final, `verificationRequired`, or
- * `processing` when the acquirer's answer is not known yet. Refused with `request.invalid`, `payable.*` or `payment.in-progress`
+ * `processing` while the acquirer's response is unknown. Refused with `request.invalid`, `payable.*` or `payment.in-progress`
  * before anything is charged or recorded.
  */
 export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-card.v1');
@@ -29,21 +29,21 @@ export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-car
 /** One press of Pay on the page of a till's invoice. */
 export interface ChargeInvoice extends Omit<ChargeCard, 'payable'> {
   payable: PayableDescriptor<InvoiceSource>;
-  /** Cents, tip not included: what the payer chose. Another amount than what is owed only where the merchant lets it be edited. */
+  /** Cents without the tip, as chosen by the payer. It may differ from the amount due only if the merchant allows that. */
   amount: number;
-  /** Cents; more than 0 only where the merchant takes tips. */
+  /** Cents; more than 0 only if the merchant accepts tips. */
   tipAmount: number;
 }
 
 /**
- * hosted-gateway → payment-processor, as {@link ChargeCardV1}. A command of its own, because a processor that does not know the
- * chosen amount would charge what is owed. Refused with `payable.mismatch` and `payment.not-accepted` where the merchant does not
- * agree to it.
+ * hosted-gateway → payment-processor, as {@link ChargeCardV1}. A separate command, because an older processor would ignore the
+ * chosen amount and charge the amount due. Refused with `payable.mismatch` or `payment.not-accepted` if the merchant does not
+ * allow the amount or tip.
  */
 export const ChargeInvoiceV1 = commandType<ChargeInvoice, AnyPaymentSnapshot>('charge-invoice.v1');
 
 /**
- * hosted-gateway → payment-processor: somebody looks at this payable, so its unknown attempts and open verifications are
- * asked for at the acquirer now, unless they just were (P1). The reply is all its payments, in their present state.
+ * hosted-gateway → payment-processor: a payer views this payable. The processor queries the acquirer for unknown attempts and
+ * open verifications, unless it just did (P1), and replies with all payments in their present state.
  */
 export const CheckPaymentsV1 = commandType<{ payableId: string }, AnyPaymentSnapshot[]>('check-payments.v1');

@@ -1,8 +1,8 @@
 import { commandType } from '../events/envelope.js';
 import type { Mode } from '../events/credentials.js';
-import type { DeliveryPage, DeliveryState, DeliveryWithAttempts } from '../http/deliveries.js';
+import type { DeliveryPage, DeliveryState, DeliveryWithAttempts } from '../http/hosted-gateway/deliveries.js';
 
-/** The site in one mode that asks: it sees and changes nothing but its own. */
+/** The requesting site and mode: it can read and change only its own deliveries. */
 export interface DeliveryOwner {
   merchantId: number;
   siteId: number;
@@ -12,7 +12,7 @@ export interface DeliveryOwner {
 export interface ListDeliveries {
   owner: DeliveryOwner;
   state?: DeliveryState;
-  /** Only what is older than this delivery (UUID). */
+  /** Only deliveries older than this one (UUID). */
   after?: string;
 }
 
@@ -23,11 +23,11 @@ export interface OneDelivery {
 }
 
 /*
- * hosted-gateway → webhook-dispatcher, while a merchant waits (ADR 61). The dispatcher alone has the tries, and it alone has
- * the keys that sign: it is not reached from outside.
+ * hosted-gateway → webhook-dispatcher, while a merchant waits (ADR 61). Only the dispatcher has the attempts and the signing
+ * keys, and it has no public API.
  */
 export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-deliveries.v1');
 /** Refused with `resource.not-found`. */
 export const GetDeliveryV1 = commandType<OneDelivery, DeliveryWithAttempts>('get-delivery.v1');
-/** Refused with `resource.not-found`, `resource.conflict`, or `request.rate-limited` a moment after it was last sent again. */
+/** Refused with `resource.not-found`, `resource.conflict`, or `request.rate-limited` shortly after the last resend. */
 export const ResendDeliveryV1 = commandType<OneDelivery, { due: true }>('resend-delivery.v1');

@@ -1,6 +1,6 @@
 /**
- * What a browser says of itself, under the meaning that 3-D Secure 2 gives it (browserAcceptHeader, browserUserAgent and so on).
- * A field that was not given, or made no sense, is absent: an acquirer that needs it asks for the payer's verification or does without.
+ * The browser data of 3-D Secure 2 (browserAcceptHeader, browserUserAgent and so on). A missing or invalid field is absent: an
+ * acquirer that needs it requires the payer's verification or continues without it.
  */
 export interface BrowserData {
   acceptHeader?: string;
@@ -18,13 +18,13 @@ export interface BrowserData {
 }
 
 /**
- * Who pays, for the issuer to judge whether it is the cardholder. Personal: it travels with the charge, in memory alone, and is neither
- * stored nor logged.
+ * Data about the payer, for the issuer's fraud check. Personal data: it is sent with the charge and kept only in memory, never
+ * stored or logged.
  */
 export interface PayerContext {
   /** IP address, IPv4 or IPv6. */
   address?: string;
   browser?: BrowserData;
-  /** Given by no caller so far: neither the payment page nor the partner API asks a payer for it. */
+  /** Not used yet: neither the payment page nor the partner API requests it. */
   email?: string;
 }

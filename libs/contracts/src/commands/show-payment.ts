@@ -1,17 +1,17 @@
 import { commandType } from '../events/envelope.js';
 import type { AnyPaymentSnapshot } from '../events/payments.js';
 
-/** A payment as it was committed, whole. */
+/** The complete payment, as committed. */
 export interface ShowPayment {
-  /** Of a partner: those of others are in no history. */
+  /** A partner's payment: other payments are in no history. */
   payment: AnyPaymentSnapshot;
-  /** aggregateVersion of the event that says the same. */
+  /** aggregateVersion of the corresponding event. */
   version: number;
 }
 
 /**
- * payment-processor → payment-history, after the commit and before `POST /v1/payments` answers: from the reply on the
- * payment can be read back at this version or a newer one (P5). Only speeds up what the event would do by itself, so
- * whoever asks waits briefly and answers all the same when nobody replies.
+ * payment-processor → payment-history, after the commit and before `POST /v1/payments` answers: after the reply the payment can
+ * be read at this version or a newer one (P5). The event would do the same later, so payment-processor waits only briefly, and
+ * responds to its client even without a reply.
  */
 export const ShowPaymentV1 = commandType<ShowPayment, { shown: true }>('show-payment.v1');

@@ -1,10 +1,10 @@
-/** What the page of an error says beside its message: read by people, so whole sentences in plain words. */
+/** The explanation of an error on its page: whole sentences in plain English. */
 export interface ErrorHelp {
-  /** When this error appears, and what has or has not happened then. */
+  /** When this error appears, and its effect. */
   readonly meaning: string;
-  /** Each cause with the step that mends it, the likeliest first. At least one. */
+  /** Each cause with the step that fixes it, the most likely first. At least one. */
   readonly steps: readonly (readonly [cause: string, step: string])[];
-  /** Whether the same request helps if it is sent again, and after what. */
+  /** Whether a repeat of the same request helps, and when. */
   readonly repeat: string;
   /** Calls and records in which it appears. */
   readonly where: string;

@@ -1,6 +1,6 @@
 import { eventType } from './envelope.js';
 
-/** Test and live never see each other (A6). */
+/** Test and live data are separate (A6). */
 export type Mode = 'test' | 'live';
 
 /** A site (shop, till or web shop) of a merchant, with the merchant's name. Published by identity. */
@@ -11,26 +11,26 @@ export interface SiteChanged {
   /** Identifier of the point-of-sale till or site, chosen at on-boarding. */
   siteReference: string;
   name: string;
-  /** False: the two documented headers are enough (A8). */
+  /** False: the site needs no API key, only the two documented headers (A8). */
   requireApiKey: boolean;
-  /** Hosts that the addresses of a site without required key may have (A8), lower case, without port. */
+  /** Allowed hosts of URLs, for a site without a required key (A8); lower case, without port. */
   allowedHosts: string[];
-  /** Mode of what is made without a key. */
+  /** Mode of requests without a key. */
   keylessMode: Mode;
-  /** Receives a notification of every final payment and every refund of the site (M6). Absent: none is set. */
+  /** Receives a notification of every final payment and every refund of the site (M6). Absent if none is set. */
   webhookUrl?: string;
-  /** Absent from events of releases without webhooks of sites, and then false. */
+  /** Absent in events of releases without site webhooks; then false. */
   webhookEnabled?: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
 
-/** A merchant's or site's API key, as everybody may know it: its hash (A6). Published by identity. */
+/** A merchant's or site's API key, as a hash (A6). Published by identity. */
 export interface ApiKeyChanged {
   keyId: string;
   kind: 'merchant' | 'site';
   mode: Mode;
   merchantId: number;
-  /** Absent for a merchant key, which speaks for all its sites. */
+  /** Absent for a merchant key, which is valid for all its sites. */
   siteId?: number;
   /** Lower-case hex SHA-256 of the whole key. */
   hash: string;
@@ -39,8 +39,8 @@ export interface ApiKeyChanged {
 export const ApiKeyChangedV1 = eventType<ApiKeyChanged>('api-key.changed.v1');
 
 /**
- * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, sealed so
- * that only webhook-dispatcher can open it.
+ * A secret that signs webhooks: an API key (E3) or a site's webhook secret (E4). Published by identity, encrypted so that only
+ * webhook-dispatcher can decrypt it.
  */
 export interface SigningSecretChanged {
   secretId: string;
@@ -49,9 +49,9 @@ export interface SigningSecretChanged {
   merchantId: number;
   /** Absent for a merchant key. */
   siteId?: number;
-  /** Compact JWE (ECDH-ES, A256GCM) to webhook-dispatcher's sealing key. */
+  /** Compact JWE (ECDH-ES, A256GCM) for webhook-dispatcher's sealing key. */
   sealed: string;
-  /** The one that signs E3 at this time, among those of its owner and mode. */
+  /** Whether this is the key of its owner and mode that currently signs E3. */
   primary: boolean;
   revoked: boolean;
 }
@@ -78,14 +78,14 @@ export interface PublicKeyJwk {
   alg: 'ECDH-ES';
 }
 
-/** Published by webhook-dispatcher: what identity seals signing secrets to. */
+/** Published by webhook-dispatcher: identity encrypts signing secrets with it. */
 export const SealingKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('sealing-key.published.v1');
 
-/** Published by payment-processor: what pages and SDKs encrypt card data to (P8). */
+/** Published by payment-processor: pages and SDKs encrypt card data with it (P8). */
 export const CardKeyPublishedV1 = eventType<{ publicJwk: PublicKeyJwk }>('card-key.published.v1');
 
 /**
- * Published by identity every few seconds, straight to the broker and not through its log, as revocations are: a service that
- * receives none may not receive a revocation either.
+ * Heartbeat that identity publishes every few seconds, directly to the broker like revocations: a service that receives none may
+ * miss revocations too.
  */
 export const CredentialsHeartbeatV1 = eventType<Record<string, never>>('credentials.heartbeat.v1');

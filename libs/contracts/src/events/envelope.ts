@@ -1,7 +1,6 @@
 /**
- * What travels between services. An event says that something happened and carries the full state it speaks of, so
- * that whoever reads it need not ask back. Types are versioned by name: a change that an old reader would
- * misunderstand is a new type (`payment.succeeded.v2`).
+ * An event between services. It reports a change and carries the full state, so that a consumer need not query the publisher.
+ * Types are versioned by name: an incompatible change is a new type (`payment.succeeded.v2`).
  */
 export interface EventEnvelope<Payload = unknown> {
   /** UUID v7; the same in every delivery of this event, so that a consumer can apply it once. */
@@ -9,7 +8,7 @@ export interface EventEnvelope<Payload = unknown> {
   /** e.g. `payment.succeeded.v1`. */
   readonly type: string;
   readonly aggregateId: string;
-  /** Grows by one with each change of the aggregate: order is not promised on the way, so readers keep the highest. */
+  /** Increases by one with each change of the aggregate. Delivery order is not guaranteed, so consumers keep the highest. */
   readonly aggregateVersion: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly occurredAt: string;
@@ -20,7 +19,7 @@ export interface EventEnvelope<Payload = unknown> {
 
 export interface EventType<Payload> {
   readonly name: string;
-  /** Only for the compiler: ties the name to its payload. */
+  /** Only for the compiler: connects the name with its payload type. */
   readonly payload?: Payload;
 }
 
@@ -28,7 +27,7 @@ export function eventType<Payload>(name: `${string}.v${number}`): EventType<Payl
   return { name };
 }
 
-/** A question that one service answers while a person waits. Never stored; see Rule 5 in docs/architecture.md. */
+/** A request that one service answers while a person waits. Never stored; see Rule 5 in docs/architecture.md. */
 export interface CommandType<Request, Reply> {
   readonly name: string;
   readonly request?: Request;

@@ -4,21 +4,21 @@ import { eventType } from './envelope.js';
 import type { InvoiceSource, PayableDescriptor } from './payments.js';
 
 /**
- * An invoice that was made (D6), whole; nothing of it ever changes. What becomes of it is what becomes of its payable:
- * `payment.*` and `payable.closed` say so. Published by code-decoder.
+ * A complete new invoice (D6); it never changes. `payment.*` and `payable.closed` report the state of its payable. Published by
+ * code-decoder.
  */
 export interface InvoiceCreated {
   payable: PayableDescriptor<InvoiceSource>;
   /** Provider of the invoice, e.g. the till's maker. */
   origin: string;
   originReference?: string;
-  /** When the till made it, as it said. ISO 8601 UTC with milliseconds. */
+  /** Time of creation reported by the till. ISO 8601 UTC with milliseconds. */
   createdUTCDate: string;
   lineItems?: LineItem[];
 }
 export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');
 
-/** The static code of a till (D5), made once for ever. Published by code-decoder. */
+/** The static code of a till (D5), created once and permanent. Published by code-decoder. */
 export interface TillCodeMade {
   /** The 20 digits. */
   code: string;

@@ -1,7 +1,7 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
-/** What a merchant lets payers do (specification, "Features"); every member optional, absent rather than null. */
+/** Options that a merchant gives payers (specification, "Features"); every member optional, absent rather than null. */
 export interface MerchantFeatures {
   amount?: { editable?: boolean };
   orderReference?: {
@@ -15,14 +15,14 @@ export interface MerchantFeatures {
 }
 
 /**
- * What of it counts for a hosted session: a shop's order is paid as it stands. The shop is told of its amount alone (E2),
- * so it would take an order for paid that was paid in part, and would never hear of a tip.
+ * The features that apply to a hosted session: a payer cannot change the amount of a shop's order. The webhook has only the
+ * amount (E2), so the shop could not notice a partial payment or a tip.
  */
 export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
   return orderReference === undefined ? {} : { orderReference };
 }
 
-/** What a merchant takes a partner's word for (P6); nothing that is not granted. */
+/** Reports that a merchant accepts from a partner (P6); by default none. */
 export interface MerchantGrant {
   /** The partner. */
   organisationId: string;
@@ -32,18 +32,18 @@ export interface MerchantGrant {
   externalPayments: boolean;
 }
 
-/** Cents: the minimum of a merchant that has not set one. */
+/** Cents: the default minimum. */
 export const DEFAULT_MINIMUM_AMOUNT = 100;
 
-/** What the service charges a merchant for each card payment (M5). */
+/** The platform's fee for each card payment of a merchant (M5). */
 export interface FeeTerms {
-  /** Of the processed amount: 100 are one per cent. */
+  /** Part of the processed amount: 100 are one per cent. */
   basisPoints: number;
   /** Cents. */
   fixedAmount: number;
 }
 
-/** Fees of a merchant by mode; none where they are absent. */
+/** Fees of a merchant by mode; absent means no fee. */
 export type MerchantFees = Partial<Record<Mode, FeeTerms>>;
 
 /** One tenth of the processed amount. */
@@ -51,19 +51,19 @@ export const MAX_FEE_BASIS_POINTS = 1_000;
 /** Cents. */
 export const MAX_FEE_FIXED_AMOUNT = 10_000;
 
-/** A merchant, whole. Published by identity. */
+/** A complete merchant. Published by identity. */
 export interface MerchantChanged {
   merchantId: number;
   name: string;
   features: MerchantFeatures;
   /**
-   * Cents: the least a payer may pay of a larger invoice where `amount.editable`. No feature, because decoding shows those
-   * to every partner. Absent from events of releases that did not know it.
+   * Cents: the minimum that a payer may pay of a larger invoice if `amount.editable`. Not a feature, because decoding returns
+   * features to every partner. Absent in events of earlier releases.
    */
   minimumAmount?: number;
   /** At most 100, one for each organisation. */
   grants: MerchantGrant[];
-  /** Absent from events of releases that did not know it. */
+  /** Absent in events of earlier releases. */
   fees?: MerchantFees;
 }
 export const MerchantChangedV1 = eventType<MerchantChanged>('merchant.changed.v1');

@@ -1,7 +1,7 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
-/** A partner's API key for the main API, as everybody may know it: its hash (A6). Published by identity. */
+/** A partner's API key for the main API, as a hash (A6). Published by identity. */
 export interface PartnerKeyChanged {
   keyId: string;
   organisationId: string;
@@ -13,7 +13,7 @@ export interface PartnerKeyChanged {
 export const PartnerKeyChangedV1 = eventType<PartnerKeyChanged>('partner-key.changed.v1');
 
 /**
- * A customer of an organisation, as its payments name it: identity tokens say only who it is (A2, A4). Published by identity
+ * A customer of an organisation, for the names in its payments: identity tokens have only the id (A2, A4). Published by identity
  * when the customer is registered.
  */
 export interface CustomerRegistered {
@@ -28,7 +28,7 @@ export interface CustomerRegistered {
 }
 export const CustomerRegisteredV1 = eventType<CustomerRegistered>('customer.registered.v1');
 
-/** Public half of a key that signs identity tokens, as the JWKS shows it (A2). */
+/** Public key for identity tokens, as in the JWKS (A2). */
 export interface TokenKeyJwk {
   kty: 'EC';
   crv: 'P-256';
@@ -40,8 +40,8 @@ export interface TokenKeyJwk {
 }
 
 /**
- * A key that signs, or will sign, identity tokens (A2). Published by identity ten minutes before its first token, and
- * again when nothing it signed is to be accepted any more.
+ * A key that signs, or will sign, identity tokens (A2). Published by identity ten minutes before its first token, and again when
+ * its tokens must no longer be accepted.
  */
 export interface TokenKeyChanged {
   publicJwk: TokenKeyJwk;

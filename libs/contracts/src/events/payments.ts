@@ -1,29 +1,29 @@
 import type { PaymentError } from '../errors.js';
-import type { RefundNotice } from '../http/payment-notice.js';
-import type { Voucher } from '../http/payment-notification.js';
+import type { RefundNotice } from '../http/payments/payment-notice.js';
+import type { Voucher } from '../http/payments/payment-notification.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 
 /** States of a payment (P1). `success` and `failed` are final. */
 export type PaymentState = 'processing' | 'success' | 'failed' | 'verificationRequired';
 
-/** States of a payable: who may take the money. Only an `open` one can be reserved. */
+/** States of a payable. Only an `open` one can be reserved. */
 export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 
-/** Where a debt comes from, and what those who tell others about its payment need to know of it. */
+/** The origin of a payable, with the data that other services need to report its payment. */
 export type PayableSource = HostedSessionSource | InvoiceSource;
 
-/** The source of a payment in the log, which also has events of earlier releases. */
+/** The source of a payment in the event log, which also has events of earlier releases. */
 export type LoggedSource = PayableSource | CodeSource;
 
 export interface HostedSessionSource {
   kind: 'session';
   sessionId: string;
-  /** The session remembers the API version it was made with; its webhook is signed accordingly (H5). */
+  /** The API version that created the session; it decides how the webhook is signed (H5). */
   apiVersion: HostedApiVersion;
   merchantOrderId: string;
   notificationUrl: string;
-  /** The 20 digits of its code (D5): whoever scans it pays the session. Absent for one made before sessions had codes. */
+  /** The 20 digits of its code (D5), which pays the session. Absent for sessions created before sessions had codes. */
   code?: string;
 }
 
@@ -34,7 +34,7 @@ export interface InvoiceSource {
   kind: 'invoice';
   /** UUID; also the payableId. */
   invoiceReference: string;
-  /** The merchant's own reference, where it gave one. */
+  /** The merchant's own reference, if there is one. */
   externalReference?: string;
   /** Point-of-sale till identifier. */
   siteReference: string;
@@ -43,8 +43,8 @@ export interface InvoiceSource {
 }
 
 /**
- * What a third party's code stood for. Only readers of the log know it: a third party's code is paid with its provider, and
- * no payable has this source.
+ * The invoice behind a third party's code, only in events of earlier releases: such a code is now paid with its provider, and no
+ * payable has this source.
  */
 export interface CodeSource {
   kind: 'code';
@@ -52,15 +52,15 @@ export interface CodeSource {
   origin: string;
   /** The provider's reference. */
   originReference?: string;
-  /** Invoice reference, where the provider gave one. */
+  /** Invoice reference, if the provider has one. */
   invoiceReference?: string;
   /** Point-of-sale till identifier. */
   siteReference: string;
 }
 
 /**
- * A debt that can be paid once, as the service that made it describes it. Travels with every charge, so that a
- * payment which overtakes `session.created.v1` still works.
+ * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment works even
+ * if it arrives before `session.created.v1`.
  */
 export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
   /** UUID: of a hosted session its sessionId, of an invoice its reference. */
@@ -71,25 +71,25 @@ export interface PayableDescriptor<Source extends PayableSource = HostedSessionS
   /** Cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC; from then on no new payment is accepted. */
+  /** ISO 8601 UTC; no new payment is accepted from this time on. */
   expiresAt: string;
-  /** Failed payments after which it is `refused` (H2). */
+  /** Number of failed payments after which it is `refused` (H2). */
   triesMax: number;
   source: Source;
 }
 
-/** The payable as a payment left it; `version` orders these among each other. */
+/** The payable after a change of a payment; `version` gives the order. */
 export interface PayableSnapshot {
   payableId: string;
   state: PayableState;
   version: number;
-  /** Payments begun so far. */
+  /** Number of payments started so far. */
   tries: number;
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */
 export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSource> {
-  /** UUID of the payment; for hosted payments chosen by the page, one for each press of Pay (C4). */
+  /** UUID of the payment; for hosted payments the page creates one for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
   paymentReference: string;
@@ -100,7 +100,7 @@ export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSour
   currencyISOCode: string;
   /** Cents. */
   invoicedAmount: number;
-  /** Cents, tip not included. */
+  /** Cents, without the tip. */
   amount: number;
   /** Cents. */
   tipAmount: number;
@@ -108,54 +108,60 @@ export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSour
   processedAmount: number;
   /** When the payment was accepted; never changes (P1). ISO 8601 UTC. */
   paymentUTCDate: string;
-  /** When it last changed. ISO 8601 UTC. */
+  /** Time of the last change. ISO 8601 UTC. */
   modifiedUTCDate: string;
   paymentMethodType: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
   paymentMethodLabel: string;
-  /** Why it failed; empty otherwise. */
+  /** Reasons of a failure; otherwise empty. */
   errors: PaymentError[];
   /** Where the payer confirms the payment with the bank; only while `verificationRequired`. http(s), at most 2048. */
   verificationUrl?: string;
-  /** Until when that can be done (P1). ISO 8601 UTC; with `verificationUrl`. */
+  /** Deadline of the verification (P1). ISO 8601 UTC; with `verificationUrl`. */
   verificationUntilUTCDate?: string;
   /**
-   * When the bank confirmed that it gave back a charge which came too late for this payment (H2). The payment itself
-   * stays as it was. ISO 8601 UTC; only in `payment.reversed`.
+   * Time at which the bank confirmed the reversal of a late charge of this payment (H2). The payment itself does not change. ISO
+   * 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
-  /** A refund that ended (M5). The payment itself stays as it was. Only in `refund.succeeded` and `refund.failed`. */
+  /** A final refund (M5). The payment itself does not change. Only in `refund.succeeded` and `refund.failed`. */
   refund?: RefundNotice;
   source: Source;
   payable: PayableSnapshot;
-  /** Who made it through the main API; absent: an anonymous payer on a hosted page, whose payment is no organisation's (P5). */
+  /**
+   * The partner that made it through the main API. Absent for an anonymous payer on a hosted page, whose payment belongs to no
+   * organisation (P5).
+   */
   partner?: PaymentPartner;
   /**
-   * The merchant's name when it was paid; always there with `partner`, and absent from hosted payments of earlier releases.
+   * The merchant's name at the time of the payment. Always present with `partner`; absent in hosted payments of earlier releases.
    * At most 100 characters.
    */
   merchantName?: string;
-  /** Point-of-sale till identifier when it was paid; there and absent as `merchantName` is. At most 100 characters. */
+  /**
+   * Point-of-sale till identifier at the time of the payment; present under the same conditions as `merchantName`. At most 100
+   * characters.
+   */
   siteReference?: string;
-  /** What the partner sent as `orderReference` (P6). At most 100 characters. */
+  /** The partner's `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
   /**
-   * What the partner calls the payment that it took elsewhere (P6); only where `paymentMethodType` is `External`, and absent
-   * from those of earlier releases. At most 100 characters.
+   * The partner's own reference of an external payment (P6); only if `paymentMethodType` is `External`, and absent in events of
+   * earlier releases. At most 100 characters.
    */
   externalPaymentReference?: string;
-  /** Invoice reference of the service; of a hosted session, which is one to whoever scans its code, the sessionId. */
+  /** Invoice reference of the platform; for a hosted session the sessionId. */
   invoiceReference?: string;
-  /** The merchant's invoice reference, where it gave one. */
+  /** The merchant's invoice reference, if there is one. */
   invoiceExternalReference?: string;
-  /** Parts that vouchers covered, as the partner said (P6); none when absent. */
+  /** Parts covered by vouchers, as reported by the partner (P6); absent means none. */
   vouchers?: Voucher[];
 }
 
-/** How it was paid (P9). */
+/** The payment method (P9). */
 export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
 
-/** The organisation whose token a payment was made with, and its customer who paid (P5, P6). */
+/** The organisation of the token that made the payment, and the customer who paid (P5, P6). */
 export interface PaymentPartner {
   /** UUID. */
   organisationId: string;
@@ -164,18 +170,18 @@ export interface PaymentPartner {
 
 /** Specification, "Customer". */
 export interface PaymentCustomer {
-  /** As the partner sent it, 1 to 100 characters; compare it by its canonical form. */
+  /** As sent by the partner, 1 to 100 characters; compare its canonical form. */
   id: string;
   /** `""` when unknown (P3). */
   firstName: string;
   lastName: string;
 }
 
-/** A payment that an organisation can read back. */
+/** A payment that belongs to an organisation. */
 export type PartnerPayment = AnyPaymentSnapshot &
   Required<Pick<AnyPaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
 
-/** Whether an organisation's token made it. Throws where such a payment is not whole. */
+/** Whether an organisation's token made it. Throws if such a payment is incomplete. */
 export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayment {
   const { partner, merchantName, siteReference } = payment;
   if (!partner) return false;
@@ -184,28 +190,28 @@ export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayme
   return true;
 }
 
-/** A payment of whatever there is to pay. Readers take those of the sources that they know. */
+/** A payment with any source. Consumers process the sources that they know. */
 export type AnyPaymentSnapshot = PaymentSnapshot<LoggedSource>;
 
-/** Whether it is of a hosted session: those of others have no notificationUrl, and no session to show them. */
+/** Whether it belongs to a hosted session: other payments have no notificationUrl and no session page. */
 export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapshot {
   return payment.source.kind === 'session';
 }
 
 export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
-/** The payer has to confirm it with the bank first. The payable is free meanwhile (P1). */
+/** The payer must confirm it with the bank first. Meanwhile the payable is not reserved (P1). */
 export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');
 export const PaymentSucceededV1 = eventType<AnyPaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');
-/** An approval that came too late for its payment, or second for its payable, was given back (H2). */
+/** A late approval, or a second one for the same payable, was reversed (H2). */
 export const PaymentReversedV1 = eventType<AnyPaymentSnapshot>('payment.reversed.v1');
 
-/** A payment of which money is given back, and the refund as it ended. Its aggregate is the refund. */
+/** A payment with its final refund. The aggregate is the refund. */
 export type RefundedPayment = AnyPaymentSnapshot & Required<Pick<AnyPaymentSnapshot, 'refund'>>;
 
-/** The bank has given the money of a refund back (M5). */
+/** The bank has paid out a refund (M5). */
 export const RefundSucceededV1 = eventType<RefundedPayment>('refund.succeeded.v1');
-/** The bank has declined a refund: nothing was given back. */
+/** The bank has declined a refund. */
 export const RefundFailedV1 = eventType<RefundedPayment>('refund.failed.v1');
 
 /** Published by payment-processor when a payable was closed without being paid. */
@@ -213,5 +219,5 @@ export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
 
 /** Published by hosted-gateway. */
 export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');
-/** Its payer asked for more time: the whole payable, with its later `expiresAt`. Once for a session at most. */
+/** The payer extended the session: the complete payable with its later `expiresAt`. At most once for each session. */
 export const SessionExtendedV1 = eventType<{ payable: PayableDescriptor }>('session.extended.v1');

@@ -1,17 +1,17 @@
 import { isEmail, IsOptional, IsString, MaxLength, MinLength, registerDecorator } from 'class-validator';
 import { IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
-/** Longest API token that is looked at; ours have 65 characters. */
+/** Maximum length of an API token in a request; ours have 65 characters. */
 const API_TOKEN_LENGTH_MAX = 200;
-/** Longest address that mail can be sent to (RFC 5321). */
+/** Maximum length of an email address (RFC 5321). */
 const EMAIL_LENGTH_MAX = 254;
-/** A password is anything of 8 to 128 characters: rules of composition only make people write them down. */
+/** A password has 8 to 128 characters of any kind: composition rules only make people write passwords down. */
 const PASSWORD_LENGTH_MIN = 8;
 const PASSWORD_LENGTH_MAX = 128;
 
 /** Body of `POST /v1/auth/service/login` (A1). */
 export class ServiceLoginRequest {
-  /** The partner's API token, as it was shown when it was made. */
+  /** The partner's API token, as shown at its creation. */
   @IsText(API_TOKEN_LENGTH_MAX)
   apiToken: string;
 
@@ -22,11 +22,11 @@ export class ServiceLoginRequest {
 
 /** Body of `POST /v1/auth/users` (A3). */
 export class CreateUserRequest {
-  /** Unique in the organisation, whatever its case. */
+  /** Unique in the organisation, case-insensitive. */
   @IsEmailAddress()
   email: string;
 
-  /** 8 to 128 characters, whichever. Kept as argon2id. */
+  /** 8 to 128 characters. Stored as an argon2id hash. */
   @IsString()
   @MinLength(PASSWORD_LENGTH_MIN)
   @MaxLength(PASSWORD_LENGTH_MAX)
@@ -43,12 +43,12 @@ export class CreateUserRequest {
 
 /** Body of `POST /v1/auth/customers/register` (A4). */
 export class RegisterCustomerRequest {
-  /** A user of the organisation; any other is not found. */
+  /** A user of the organisation; otherwise 404. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   userId: string;
 }
 
-/** Body of `POST /v1/auth/customers/login` (A5). Whatever is no user's is refused like a wrong password. */
+/** Body of `POST /v1/auth/customers/login` (A5). An unknown email gets the same error as a wrong password. */
 export class CustomerLoginRequest {
   @IsText(EMAIL_LENGTH_MAX)
   email: string;

@@ -1,15 +1,18 @@
 import { IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 import { IsText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
-/** Who issued a card, as its first digits say. */
+/** Card network, from the first digits. */
 export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'unknown';
 
 /**
- * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the number in clear inside TLS with what belongs to it. What a
- * number must be is checked where cards are opened, so that no message repeats one (P8). No CVV: it is never stored.
+ * Body of `POST /v1/cards` (P7): either `encryptedCard`, or the plain card number with its expiry and holder, over TLS. The
+ * number is validated where cards are decrypted, so that no message repeats it (P8). There is no CVV: it is never stored.
  */
 export class StoreCardRequest {
-  /** Compact JWE to the processor's public key, bound to the customerReference (with a service token the organisationId) as its session, and try 1. */
+  /**
+   * Compact JWE for the processor's public key, bound to session = customerReference (with a service token the organisationId)
+   * and try 1.
+   */
   @IsOptional()
   @IsString()
   @MaxLength(4_096)
@@ -36,9 +39,9 @@ export class StoreCardRequest {
   expiryYear?: number | null;
 }
 
-/** Answer of `POST /v1/cards` (P7). */
+/** Response of `POST /v1/cards` (P7). */
 export interface CardAnswer {
-  /** What the card is paid with and deleted by. Means nothing outside its organisation. */
+  /** Pass it to pay with the card or to delete it. Valid only in its organisation. */
   token: string;
   /** `**** 4242` (P9). */
   cardMask: string;

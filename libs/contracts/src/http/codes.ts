@@ -1,6 +1,6 @@
 import type { MerchantFeatures } from '../events/merchants.js';
 
-/** Answer of `GET /v1/codes/{code}` (specification, "Decode response"). Optional members are absent, never null. */
+/** Response of `GET /v1/codes/{code}` (specification, "Decode response"). Optional members are absent, never null. */
 export interface DecodeResponse {
   merchant: Merchant;
   invoice: Invoice;
@@ -8,12 +8,12 @@ export interface DecodeResponse {
 
 /** Specification, "Merchant". */
 export interface Merchant {
-  /** Unique reference of the merchant; of our own merchants the merchantId as text. */
+  /** Unique reference of the merchant; for merchants of this platform the merchantId as text. */
   merchantReference: string;
   merchantName: string;
   /** ISO 4217. */
   currencyISOCode: string;
-  /** As it is written where the currency is used: `R` for ZAR (D3). */
+  /** Local currency symbol: `R` for ZAR (D3). */
   currencySymbol: string;
   features: MerchantFeatures;
 }
@@ -33,7 +33,7 @@ export interface Invoice {
   origin?: string;
   /** Unique reference from the provider. */
   originReference?: string;
-  /** Unique invoice reference; of our own a UUID. */
+  /** Unique invoice reference; a UUID for invoices of this platform. */
   invoiceReference?: string;
   /** Unique reference used during payment. */
   orderReference?: string;
@@ -43,7 +43,7 @@ export interface Invoice {
 /** `closed`: paid, closed by the merchant, replaced, or refused after too many failed payments. */
 export type InvoiceState = 'open' | 'closed';
 
-/** Specification, "Line item". Has productCode, sku, or both. */
+/** Specification, "Line item". At least one of productCode and sku is present. */
 export interface LineItem {
   name?: string;
   productCode?: string;
@@ -51,6 +51,6 @@ export interface LineItem {
   /** Price of one unit in cents, as text. */
   unitPrice: string;
   categories?: string[];
-  /** 1 when absent; fractional for weighed goods, negative for returns. */
+  /** Default 1; fractional for weighed goods, negative for returns. */
   quantity?: number;
 }

@@ -1,37 +1,37 @@
 import type { Mode } from '../events/credentials.js';
 
-/** `iss` of every identity token. A name, not an address: what tells platforms apart is their keys (A2). */
+/** `iss` of every identity token. A name, not a URL: platforms differ by their signing keys (A2). */
 export const TOKEN_ISSUER = 'urn:svc:identity';
 /** `aud` of every identity token: the main API. */
 export const TOKEN_AUDIENCE = 'urn:svc:api';
-/** The only algorithm: a token that names another one is refused whatever it says (A2). */
+/** The only algorithm: a token with another one is always refused (A2). */
 export const TOKEN_ALGORITHM = 'ES256';
-/** How long a token is accepted after it was issued (A2). */
+/** Lifetime of a token (A2). */
 export const TOKEN_SECONDS = 900;
 
-/** Whom a token speaks for: a partner's server, or one of its customers. */
+/** The subject of a token: a partner's server, or one of its customers. */
 export type TokenType = 'service' | 'customer';
 
-/** What a token may be used for. */
+/** Permissions of a token. */
 export type Scope = 'customers:write' | 'payments:read' | 'payments:write' | 'cards:write' | 'codes:read';
 
-/** What the tokens of each type may be used for. A customer registers nobody and logs nobody in (A4). */
+/** Permissions of each token type. A customer token cannot register or log in users (A4). */
 export const SCOPES_OF: Readonly<Record<TokenType, readonly Scope[]>> = {
   service: ['customers:write', 'payments:read', 'payments:write', 'cards:write', 'codes:read'],
   customer: ['payments:read', 'payments:write', 'cards:write', 'codes:read'],
 };
 
-/** Claims of an identity token (A2); `mode` is ours (A6: test and live never see each other). */
+/** Claims of an identity token (A2); `mode` is a private claim (A6: test and live are separate). */
 export interface TokenClaims {
   iss: typeof TOKEN_ISSUER;
   aud: typeof TOKEN_AUDIENCE;
-  /** Of a service token the id of the API token it was got with; of a customer token the customerReference. */
+  /** Service token: the id of the API token that it was obtained with. Customer token: the customerReference. */
   sub: string;
   /** organisationId. */
   org: string;
   typ: TokenType;
   mode: Mode;
-  /** Scopes, separated by blanks. */
+  /** Scopes, separated by spaces. */
   scope: string;
   /** Seconds since 1970. */
   iat: number;
@@ -40,7 +40,7 @@ export interface TokenClaims {
   jti: string;
 }
 
-/** Answer of `POST /v1/auth/service/login` (A1). */
+/** Response of `POST /v1/auth/service/login` (A1). */
 export interface ServiceLoginAnswer {
   /** JWT; send it as `Authorization: Bearer …`. */
   identityToken: string;
@@ -49,7 +49,7 @@ export interface ServiceLoginAnswer {
   expiresIn: number;
 }
 
-/** Answer of `POST /v1/auth/customers/login` (A5). */
+/** Response of `POST /v1/auth/customers/login` (A5). */
 export interface CustomerLoginAnswer extends ServiceLoginAnswer {
   customer: {
     /** customerReference. */
@@ -60,12 +60,12 @@ export interface CustomerLoginAnswer extends ServiceLoginAnswer {
   };
 }
 
-/** Answer of `POST /v1/auth/users` (A3). */
+/** Response of `POST /v1/auth/users` (A3). */
 export interface UserAnswer {
   userId: string;
 }
 
-/** Answer of `POST /v1/auth/customers/register` (A4). */
+/** Response of `POST /v1/auth/customers/register` (A4). */
 export interface CustomerAnswer {
   customerReference: string;
   userId: string;

@@ -13,13 +13,13 @@ import {
 import { IsAmountInCents, IsText, isAmountInCents, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 import type { Invoice } from './codes.js';
 
-/** Most line items of one invoice (C6). */
+/** Maximum number of line items of an invoice (C6). */
 export const MAX_LINE_ITEMS = 500;
-/** Most categories of one line item; with 500 items a body then stays within what a request may have of values. */
+/** Maximum number of categories of a line item; with 500 items a body then stays within the limit of values in a request. */
 export const MAX_CATEGORIES = 10;
-/** Longest name of a product; it is shown, not looked up. */
+/** Maximum length of a product name; it is only shown. */
 export const MAX_PRODUCT_NAME_LENGTH = 200;
-/** Most units of one line, returned ones counted as negative. */
+/** Maximum quantity of a line; returns are negative. */
 export const MAX_QUANTITY = 1_000_000;
 
 /** One line of a new invoice (specification, "Line item"). */
@@ -29,19 +29,19 @@ export class LineItemRequest {
   @IsText(MAX_PRODUCT_NAME_LENGTH)
   name?: string | null;
 
-  /** Product identifier; required where there is no sku. */
+  /** Product identifier; required without a sku. */
   @ValidateIf((item: LineItemRequest) => isGiven(item.productCode) || !isGiven(item.sku))
   @IsText(MAX_IDENTIFIER_LENGTH, {
     message: `$property must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters; an item has a productCode or a sku`,
   })
   productCode?: string | null;
 
-  /** Stock keeping unit; required where there is no productCode. */
+  /** Stock keeping unit; required without a productCode. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   sku?: string | null;
 
-  /** Whole cents of one unit, 0 to 100 000 000 000; text, or a number (C1). */
+  /** Price of one unit in whole cents, 0 to 100 000 000 000; text or a number (C1). */
   @Matching('isUnitPrice', isUnitPrice, `$property must be whole cents from 0 to ${MAX_AMOUNT_CENTS}`)
   unitPrice: string | number;
 
@@ -52,7 +52,7 @@ export class LineItemRequest {
   @IsText(MAX_IDENTIFIER_LENGTH, { each: true })
   categories?: string[] | null;
 
-  /** 1 when absent; fractional for weighed goods, negative for returns; never 0. */
+  /** Default 1; fractional for weighed goods, negative for returns; never 0. */
   @IsOptional()
   @Matching('isQuantity', isQuantity, `$property must be a number from -${MAX_QUANTITY} to ${MAX_QUANTITY}, and not 0`)
   quantity?: number | null;
@@ -60,7 +60,10 @@ export class LineItemRequest {
 
 /** Body of `POST /business/api/v1/merchants/{m}/sites/{s}/invoices` (D6). Unknown fields are ignored (C5). */
 export class CreateInvoiceRequest {
-  /** The merchant's own reference: while an invoice with it is open at the site, this is that invoice, or replaces it. */
+  /**
+   * The merchant's own reference. If the site has an open invoice with it, the same body returns that invoice and another body
+   * replaces it.
+   */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   externalReference?: string | null;
@@ -73,7 +76,7 @@ export class CreateInvoiceRequest {
   @Equals('ZAR', { message: '$property must be ZAR, the only supported currency' })
   currencyISOCode: string;
 
-  /** What is to be paid, in cents, 1 to 100 000 000 000 (C1). */
+  /** Amount due in cents, 1 to 100 000 000 000 (C1). */
   @IsAmountInCents()
   amount: number;
 
@@ -86,11 +89,11 @@ export class CreateInvoiceRequest {
   @Type(() => LineItemRequest)
   lineItems?: LineItemRequest[] | null;
 
-  /** Who makes the invoice, e.g. the till's software. */
+  /** Creator of the invoice, e.g. the till's software. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   origin: string;
 
-  /** When the till made it: ISO 8601 UTC, milliseconds optional. Only shown; the lifetime counts from the request. */
+  /** Time of creation at the till: ISO 8601 UTC, milliseconds optional. Only shown; the lifetime starts at the request. */
   @Matching('isUtcDate', isUtcDate, '$property must be a date like 2026-11-20T18:03:36.123Z')
   createdUTCDate: string;
 
@@ -100,21 +103,21 @@ export class CreateInvoiceRequest {
   originReference?: string | null;
 }
 
-/** An invoice as the merchant that made it sees it (D6): what a payer sees, and how it is shown to one. */
+/** An invoice for its merchant (D6): the data that a payer sees, and its code. */
 export interface InvoiceResponse extends Invoice {
   /** UUID; also the `reference` header. */
   reference: string;
   externalReference?: string;
-  /** Text of the dynamic code: an address of the service (D5). */
+  /** Text of the dynamic code: a URL of the platform (D5). */
   code: string;
-  /** From then on it cannot be paid any more. ISO 8601 UTC with milliseconds. */
+  /** Time of expiry. ISO 8601 UTC with milliseconds. */
   expiresUTCDate: string;
 }
 
 /** A till's static code (D5). */
 export interface TillCodeResponse {
   siteReference: string;
-  /** Text of the code: an address of the service. It means the till's newest open invoice. */
+  /** Text of the code: a URL of the platform. It leads to the till's newest open invoice. */
   code: string;
 }
 
@@ -131,7 +134,7 @@ export function isQuantity(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) <= MAX_QUANTITY;
 }
 
-/** A date that exists, in this century. `Date` alone would take 31 February for 3 March. */
+/** A date that exists, in this century. `Date` alone would read 31 February as 3 March. */
 export function isUtcDate(value: unknown): value is string {
   if (typeof value !== 'string' || !/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(value)) return false;
   const date = new Date(value);

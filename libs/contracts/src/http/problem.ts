@@ -1,27 +1,27 @@
 import type { ErrorCode } from '../errors.js';
 
-/** Body of every answer that refuses a request of the main API or of administration (RFC 9457, C5); a 401 has none. */
+/** Body of every error response of the main API and the administration API (RFC 9457, C5); a 401 has none. */
 export interface Problem {
   /** URI of the kind of problem. */
   type: string;
-  /** The catalogue's words for `code`. */
+  /** The catalogue's message for `code`. */
   title: string;
-  /** Status of the answer. */
+  /** HTTP status of the response. */
   status: number;
   /** Key of the error catalogue: branch on it, never on a message. */
   code: ErrorCode;
-  /** What was wrong this time. */
+  /** Details of this error. */
   detail: string;
   /** Id of the request, as in `x-request-id` (C8). */
   instance: string;
-  /** One for each offending field (C5), at least one. */
+  /** One for each invalid field (C5), at least one. */
   errors: ProblemField[];
 }
 
 export interface ProblemField {
-  /** Identifier that can be quoted to support (P4). */
+  /** Identifier to quote to support (P4). */
   errorReference: string;
   message: string;
-  /** Name of the field, of the parameter or of the header: `customFields[0].key`. Absent where no single one is wrong. */
+  /** Name of the field, parameter or header: `customFields[0].key`. Absent if the error concerns no single field. */
   field?: string;
 }

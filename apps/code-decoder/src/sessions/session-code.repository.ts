@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode, PayableDescriptor } from '@svc/contracts';
+import { DataSource } from 'typeorm';
+
+/** A hosted session, as far as whoever scans its code is told of it. */
+export interface CodedSession {
+  /** UUID; also the id of its payable. */
+  readonly sessionId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number;
+  /** What identity calls the merchant's web shop; null until its event has arrived. */
+  readonly siteReference: string | null;
+  readonly merchantOrderId: string;
+  /** Cents. */
+  readonly amount: number;
+  readonly currencyISOCode: string;
+  readonly madeAt: Date;
+  readonly expiresAt: Date;
+  /** When it was paid, refused or cancelled. */
+  readonly closedAt: Date | null;
+}
+
+/** A session that was made, and when (ISO 8601 UTC). */
+export interface MadeSession {
+  readonly payable: PayableDescriptor;
+  readonly at: string;
+}
+
+/**
+ * The codes of hosted sessions: two halves, each written once, by events of two services that come in any order. Whether
+ * a payment is in progress is not kept: it would be written twice for each payment of the platform. CheckExpiredSession
+ * asks for it where it matters.
+ */
+@Injectable()
+export class SessionCodeRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /**
+   * Of whichever merchant: a code is for everybody who sees it. No join: planned while the tables are empty, it may begin
+   * with the sites.
+   */
+  async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
+    const [row] = await this.dataSource.query<CodedSession[]>(
+      `SELECT c.session_id AS "sessionId", c.mode, c.merchant_id AS "merchantId", c.site_id AS "siteId",
+              (SELECT site_reference FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "siteReference",
+              c.merchant_order_id AS "merchantOrderId", c.amount,
+              c.currency AS "currencyISOCode", c.made_at AS "madeAt", c.expires_at AS "expiresAt", c.closed_at AS "closedAt"
+         FROM session_codes c WHERE c.code = $1 AND c.mode = $2`,
+      [code, mode],
+    );
+    return row;
+  }
+
+  /** Sessions from before there were codes are left out. */
+  async keepMade(sessions: readonly MadeSession[]): Promise<void> {
+    const coded = sessions.filter(({ payable }) => payable.source.code !== undefined);
+    if (coded.length === 0) return;
+    await this.dataSource.query(
+      `INSERT INTO session_codes AS kept (session_id, code, mode, merchant_id, site_id, merchant_order_id, amount, currency, made_at, expires_at)
+       SELECT "payableId", source->>'code', mode, "merchantId", "siteId", source->>'merchantOrderId', amount, "currencyISOCode", at, "expiresAt"
+         FROM jsonb_to_recordset($1::jsonb) AS made("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
+              "currencyISOCode" text, "expiresAt" timestamptz, source jsonb, at timestamptz)
+       ON CONFLICT (session_id) DO UPDATE
+          SET code = excluded.code, mode = excluded.mode, merchant_id = excluded.merchant_id, site_id = excluded.site_id,
+              merchant_order_id = excluded.merchant_order_id, amount = excluded.amount, currency = excluded.currency,
+              made_at = excluded.made_at, expires_at = excluded.expires_at
+        WHERE kept.code IS NULL`,
+      [JSON.stringify(coded.map(({ payable, at }) => ({ ...payable, at })))],
+    );
+  }
+
+  /** Sessions that can be paid for longer. The latest time stays; one that is not known yet is kept as it was made. */
+  async keepExtended(sessions: readonly MadeSession[]): Promise<void> {
+    await this.keepMade(sessions);
+    await this.dataSource.query(
+      `UPDATE session_codes kept SET expires_at = longer.expires_at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS longer(session_id, expires_at)
+        WHERE kept.session_id = longer.session_id AND kept.expires_at < longer.expires_at`,
+      [sessions.map(({ payable }) => payable.payableId), sessions.map(({ payable }) => payable.expiresAt)],
+    );
+  }
+
+  /** Whoever was told first stays: a payable that is over stays over. */
+  async keepClosed(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
+    const first = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
+    if (first.size === 0) return;
+    await this.dataSource.query(
+      `INSERT INTO session_codes AS kept (session_id, closed_at)
+       SELECT told.session_id, told.at FROM unnest($1::uuid[], $2::timestamptz[]) AS told(session_id, at)
+        WHERE NOT EXISTS (SELECT 1 FROM invoices i WHERE i.invoice_id = told.session_id)
+       ON CONFLICT (session_id) DO UPDATE SET closed_at = excluded.closed_at WHERE kept.closed_at IS NULL`,
+      [[...first.keys()], [...first.values()]],
+    );
+  }
+}

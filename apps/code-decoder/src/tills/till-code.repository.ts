@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { TillCodeMadeV1 } from '@svc/contracts';
+import { Clock, newOwnCode } from '@svc/kernel';
+import { EventLog, statementWithEvents } from '@svc/messaging';
+import { DataSource } from 'typeorm';
+import type { InvoiceOwner } from '../invoices/invoice.repository.js';
+
+const MAKE = statementWithEvents({
+  writes: `made AS (
+         INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, made_at)
+         VALUES ($code, $mode, $merchantId, $siteId, $siteReference, $now)
+         ON CONFLICT (site_id, mode, site_reference) DO NOTHING RETURNING code
+       )`,
+  changed: 'made',
+  aggregateId: 'code',
+});
+
+/** Static codes of tills (D5): printed once, they mean whatever is open at the till when they are scanned. */
+@Injectable()
+export class TillCodeRepository {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(EventLog) private readonly events: EventLog,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** The till's code; made when it has none. A till has one for ever: it is printed. */
+  async ensure(site: InvoiceOwner, siteReference: string): Promise<{ code: string; made: boolean }> {
+    const made = await this.make(site, siteReference);
+    if (made !== undefined) return { code: made, made: true };
+    const code = await this.find(site, siteReference);
+    if (code === undefined) throw new Error('The code of a till is neither there nor to be made.');
+    return { code, made: false };
+  }
+
+  /** Code and event in one statement. Undefined when the till has one. */
+  private async make({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
+    const code = newOwnCode();
+    const till = { code, mode, merchantId, siteId, siteReference };
+    const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
+    const parameters = { ...till, now: this.clock.now() };
+    const [made] = await this.events.write(this.dataSource, MAKE, parameters, [this.events.envelope(event)]);
+    return made?.aggregateId;
+  }
+
+  async find(site: InvoiceOwner, siteReference: string): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ code: string }[]>(
+      `SELECT code FROM till_codes WHERE site_id = $1 AND mode = $2 AND site_reference = $3 AND merchant_id = $4`,
+      [site.siteId, site.mode, siteReference, site.merchantId],
+    );
+    return row?.code;
+  }
+}

@@ -1,0 +1,28 @@
+import type { DataSource } from 'typeorm';
+import type { NotifiedSite } from './signing-keys.js';
+
+/** Which kinds of signing keys a site has. */
+export interface ExistingKeys {
+  readonly apiKey: boolean;
+  readonly webhookSecret: boolean;
+}
+
+/**
+ * The previous release of identity publishes no webhook secrets. As long as this service knows none at all, it requires
+ * none, so that a rollout may begin with this service.
+ */
+export async function findExistingKeys(
+  db: Pick<DataSource, 'query'>,
+  { merchantId, siteId, mode, apiVersion }: NotifiedSite,
+): Promise<ExistingKeys> {
+  const [row] = await db.query<[ExistingKeys]>(
+    `SELECT EXISTS (SELECT 1 FROM known_api_keys
+                       WHERE merchant_id = $1 AND mode = $2 AND NOT revoked AND site_id IS NOT DISTINCT FROM $4) AS "apiKey",
+              EXISTS (SELECT 1 FROM known_webhook_secrets
+                       WHERE merchant_id = $1 AND site_id = $3 AND mode = $2 AND NOT revoked)
+                OR NOT EXISTS (SELECT 1 FROM known_webhook_secrets) AS "webhookSecret"`,
+    // H5, E3: v3.1 is signed with the site's key, v3 with the merchant's.
+    [merchantId, mode, siteId, apiVersion === 'v3.1' ? siteId : null],
+  );
+  return row;
+}

@@ -1,0 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { TillCodeMade } from '@svc/contracts';
+import { DataSource } from 'typeorm';
+
+/** The static codes of tills. Those of invoices are in the same table, for TillInvoiceRepository. */
+@Injectable()
+export class TillCodeRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** The merchant of a static code, for the payer, who owns nothing but the code. Undefined until the merchant's events have arrived. */
+  async findMerchantName(code: string): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
+      `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
+         FROM known_till_codes c WHERE c.code = $1 AND c.expires_at IS NULL`,
+      [code],
+    );
+    return row?.merchantName ?? undefined;
+  }
+
+  async insertIfAbsent(tills: readonly TillCodeMade[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO known_till_codes (code, merchant_id, site_id)
+       SELECT code, "merchantId", "siteId" FROM jsonb_to_recordset($1::jsonb) AS r(code text, "merchantId" bigint, "siteId" bigint)
+       ON CONFLICT (code) DO NOTHING`,
+      [JSON.stringify(tills)],
+    );
+  }
+}

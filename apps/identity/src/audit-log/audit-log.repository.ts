@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import type { Change } from './change.js';
+import type { ChangeAuthor } from './change-author.js';
+
+/** A number of our own among PostgreSQL's advisory locks. */
+const APPENDING = 1763500000100;
+
+/** Until the end of the transaction no other entry is appended. */
+export async function lockAuditLog(tx: EntityManager): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPENDING]);
+}
+
+/** SQL, because `insert` would read the entry's id back. */
+export async function insertAuditEntry(
+  tx: EntityManager,
+  author: ChangeAuthor,
+  { action, merchantId, siteId, organisationId, credentialId, before, after }: Change,
+  at: Date,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO audit_log (at, actor, request_id, action, merchant_id, site_id, organisation_id, credential_id, before, after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      at,
+      author.actor,
+      author.requestId,
+      action,
+      merchantId ?? null,
+      siteId ?? null,
+      organisationId ?? null,
+      credentialId ?? null,
+      before ? JSON.stringify(before) : null,
+      after ? JSON.stringify(after) : null,
+    ],
+  );
+}
+
+/** Oldest first, those with a higher id than `after`. */
+export function listAuditEntries(
+  db: EntityManager,
+  after: number,
+  max: number,
+): Promise<(Record<string, unknown> & { at: Date })[]> {
+  return db.query(
+    `SELECT entry_id AS "entryId", at, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
+              site_id AS "siteId", organisation_id AS "organisationId", credential_id AS "credentialId", before, after
+         FROM audit_log WHERE entry_id > $1 ORDER BY entry_id LIMIT ${max}`,
+    [after],
+  );
+}

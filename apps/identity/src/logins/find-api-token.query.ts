@@ -1,0 +1,17 @@
+import type { DataSource } from 'typeorm';
+
+export interface ApiTokenOwner {
+  readonly tokenId: string;
+  readonly organisationId: string;
+  readonly mode: string;
+}
+
+/** By the hash, whoever owns the token: only its holder has what the hash is made of. */
+export async function findApiToken(db: Pick<DataSource, 'query'>, hash: string): Promise<ApiTokenOwner | undefined> {
+  const [found] = await db.query<ApiTokenOwner[]>(
+    `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials
+        WHERE hash = $1 AND kind = 'api-token' AND revoked_at IS NULL`,
+    [hash],
+  );
+  return found;
+}

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+
+/** Rows that ran out and are cleared by one login; more than one login writes. */
+const CLEARED_AT_ONCE = 20;
+
+/** Failed and successful logins. Subjects, emails and addresses are hashes. */
+@Injectable()
+export class LoginAttemptRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** Until the end of the transaction no other login of this subject is counted. */
+  async lock(tx: EntityManager, subject: string): Promise<void> {
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [subject]);
+  }
+
+  async insertFailure(db: Pick<EntityManager, 'query'>, attemptId: string, subject: string, at: Date): Promise<void> {
+    await db.query(`INSERT INTO login_failures (attempt_id, subject, at) VALUES ($1, $2, $3)`, [
+      attemptId,
+      subject,
+      at,
+    ]);
+  }
+
+  async deleteFailure(attemptId: string, subject: string): Promise<void> {
+    await this.dataSource.query(`DELETE FROM login_failures WHERE attempt_id = $1 AND subject = $2`, [
+      attemptId,
+      subject,
+    ]);
+  }
+
+  /** Since a time, counted up to `max`, and when the oldest was. */
+  async countFailures(
+    tx: EntityManager,
+    subject: string,
+    since: Date,
+    max: number,
+  ): Promise<{ failures: number; oldest: Date }> {
+    const [row] = await tx.query<[{ failures: number; oldest: Date }]>(
+      `SELECT count(*) AS failures, min(at) AS oldest FROM (
+         SELECT at FROM login_failures WHERE subject = $1 AND at > $2 ORDER BY at LIMIT $3) AS counted`,
+      [subject, since, max],
+    );
+    return row;
+  }
+
+  async upsertSuccess(address: string, email: string, at: Date): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO login_successes (address, email, at) VALUES ($1, $2, $3)
+           ON CONFLICT (address, email) DO UPDATE SET at = greatest(login_successes.at, excluded.at)`,
+      [address, email, at],
+    );
+  }
+
+  /** Customers who logged in from an address since a time, counted up to `max`. */
+  async countCustomers(tx: EntityManager, address: string, since: Date, max: number): Promise<number> {
+    const [row] = await tx.query<[{ customers: number }]>(
+      `SELECT count(*) AS customers FROM (
+           SELECT 1 FROM login_successes WHERE address = $1 AND at > $2 LIMIT $3) AS seen`,
+      [address, since, max],
+    );
+    return row.customers;
+  }
+
+  async deleteFailuresUntil(tx: EntityManager, until: Date): Promise<void> {
+    await tx.query(
+      `DELETE FROM login_failures WHERE (attempt_id, subject) IN (
+         SELECT attempt_id, subject FROM login_failures WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      [until],
+    );
+  }
+
+  async deleteSuccessesUntil(tx: EntityManager, until: Date): Promise<void> {
+    await tx.query(
+      `DELETE FROM login_successes WHERE (address, email) IN (
+         SELECT address, email FROM login_successes WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      [until],
+    );
+  }
+}

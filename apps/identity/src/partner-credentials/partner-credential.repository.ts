@@ -1,0 +1,58 @@
+import type { Mode } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import { type EntityManager, IsNull } from 'typeorm';
+import type { CredentialKind, PartnerCredential } from './partner-credential.js';
+import { PartnerCredentialRow } from './partner-credential.row.js';
+
+/** Over it the oldest are left out. */
+const LISTED_MAX = 100;
+
+/** Throws `resource.not-found`, also for the credential of another organisation. */
+export async function getPartnerCredential(
+  tx: EntityManager,
+  organisationId: string,
+  kind: CredentialKind,
+  credentialId: string,
+): Promise<PartnerCredential> {
+  const found = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
+  if (!found) throw new DomainError('resource.not-found');
+  return found;
+}
+
+/** Newest first, revoked ones included, at most 100. */
+export function listPartnerCredentials(
+  tx: EntityManager,
+  organisationId: string,
+  kind: CredentialKind,
+): Promise<PartnerCredential[]> {
+  return tx.find(PartnerCredentialRow, {
+    where: { organisationId, kind },
+    order: { ordinal: 'DESC' },
+    take: LISTED_MAX,
+  });
+}
+
+export function countValidPartnerCredentials(
+  tx: EntityManager,
+  organisationId: string,
+  kind: CredentialKind,
+  mode: Mode,
+): Promise<number> {
+  return tx.countBy(PartnerCredentialRow, { organisationId, kind, mode, revokedAt: IsNull() });
+}
+
+export async function insertPartnerCredential(tx: EntityManager, credential: PartnerCredential): Promise<void> {
+  await tx.insert(PartnerCredentialRow, credential);
+}
+
+/** Its next version, which it returns. */
+export async function revokePartnerCredential(
+  tx: EntityManager,
+  credential: PartnerCredential,
+  revokedAt: Date,
+): Promise<PartnerCredential> {
+  const { organisationId, credentialId } = credential;
+  const change = { revokedAt, version: credential.version + 1 };
+  await tx.update(PartnerCredentialRow, { organisationId, credentialId }, change);
+  return { ...credential, ...change };
+}

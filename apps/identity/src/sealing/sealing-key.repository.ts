@@ -1,0 +1,29 @@
+import type { PublicKeyJwk } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
+import type { EntityManager } from 'typeorm';
+
+/**
+ * The newest key of webhook-dispatcher. Until it has published one nothing may be made that only it could open:
+ * `service.not-ready`.
+ */
+export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
+  const [row] = await tx.query<{ public_jwk: PublicKeyJwk }[]>(`SELECT public_jwk FROM sealing_key`);
+  if (!row) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+  return row.public_jwk;
+}
+
+/** The highest version stays, and of the same version the latest. */
+export async function upsertSealingKeyIfNewer(
+  tx: EntityManager,
+  publicJwk: PublicKeyJwk,
+  version: number,
+  occurredAt: string,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO sealing_key (public_jwk, version, occurred_at) VALUES ($1, $2, $3)
+         ON CONFLICT (only_one) DO UPDATE
+           SET public_jwk = excluded.public_jwk, version = excluded.version, occurred_at = excluded.occurred_at
+         WHERE (sealing_key.version, sealing_key.occurred_at) < (excluded.version, excluded.occurred_at)`,
+    [JSON.stringify(publicJwk), version, occurredAt],
+  );
+}

@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PublicKeyJwk } from '@svc/contracts';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { CardKey } from './card-key.js';
+
+const CARD_KEYS_LISTED_MAX = 100;
+
+/** A new key pair, its private half sealed. */
+export interface NewCardKey {
+  readonly kid: string;
+  readonly publicJwk: PublicKeyJwk;
+  readonly sealedPrivateKey: string;
+  readonly createdAt: Date;
+}
+
+export interface OpeningCardKey {
+  readonly sealedPrivateKey: string;
+  readonly replacedAt: Date | null;
+}
+
+/** The key pairs for card data. */
+@Injectable()
+export class CardKeyRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** The first key; false when there is a current one. */
+  async insertIfNone(tx: EntityManager, { kid, publicJwk, sealedPrivateKey, createdAt }: NewCardKey): Promise<boolean> {
+    const made = await tx.query<unknown[]>(
+      `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
+         ON CONFLICT (current) DO NOTHING RETURNING kid`,
+      [kid, publicJwk, sealedPrivateKey, createdAt],
+    );
+    return made.length > 0;
+  }
+
+  async insertCurrent(tx: EntityManager, key: NewCardKey, version: number, actor: string): Promise<void> {
+    await tx.query(
+      `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version, created_by)
+         VALUES ($1, $2, $3, $4, true, $5, $6)`,
+      [key.kid, key.publicJwk, key.sealedPrivateKey, key.createdAt, version, actor],
+    );
+  }
+
+  /** Returns the version of the key that was current; its row stays locked. Undefined while another rotation has replaced it. */
+  async replaceCurrent(tx: EntityManager, now: Date): Promise<number | undefined> {
+    const [[replaced]] = await tx.query<[{ version: number }[], number]>(
+      `UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current RETURNING version`,
+      [now],
+    );
+    return replaced?.version;
+  }
+
+  async countReplacedSince(tx: EntityManager, since: Date): Promise<number> {
+    const [row] = await tx.query<[{ count: number }]>(`SELECT count(*) FROM card_keys WHERE replaced_at > $1`, [since]);
+    return row.count;
+  }
+
+  /** The newest, at most {@link CARD_KEYS_LISTED_MAX}. */
+  listNewest(): Promise<CardKey[]> {
+    return this.dataSource.query<CardKey[]>(
+      `SELECT kid, created_at AS "createdAt", replaced_at AS "replacedAt" FROM card_keys
+        ORDER BY version DESC LIMIT ${CARD_KEYS_LISTED_MAX}`,
+    );
+  }
+
+  async erasePrivateKeysReplacedUntil(until: Date): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE card_keys SET sealed_private_key = NULL WHERE replaced_at <= $1 AND sealed_private_key IS NOT NULL`,
+      [until],
+    );
+  }
+
+  async findCurrentPublicKey(): Promise<PublicKeyJwk | undefined> {
+    const [row] = await this.dataSource.query<{ publicJwk: PublicKeyJwk }[]>(
+      `SELECT public_jwk AS "publicJwk" FROM card_keys WHERE current`,
+    );
+    return row?.publicJwk;
+  }
+
+  /** Undefined also when the private half was erased. */
+  async findOpening(kid: string): Promise<OpeningCardKey | undefined> {
+    const [row] = await this.dataSource.query<OpeningCardKey[]>(
+      `SELECT sealed_private_key AS "sealedPrivateKey", replaced_at AS "replacedAt" FROM card_keys
+        WHERE kid = $1 AND sealed_private_key IS NOT NULL`,
+      [kid],
+    );
+    return row;
+  }
+}

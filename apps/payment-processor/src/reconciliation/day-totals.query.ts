@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { BookOwner, BookRange } from '@svc/contracts';
+import { uuidFrom } from '@svc/messaging';
+import { inTransaction, useDefaultPlanner } from '@svc/persistence';
+import { DataSource } from 'typeorm';
+
+/** A merchant's payments and refunds of a range, by what is known of them. */
+export interface Totals extends BookOwner {
+  /** Payments that succeeded, and what was processed of them in cents. */
+  readonly payments: number;
+  readonly processed: number;
+  readonly failed: number;
+  /** Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final since then. */
+  readonly pending: number;
+  /** Attempts whose outcome the acquirer has not said. */
+  readonly unknown: number;
+  readonly refunds: number;
+  /** Cents. */
+  readonly refunded: number;
+  readonly refundsPending: number;
+}
+
+/** Counts what the table of a reconciliation shows beside the differences. */
+@Injectable()
+export class DayTotalsQuery {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /**
+   * Of payments that were accepted, attempts that began and refunds that were made in the range. What became final after the
+   * watermark is not compared either, and counts as pending.
+   */
+  async count({ from, until }: BookRange, watermark: Date, merchantId: number | undefined): Promise<Totals[]> {
+    return inTransaction(this.dataSource, async (tx) => {
+      await useDefaultPlanner(tx);
+      return tx.query<Totals[]>(TOTALS, [from, until, merchantId ?? null, watermark]);
+    });
+  }
+}
+
+const TOTALS = `
+  SELECT merchant_id AS "merchantId", mode, sum(payments)::int AS payments, sum(processed)::bigint AS processed, sum(failed)::int AS failed,
+         sum(pending)::int AS pending, sum(unknown)::int AS unknown, sum(refunds)::int AS refunds, sum(refunded)::bigint AS refunded,
+         sum(refunds_pending)::int AS "refundsPending"
+    FROM (
+      SELECT y.merchant_id, y.mode, (final AND p.state = 'success')::int AS payments, CASE WHEN final THEN p.processed_amount ELSE 0 END AS processed,
+             (final AND p.state = 'failed')::int AS failed, (NOT final)::int AS pending, 0 AS unknown, 0 AS refunds, 0 AS refunded, 0 AS refunds_pending
+        FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+       CROSS JOIN LATERAL (SELECT p.state IN ('success', 'failed') AND p.modified_at < $4::timestamptz AS final) AS outcome
+       WHERE p.accepted_at >= $1 AND p.accepted_at < $2
+      UNION ALL
+      SELECT y.merchant_id, y.mode, 0, 0, 0, 0, 1, 0, 0, 0
+        FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
+       WHERE a.started_at >= $1 AND a.started_at < $2 AND a.state IN ('started', 'unknown', 'reversing')
+      UNION ALL
+      SELECT y.merchant_id, y.mode, 0, 0, 0, 0, 0, (final AND r.state = 'succeeded')::int,
+             CASE WHEN final AND r.state = 'succeeded' THEN r.amount ELSE 0 END, (NOT final)::int
+        FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
+       CROSS JOIN LATERAL (SELECT r.state <> 'pending' AND r.ended_at < $4::timestamptz AS final) AS outcome
+       WHERE r.refund_id >= ${uuidFrom('$1')} AND r.refund_id < ${uuidFrom('$2')}) AS counted
+   WHERE $3::bigint IS NULL OR merchant_id = $3
+   GROUP BY merchant_id, mode`;

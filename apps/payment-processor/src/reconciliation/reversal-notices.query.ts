@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { BookRange } from '@svc/contracts';
+import { hasNotice, noticeOf } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+
+/** Late approvals are rare: more of one hour would be an outage of its own, and fails the run. */
+const REVERSALS_MAX = 10_000;
+
+/**
+ * What sites are told of automatic reversals. Its reference is derived from the payment in a way that SQL cannot repeat
+ * (noticeOf), so these lines are made here.
+ */
+@Injectable()
+export class ReversalNoticesQuery {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** JSON for the statements of expected notices: those of reversals that were confirmed in the range. */
+  async find({ from, until }: BookRange): Promise<string> {
+    const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date; known_site: string | null })[]>(
+      `SELECT r.confirmed_at, ${PAYMENT_COLUMNS},
+              (SELECT s.site_reference FROM known_sites s WHERE s.site_id = y.site_id AND s.merchant_id = y.merchant_id) AS known_site
+         FROM reversals r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = a.payment_id
+         JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
+        WHERE r.confirmed_at >= $1 AND r.confirmed_at < $2 LIMIT ${REVERSALS_MAX + 1}`,
+      [from, until],
+    );
+    if (rows.length > REVERSALS_MAX) throw new Error(`There are more than ${REVERSALS_MAX} reversals from ${from}.`);
+    return JSON.stringify(rows.flatMap(lineOf));
+  }
+}
+
+function lineOf(row: PaymentRow & { confirmed_at: Date; known_site: string | null }): object[] {
+  const payment = { ...asSnapshot(row), reversedUTCDate: row.confirmed_at.toISOString() };
+  if (!hasNotice(payment)) return [];
+  const { id, notice } = noticeOf(payment, row.known_site ?? undefined);
+  const { customer: _, ...line } = notice;
+  const { mode, merchantId, siteId, reversedUTCDate: at, paymentReference: reference } = payment;
+  return [{ mode, merchantId, siteId, at, reference, key: `${reference}/${id}`, line }];
+}

@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode, RefundResponse } from '@svc/contracts';
+import { DataSource } from 'typeorm';
+
+/** A refund as administrators see it. */
+export interface AdminRefundView extends RefundResponse {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+  readonly reason: string | null;
+  readonly acquirer: string;
+  /** The acquirer's reference of the refund; null while it is pending. */
+  readonly acquirerReference: string | null;
+  /** ISO 8601 UTC; null while it is pending. */
+  readonly endedUTCDate: string | null;
+  /** Times the job has asked the acquirer. */
+  readonly asked: number;
+  /** Answers of the acquirer that contradicted it. */
+  readonly incidents: number;
+}
+
+const LIST_MAX = 100;
+
+/** What `./svc admin refunds` shows, of all merchants. Each form of the list has an index. */
+@Injectable()
+export class AdminRefundsQuery {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** At most 100: the newest; those that wait longest; or those of one payment, the newest first. */
+  async list(which: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
+    const condition =
+      which === 'newest'
+        ? ''
+        : which === 'pending'
+          ? 'WHERE r.next_ask_at IS NOT NULL'
+          : 'WHERE p.payment_reference = $2';
+    const order = which === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
+    const rows = await this.dataSource.query<Row[]>(
+      `SELECT r.refund_id AS "refundReference", p.payment_reference AS "svcId", r.amount, r.state AS status, r.created_at,
+              y.merchant_id AS "merchantId", y.site_id AS "siteId", y.mode, r.reason, a.acquirer,
+              r.acquirer_reference AS "acquirerReference", r.ended_at, r.asked,
+              (SELECT coalesce(sum(i.occurrences), 0) FROM refund_incidents i WHERE i.refund_id = r.refund_id)::int AS incidents
+         FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
+         JOIN attempts a ON a.attempt_id = r.attempt_id
+        ${condition} ORDER BY ${order} LIMIT $1`,
+      [LIST_MAX, ...(typeof which === 'object' ? [which.paymentReference] : [])],
+    );
+    return rows.map(({ created_at: createdAt, ended_at: endedAt, ...row }) => ({
+      ...row,
+      createdUTCDate: createdAt.toISOString(),
+      endedUTCDate: endedAt?.toISOString() ?? null,
+    }));
+  }
+}
+
+type Row = Omit<AdminRefundView, 'createdUTCDate' | 'endedUTCDate'> & { created_at: Date; ended_at: Date | null };

@@ -1,0 +1,85 @@
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryOwner,
+  type DeliveryPage,
+  type DeliveryState,
+  type DeliveryWithAttempts,
+  type ListDeliveries,
+  type OneDelivery,
+} from '@svc/contracts';
+import { DomainError, isUuid } from '@svc/kernel';
+import { isoTime } from '@svc/messaging';
+import type { DataSource } from 'typeorm';
+import { FIRST_ID } from '../notifications/list-notifications.query.js';
+import { withPublicClass } from './public-error-class.js';
+
+const PAGE = 50;
+const ATTEMPTS_MAX = 100;
+const ANSWER_CHARACTERS_IN_LIST = 200;
+
+const attemptAs = (
+  answer: string,
+): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
+  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
+
+/** $1 to $4: merchant, site, mode and the present time. An open circuit puts off what its own schedule has due. */
+const DELIVERIES = `
+  SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
+         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
+         ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
+         CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
+         n.missing_keys AS "missingKeys",
+         CASE WHEN a.try IS NOT NULL THEN ${attemptAs(`left(a.answer, ${ANSWER_CHARACTERS_IN_LIST})`)} END AS "lastAttempt"
+    FROM notifications n
+    LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
+    LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
+   WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
+
+/** A page far back costs the same as the first: ids sort by the time of their payment. */
+export async function listDeliveries(
+  dataSource: DataSource,
+  now: Date,
+  { owner, state, after }: ListDeliveries,
+): Promise<DeliveryPage> {
+  const rows = await dataSource.query<Delivery[]>(
+    // Bounded on both sides, or PostgreSQL expects a third of the table and sorts all of it. A state is one of five words.
+    `${DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateIs(state)}
+      ORDER BY n.id DESC LIMIT ${PAGE + 1}`,
+    [...ownerOf(owner), now, ...(after === undefined ? [] : [after])],
+  );
+  const deliveries = rows.slice(0, PAGE).map(asMerchantSees);
+  const hasMore = rows.length > PAGE;
+  return { deliveries, hasMore, ...(hasMore ? { after: deliveries.at(-1)!.id } : {}) };
+}
+
+/** Throws `resource.not-found`, also for somebody else's and for an id that is none. */
+export async function getDelivery(
+  dataSource: DataSource,
+  now: Date,
+  { owner, id }: OneDelivery,
+): Promise<DeliveryWithAttempts> {
+  const [found] = isUuid(id)
+    ? await dataSource.query<Delivery[]>(`${DELIVERIES} AND n.id = $5`, [...ownerOf(owner), now, id])
+    : [];
+  if (!found) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
+  const rows = await dataSource.query<{ attempt: DeliveryAttempt }[]>(
+    `SELECT ${attemptAs('a.answer')} AS attempt FROM delivery_attempts a
+      WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${ATTEMPTS_MAX}`,
+    [id],
+  );
+  return { ...asMerchantSees(found), attempts: rows.map(({ attempt }) => withPublicClass(attempt)) };
+}
+
+function asMerchantSees(delivery: Delivery): Delivery {
+  const { lastAttempt } = delivery;
+  return lastAttempt ? { ...delivery, lastAttempt: withPublicClass(lastAttempt) } : delivery;
+}
+
+function ownerOf({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {
+  return [merchantId, siteId, mode];
+}
+
+function stateIs(state: DeliveryState): string {
+  return ` AND n.state = '${state}'`;
+}

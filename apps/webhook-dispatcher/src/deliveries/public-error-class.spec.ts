@@ -1,0 +1,30 @@
+import type { DeliveryAttempt } from '@svc/contracts';
+import { withPublicClass } from './public-error-class.js';
+
+const classOf = (errorClass: string | null): string | null =>
+  withPublicClass({ errorClass } as DeliveryAttempt).errorClass;
+
+test.each([
+  'address-refused:private',
+  'address-refused:loopback',
+  'address-refused:link-local',
+  'address-refused:metadata',
+  'address-refused:reserved',
+  'name-not-found',
+  'name-servers-failed',
+])('%s does not say whether the host exists', (errorClass) => {
+  expect(classOf(errorClass)).toBe('address-unavailable');
+});
+
+test.each([
+  null,
+  'timeout',
+  'connection-refused',
+  'tls',
+  'address-refused:protocol',
+  'address-refused:port',
+  'address-refused:credentials',
+  'address-refused:unreadable',
+])('%s is said as it is', (errorClass) => {
+  expect(classOf(errorClass)).toBe(errorClass);
+});

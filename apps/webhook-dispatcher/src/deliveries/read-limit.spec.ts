@@ -1,0 +1,35 @@
+import { ReadLimit, READS_MAX, WAITING_MAX } from './read-limit.js';
+
+test('at most two reads run at once, some wait, and further ones are refused until one ends', async () => {
+  const limit = new ReadLimit();
+  const ends: (() => void)[] = [];
+  let mostAtOnce = 0;
+  let running = 0;
+  const read = (): Promise<void> =>
+    limit.run(async () => {
+      mostAtOnce = Math.max(mostAtOnce, ++running);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      running--;
+    });
+  const reads = Array.from({ length: READS_MAX + WAITING_MAX }, read);
+  await expect(read()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  expect(running).toBe(READS_MAX);
+
+  ends.shift()!();
+  await Promise.race(reads);
+  reads.push(read());
+  let ended = 0;
+  const all = Promise.all(reads.map((each) => each.then(() => ended++)));
+  while (ended < reads.length) {
+    ends.shift()?.();
+    await Promise.resolve();
+  }
+  await all;
+  expect(mostAtOnce).toBe(READS_MAX);
+});
+
+test('a read that fails leaves its place', async () => {
+  const limit = new ReadLimit();
+  for (let nth = 0; nth < READS_MAX + WAITING_MAX + 1; nth++)
+    await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+});

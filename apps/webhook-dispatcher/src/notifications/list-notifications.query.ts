@@ -1,0 +1,112 @@
+import type { HostedApiVersion, Mode, PaymentNotice, PaymentStatusText } from '@svc/contracts';
+import { invalidField, isNumericId, isUuid } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
+import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './notification.js';
+
+/** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */
+export interface NotificationSummary {
+  /** UUID. */
+  id: string;
+  /** Of every try (E8). The `id`, unless the recipient is a site. */
+  webhookId: string;
+  /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
+  recipient: Recipient;
+  /** `refund` only to a site. */
+  type: PaymentNotice['type'];
+  merchantId: number;
+  siteId: number;
+  mode: Mode;
+  /** Null unless the recipient is a session. */
+  sessionId: string | null;
+  /** Service payment id, 18 characters (C3). */
+  paymentReference: string;
+  paymentStatus: PaymentStatusText;
+  /** Null unless the recipient is a session. */
+  apiVersion: HostedApiVersion | null;
+  url: string;
+  state: NotificationState;
+  /** Tries ever made. */
+  tries: number;
+  /** When it is due; while it is being sent, when another worker may take it over. Null unless pending. */
+  nextAttemptAt: string | null;
+  createdAt: string;
+  /** When the endpoint last acknowledged it. */
+  deliveredAt: string | null;
+  /** Since when no key signs it, so that it is not sent; null once it was signed. */
+  unsignedSince: string | null;
+  /** The kinds of keys that its site or merchant needs for it to be sent; null when it was signed. */
+  missingKeys: readonly SigningPurpose[] | null;
+}
+
+export interface NotificationPage {
+  /** Newest first, at most 50. */
+  notifications: NotificationSummary[];
+  /** Pass it as `after` for the next page; null on the last. */
+  after: string | null;
+}
+
+/** Query of the list; every part optional, none repeated. */
+export interface NotificationQuery {
+  /** One of the states. */
+  readonly state?: unknown;
+  readonly merchantId?: unknown;
+  /** UUID. */
+  readonly sessionId?: unknown;
+  /** `true`: only those that no key signs. */
+  readonly unsigned?: unknown;
+  /** Only what is older than this notification (UUID). */
+  readonly after?: unknown;
+}
+
+const PAGE = 50;
+/** Sorts before every id. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
+  payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, tries,
+  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
+  unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
+
+/** A page far back costs the same as the first: ids sort by the time of their payment, so `after` is where the walk begins. */
+export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
+  const { conditions, parameters } = filterOf(query);
+  const rows = await dataSource.query<NotificationSummary[]>(
+    `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE + 1}`,
+    parameters,
+  );
+  const notifications = rows.slice(0, PAGE);
+  return { notifications, after: rows.length > PAGE ? notifications.at(-1)!.id : null };
+}
+
+function filterOf({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
+  conditions: string[];
+  parameters: unknown[];
+} {
+  if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
+    throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
+  }
+  if (merchantId !== undefined && !isNumericId(merchantId)) {
+    throw invalidField('merchantId', 'merchantId must be a positive whole number');
+  }
+  if (sessionId !== undefined && !isUuid(sessionId)) throw invalidField('sessionId', 'sessionId must be a UUID');
+  if (unsigned !== undefined && unsigned !== 'true') throw invalidField('unsigned', 'unsigned must be true');
+  if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a notification');
+
+  const possible: [string, unknown][] = [
+    ['merchant_id =', merchantId],
+    ['session_id =', sessionId],
+    // Bounded on both sides: with one bound PostgreSQL expects a third of the table, and reads all of it to sort it.
+    [`id > '${FIRST_ID}' AND id <`, after],
+  ];
+  const given = possible.filter(([, value]) => value !== undefined);
+  return {
+    conditions: [
+      // Written out, one of five words: the indexes of states are partial, and would not serve a state that may be any.
+      ...(state === undefined ? [] : [`state = '${state as NotificationState}'`]),
+      ...(unsigned === undefined ? [] : ['unsigned_since IS NOT NULL']),
+      ...given.map(([condition], i) => `${condition} $${i + 1}`),
+    ],
+    parameters: given.map(([, value]) => value),
+  };
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import type { DeliveryOwner, PaymentStatusText } from '@svc/contracts';
+import type { EntityManager } from 'typeorm';
+import type { NotificationState } from '../notifications/notification.js';
+import type { ReplayManyRequest } from './replay-many.request.js';
+
+export interface ReplayableNotification {
+  readonly id: string;
+  /** Null of a site's: it supersedes nothing, and nothing supersedes it (M6). */
+  readonly sessionId: string | null;
+}
+
+/** What decides whether a notification may be replayed. */
+export interface ReplayState {
+  readonly state: NotificationState;
+  readonly paymentStatus: PaymentStatusText;
+  readonly leased: boolean;
+  readonly sessionSucceeded: boolean;
+  readonly replayedAt: Date | null;
+}
+
+/** Which notifications to replay, beside their state. */
+export interface ReplayFilter {
+  readonly merchantId: number | null;
+  readonly endpoint: string | null;
+  readonly since: Date | null;
+}
+
+/** One transaction; a hundred thousand are a hundred calls, and no lock is held for long. */
+export const REPLAY_PAGE = 1_000;
+
+/** Makes notifications due again. Each method is a step of a transaction that holds the sessions' locks. */
+@Injectable()
+export class ReplayRepository {
+  /**
+   * Until the transaction ends, nobody else records or replays a notification of these sessions: `record_notifications`
+   * takes the same locks, by the same function of the database.
+   *
+   * Why: the Failed and the Success of one session may be recorded by two statements at once. Without the lock
+   * neither would see the other's row, the Failed would stay pending beside the Success, and the merchant could be
+   * told Failed after Success (E2). The lock is a statement of its own, so that the statements after it, each with a
+   * snapshot of its own (READ COMMITTED), see what the holder before committed.
+   *
+   * Once in a transaction: the locks of one call are taken in order, those of a second would not come after those of the
+   * first, and two transactions could wait for each other. Two sessions with one hash merely wait for each other.
+   */
+  async lockSessions(tx: EntityManager, sessionIds: readonly string[]): Promise<void> {
+    await tx.query(`SELECT lock_sessions($1)`, [sessionIds]);
+  }
+
+  /** An administrator has no `owner`: every merchant's are found. */
+  async find(
+    tx: EntityManager,
+    id: string,
+    owner: DeliveryOwner | undefined,
+  ): Promise<ReplayableNotification | undefined> {
+    const [found] = await tx.query<ReplayableNotification[]>(
+      `SELECT id, session_id AS "sessionId" FROM notifications WHERE id = $1${owner ? ' AND merchant_id = $2 AND site_id = $3 AND mode = $4' : ''}`,
+      owner ? [id, owner.merchantId, owner.siteId, owner.mode] : [id],
+    );
+    return found;
+  }
+
+  /** Locked until the end of the transaction. */
+  async getForUpdate(tx: EntityManager, id: string, now: Date): Promise<ReplayState> {
+    const [row] = await tx.query<[ReplayState]>(
+      `SELECT state, payment_status AS "paymentStatus", replayed_at AS "replayedAt", coalesce(leased_until > $2, false) AS leased,
+              EXISTS (SELECT 1 FROM notifications paid
+                       WHERE paid.session_id = replayed.session_id AND paid.payment_status = 'Success') AS "sessionSucceeded"
+         FROM notifications replayed WHERE id = $1 FOR UPDATE`,
+      [id, now],
+    );
+    return row;
+  }
+
+  async makeDue(tx: EntityManager, id: string, now: Date): Promise<void> {
+    await tx.query(
+      `UPDATE notifications
+          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, replayed_at = $2, lease_id = NULL, leased_until = NULL
+        WHERE id = $1`,
+      [id, now],
+    );
+  }
+
+  /**
+   * Makes the notification the probe of its endpoint. The circuit stays until the answer, which brings forward the other
+   * notifications if the outage was long; other sites and the other mode have the same circuit.
+   */
+  async halfOpenCircuitOf(tx: EntityManager, id: string, now: Date): Promise<void> {
+    await tx.query(
+      `UPDATE circuits SET open_until = $2
+        WHERE (merchant_id, endpoint) = (SELECT merchant_id, endpoint FROM notifications WHERE id = $1)
+          AND open_until > $2 AND probe_lease_id IS NULL`,
+      [id, now],
+    );
+  }
+
+  /** Of a merchant since a time, the oldest first. */
+  findSince(
+    tx: EntityManager,
+    after: string,
+    { merchantId, endpoint, since }: ReplayFilter,
+    state: string | undefined,
+  ): Promise<ReplayableNotification[]> {
+    return tx.query(
+      `SELECT id, session_id AS "sessionId" FROM notifications
+        WHERE merchant_id = $1 AND id > $2 AND created_at >= $3 AND ($4::text IS NULL OR endpoint = $4) AND ($5::text IS NULL OR state = $5)
+        ORDER BY id LIMIT ${REPLAY_PAGE}`,
+      [merchantId, after, since, endpoint, state ?? null],
+    );
+  }
+
+  /**
+   * In a state, the oldest first. The state is written out, so that its index serves a statement that is planned once; it is
+   * one of two words.
+   */
+  findInState(
+    tx: EntityManager,
+    after: string,
+    { merchantId, endpoint, since }: ReplayFilter,
+    state: NonNullable<ReplayManyRequest['state']>,
+  ): Promise<ReplayableNotification[]> {
+    return tx.query(
+      `SELECT id, session_id AS "sessionId" FROM notifications
+        WHERE state = '${state}' AND id > $1 AND ($2::bigint IS NULL OR merchant_id = $2) AND ($3::text IS NULL OR endpoint = $3)
+          AND ($4::timestamptz IS NULL OR created_at >= $4)
+        ORDER BY id LIMIT ${REPLAY_PAGE}`,
+      [after, merchantId, endpoint, since],
+    );
+  }
+
+  /**
+   * As {@link makeDue} and {@link halfOpenCircuitOf}, for those that may be sent: one notification of each endpoint is the
+   * probe. Circuits are locked in one order, or two replays of the same endpoints could wait for each other. Returns how many.
+   */
+  async makeManyDue(tx: EntityManager, ids: readonly string[], now: Date): Promise<number> {
+    const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(
+      `UPDATE notifications replayed
+          SET state = 'pending', next_attempt_at = $2, schedule_position = 0, replayed_at = $2, lease_id = NULL, leased_until = NULL
+        WHERE id = ANY($1::uuid[]) AND state <> 'superseded' AND (leased_until IS NULL OR leased_until <= $2)
+          AND NOT (payment_status = 'Failed' AND EXISTS (
+                SELECT 1 FROM notifications paid WHERE paid.session_id = replayed.session_id AND paid.payment_status = 'Success'))
+        RETURNING merchant_id, endpoint`,
+      [ids, now],
+    );
+    await tx.query(
+      `WITH probed AS MATERIALIZED (
+         SELECT merchant_id, endpoint FROM circuits
+          WHERE (merchant_id, endpoint) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))
+            AND open_until > $3 AND probe_lease_id IS NULL
+          ORDER BY merchant_id, endpoint FOR UPDATE)
+       UPDATE circuits SET open_until = $3 FROM probed
+        WHERE circuits.merchant_id = probed.merchant_id AND circuits.endpoint = probed.endpoint`,
+      [replayed.map(({ merchant_id }) => merchant_id), replayed.map(({ endpoint }) => endpoint), now],
+    );
+    return replayed.length;
+  }
+}

@@ -1,0 +1,293 @@
+/**
+ * The real platform, started exactly as people start it: `./svc up -d` with a data folder and ports of its own, read
+ * through demo.json, stopped with `./svc down`. Whatever else runs on this machine is left alone. Files that only use a
+ * platform share one (shared-platform.ts).
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { type Lock, acquireLock } from '../../tools/svc/base/lock.ts';
+import type { Processes, Supervised, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
+import type { Demo, DemoMerchant, DemoSite } from '../../tools/svc/demo/seed.ts';
+import type { Mode } from '../../tools/svc/platform/services.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+/** A folder for each platform. */
+export const DATA_DIRS = join(ROOT, '.data', 'e2e');
+/** Written when the services start, removed when they are stopped. */
+const SERVICES_FILE = join('run', 'services.json');
+
+/** A line of the simulated acquirer's books; the last one of a key counts. */
+export interface ChargeLine {
+  readonly key: string;
+  readonly outcome: 'approved' | 'declined' | 'reversed';
+  /** Cents. */
+  readonly amount: number;
+  readonly paymentReference: string;
+}
+
+export type MerchantSite = DemoSite & { readonly merchant: DemoMerchant };
+
+export interface Ran {
+  readonly code: number | null;
+  /** Output and errors, as a person sees them. */
+  readonly output: string;
+}
+
+/** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
+  join(DATA_DIRS, `start-${index}.lock`),
+);
+const START_MS_MAX = 240_000;
+const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
+
+export class Platform {
+  private constructor(
+    readonly dataDir: string,
+    private readonly portBase: number,
+    private readonly settings: Readonly<Record<string, string>>,
+    private runsAs: Mode,
+    private options: readonly string[],
+  ) {}
+
+  /**
+   * @param name of the data folder below .data/e2e, made anew
+   * @param settings handed to `./svc`, for example SVC_ACQUIRER_LATENCY_MS
+   * @param mode as `./svc up` without options, unless it says otherwise
+   * @param options further ones of `./svc up`, for example --lan
+   */
+  static async start(
+    name: string,
+    settings: Readonly<Record<string, string>> = {},
+    mode: Mode = 'embedded',
+    options: readonly string[] = [],
+  ): Promise<Platform> {
+    const dataDir = join(DATA_DIRS, name);
+    if (existsSync(dataDir)) {
+      const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
+      await left.svc('down'); // of a run that was killed
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+    // One start keeps two processors busy: several at the same time would all take longer than ./svc waits for its services.
+    const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
+    try {
+      const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
+      await platform.up();
+      return platform;
+    } finally {
+      slot.release();
+    }
+  }
+
+  /** One that was started under this name and without settings, and was not stopped. */
+  static find(name: string, mode: Mode): Platform | undefined {
+    const dataDir = join(DATA_DIRS, name);
+    const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
+    if (!needed.every((path) => existsSync(path))) return undefined;
+    const { ports } = JSON.parse(readFileSync(join(dataDir, SERVICES_FILE), 'utf8')) as { ports: { api: number } };
+    return new Platform(dataDir, ports.api, {}, mode, []);
+  }
+
+  async up(): Promise<void> {
+    const args = ['up', ...(this.runsAs === 'embedded' ? [] : [`--${this.runsAs}`]), ...this.options, '-d'];
+    const { code, output } = await this.svc(...args);
+    if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
+  }
+
+  /** Stops it, and starts it again on the same data in another way. */
+  async switchTo(mode: Mode, options = this.options): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    this.runsAs = mode;
+    this.options = options;
+    await this.up();
+  }
+
+  /** Stops everything; logs and what the acquirer charged stay for whoever looks into a failure. */
+  async stop(): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    for (const folder of ['postgres', 'rabbitmq']) rmSync(join(this.dataDir, folder), { recursive: true, force: true });
+  }
+
+  svc(...args: string[]): Promise<Ran> {
+    return run(join(ROOT, 'svc'), args, this.env());
+  }
+
+  /** What a person's shell would have: our data folder and ports, no other setting of ./svc, no broker of theirs. */
+  env(): NodeJS.ProcessEnv {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
+    return {
+      ...Object.fromEntries(own),
+      SVC_PATIENCE: String(PATIENCE),
+      SVC_DATA_DIR: this.dataDir,
+      SVC_PORT_BASE: String(this.portBase),
+      ...this.settings,
+    };
+  }
+
+  get mode(): Mode {
+    return this.runsAs;
+  }
+
+  get demo(): Demo {
+    return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
+  }
+
+  /** @param siteIndex 0: needs its key; 1: does without, for addresses on this machine */
+  site(merchantIndex: number, siteIndex: number): MerchantSite {
+    const merchant = this.demo.merchants[merchantIndex];
+    const site = merchant?.sites[siteIndex];
+    if (!merchant || !site) throw new Error(`demo.json has no site ${siteIndex} of merchant ${merchantIndex}`);
+    return { ...site, merchant };
+  }
+
+  /** What the simulated acquirer has done, the last line of each key. */
+  charges(): ChargeLine[] {
+    const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
+    // The last line may be under way.
+    const complete = lines.slice(0, -1).filter((line) => line !== '');
+    const parsed = complete.map((line) => JSON.parse(line) as Partial<ChargeLine>);
+    // Stored cards have lines there too, without a key.
+    const charges = parsed.filter((line): line is ChargeLine => line.key !== undefined);
+    return [...new Map(charges.map((line) => [line.key, line])).values()];
+  }
+
+  get servicesPid(): number {
+    return (JSON.parse(readFileSync(join(this.dataDir, SERVICES_FILE), 'utf8')) as { pid: number }).pid;
+  }
+
+  get postgresPid(): number {
+    return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** Of a distributed platform: what the supervisor says that runs, and how often it was started again. */
+  processes(): Processes {
+    return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
+  }
+
+  process(app: Supervised): SupervisedProcess {
+    const known = this.processes()[app];
+    if (known === undefined) throw new Error(`${app} does not run`);
+    return known;
+  }
+
+  get rabbitMqPid(): number {
+    const file = join(this.dataDir, 'rabbitmq', 'broker.json');
+    const { process: known } = JSON.parse(readFileSync(file, 'utf8')) as { process?: { pid: number } };
+    if (known === undefined) throw new Error('These tests need a RabbitMQ that is a process of this machine.');
+    return known.pid;
+  }
+
+  /** Whether every service says that it is ready. */
+  async isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.demo.adminUrl}/health/ready`, { signal: AbortSignal.timeout(5_000) });
+      await answer.body?.cancel();
+      return answer.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Lines of all services, as they wrote them; `from` counts characters. */
+  log(from = 0): string {
+    return readFileSync(join(this.dataDir, 'log', 'services.log'), 'utf8').slice(from);
+  }
+
+  /** Ends a process of this platform without warning, and waits until it is gone. */
+  async kill(pid: number, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    process.kill(pid, signal);
+    await waitUntil(`the end of process ${pid}`, 30_000, () => Promise.resolve(isGone(pid)));
+  }
+
+  /** As PostgreSQL's superuser, over all schemas. */
+  async sql<Row extends object>(statement: string, parameters: unknown[] = [], database = 'svc'): Promise<Row[]> {
+    const client = await this.sqlClient(database);
+    try {
+      return (await client.query(statement, parameters)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async sqlClient(database = 'svc'): Promise<pg.Client> {
+    const { postgresPassword } = JSON.parse(readFileSync(join(this.dataDir, 'secrets.json'), 'utf8')) as {
+      postgresPassword: string;
+    };
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: this.portBase + 32,
+      user: 'postgres',
+      password: postgresPassword,
+      database,
+    });
+    // A server that is killed tells idle clients, too; the next query reports it.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+}
+
+/** Holds one of these files; waits until another file of tests releases one, or has ended. */
+export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
+  return waitUntil(what, START_MS_MAX, () => {
+    for (const file of files) {
+      const taken = acquireLock(file);
+      if ('release' in taken) return Promise.resolve(taken);
+    }
+    return Promise.resolve(undefined);
+  });
+}
+
+/** Runs a program to its end. */
+export async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  // Its output has ended, too: what `up -d` leaves running must not hold on to the pipe of whoever called it.
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+/** A process that this machine has lost may stay as a zombie: it answers signals, and does nothing any more. */
+function isGone(pid: number): boolean {
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+async function findFreePortBase(): Promise<number> {
+  const { first, last, step, workersMax } = PORT_BASES;
+  // Ports that another worker has found free are not in use yet: each looks among its own.
+  const lane = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
+  const places = Math.floor((last - first) / step / workersMax);
+  for (let look = 0; look < 50; look++) {
+    const base = first + step * (workersMax * Math.floor(Math.random() * places) + lane);
+    const free = await Promise.all(PORTS_OF_SVC.map((offset) => isFree(base + offset)));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('No free ports were found.');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

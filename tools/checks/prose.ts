@@ -1,0 +1,117 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Phrases that readers with another first language stumble over, each with the plain way to say it. Not a grammar checker: it only
+ * finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also occurs in good prose does not
+ * belong here.
+ */
+const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/\b(?:is|are|was|were|be|been|being|not) told\b/i, 'say which program reports what to whom'],
+  [/\b(?:hears?|heard|hearing) of\b/i, 'write "receives" or "is notified of"'],
+  [/\b(?:is|are|was|were|be|been) asked (?:for|about)\b/i, 'write who requests or queries it'],
+  [/\b(?:stands?|stood) for\b/i, 'write "means", "identifies" or "is"'],
+  [/\b(?:goes|went|gone|going) on\b/i, 'write "continues"'],
+  [/\b(?:became|becomes) of (?:it|them|the|a|an|each)\b/i, 'write "its state" or "its result"'],
+  [/\bsays? so\b/i, 'write what is shown, logged or returned'],
+  [/\banew\b/i, 'write "again", "regenerate" or "new"'],
+  [
+    /\b(?:somebody|nobody|whoever)\b/i,
+    'name the program, the client or the role; for a person write "a person" or "no person"',
+  ],
+  [
+    /(?<=^|\u0001\s*|[.!?]\s+|\n\s*\n|\n[-*] |\*\* )(?:What|Who)\s(?:(?!\n\s*\n)[^.?!:;|\u0001])*[.!]/,
+    'begin with a noun as the subject',
+  ],
+];
+
+/** Names of the code that were replaced by the standard terms of the field. They are refused as whole words, in code too. */
+const NAMES: readonly (readonly [name: string, instead: string])[] = [
+  ['askForThePast', 'requestReplay'],
+  ['toldAgain', 'isReplayComplete'],
+  ['haveBeenToldAgain', 'isReplayComplete'],
+  ['missAgain', 'scheduleReplay'],
+  ['knowsThePast', 'isBackfilled'],
+  ['BegunWithItsPast', 'isBackfilled'],
+  ['bury', 'deadLetter'],
+  ['DatabaseAway', 'DatabaseUnavailableError'],
+  ['BrokerAway', 'BrokerUnavailableError'],
+  ['Pump', 'RelayLoop'],
+  ['PressOfPay', 'PayCommand'],
+  ['PressesUnderWay', 'InFlightPayments'],
+  ['PressOutcome', 'PayResult'],
+  ['AskForNews', 'RefreshPayments'],
+  ['Occupancy', 'ConcurrencyLimiter'],
+  ['judgeTry', 'classifyResponse'],
+  ['TryOutcome', 'AttemptOutcome'],
+  ['NotificationPoster', 'WebhookClient'],
+  ['ClearUp', 'CleanupJob'],
+  ['KeptForASecond', 'a cache with a TTL, named after its content'],
+  ['WithKey', 'RequireApiKeyGuard'],
+  ['MerchantCard', 'MerchantProfile'],
+  ['StandingPayment', 'CurrentPayment'],
+  ['StandingPayable', 'CurrentPayable'],
+  ['matchedAlternative', 'matchCodeFormat'],
+  ['makeKnown', 'insertIfAbsent'],
+  ['giveBack', 'releaseLease'],
+  ['settleSettings', 'normaliseSettings'],
+  ['wantedForm', 'a noun for the result'],
+  ['effectsIn', 'a noun for the result'],
+];
+
+/** Folders whose TypeScript is read. Add a folder when its comments and names are plain; the aim is `apps`, `libs` and `tools`. */
+const COVERED = ['libs/contracts', 'libs/sdk'];
+/** Markdown that is not plain yet. Remove a file when it is. */
+const LATER: readonly string[] = [];
+/** Examples in the table of this file, and prose that must fail. */
+const IGNORED = ['tools/checks/**', '**/node_modules/**', '**/dist/**'];
+
+/** `path:line: phrase: advice` of each phrase and name that is found. */
+export function unplainProse(root: string): string[] {
+  const files = (pattern: string): string[] => globSync(pattern, { cwd: root, exclude: [...IGNORED] });
+  const markdown = files('**/*.md').filter((path) => !LATER.includes(path));
+  const code = COVERED.flatMap((folder) => files(`${folder}/**/*.{ts,tsx}`));
+  return [...markdown, ...code].sort().flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return unplainIn(text, path.endsWith('.md') ? 'markdown' : 'code').map((place) => `${path}:${place}`);
+  });
+}
+
+/** `line: phrase: advice` of each phrase in the prose of a text, and of each name in its code. */
+export function unplainIn(text: string, kind: 'markdown' | 'code'): string[] {
+  const prose = kind === 'markdown' ? proseOfMarkdown(text) : commentsOf(text);
+  const phrases = PHRASES.flatMap(([pattern, advice]) =>
+    [...prose.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), `${pattern.flags}g`))].map(
+      ({ index, 0: found }) => `${lineOf(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
+    ),
+  );
+  if (kind === 'markdown') return phrases;
+  const names = NAMES.flatMap(([name, instead]) =>
+    [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].map(
+      ({ index }) => `${lineOf(text, index)}: ${name}: the term is ${instead}`,
+    ),
+  );
+  return [...phrases, ...names];
+}
+
+// Characters that are no prose become U+0001, and lines stay lines, so that a place in the result is a place in the text.
+
+/** Without fenced blocks, headings, code spans and targets of links. */
+function proseOfMarkdown(text: string): string {
+  return text.replace(/^```[^]*?^```|^ +```[^]*?^ +```|^#.*$|`[^`]*`|\]\([^)]*\)|<!--[^]*?-->/gm, hidden);
+}
+
+/** Of TypeScript only the comments, without their stars and slashes. */
+function commentsOf(text: string): string {
+  let end = 0;
+  let prose = '';
+  for (const { index, 0: comment } of text.matchAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm)) {
+    prose += hidden(text.slice(end, index)) + comment.replace(/^\s*(?:\/\*\*?|\*\/?|\/\/)|\*\/$|`[^`]*`/gm, blank);
+    end = index + comment.length;
+  }
+  return prose + hidden(text.slice(end));
+}
+
+const hidden = (text: string): string => text.replace(/[^\n]/g, '\u0001');
+const blank = (text: string): string => (text.startsWith('`') ? hidden(text) : text.replace(/[^\n]/g, ' '));
+const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
