@@ -20,7 +20,7 @@ export function newPaymentReference(now: Date): string {
   return body + checkCharacter(body);
 }
 
-/** The reference in upper case, or undefined when it cannot be one (and so is *not found*, never a 400: C3). */
+/** The reference in upper case, or undefined if it is malformed (the response is then *not found*, never a 400: C3). */
 export function parsePaymentReference(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   const reference = text.toUpperCase();
@@ -28,8 +28,8 @@ export function parsePaymentReference(text: string): string | undefined {
 }
 
 /**
- * Luhn mod N: finds every single wrong character and nearly every swap of two neighbours. Its weights count from the right;
- * a body of 17 characters has the same ones from the left.
+ * Luhn mod N: detects every single wrong character and nearly every swap of two neighbours. Its weights count from the right; for 17
+ * characters they are the same from the left.
  */
 function checkCharacter(body: string): string {
   let factor = 2;
