@@ -5,8 +5,8 @@ import type { DataSource } from 'typeorm';
 const COUNTED_MAX = 10_000;
 
 /**
- * Reports how many messages a service gave up on and how many it keeps for later: `svc.consumer.dead_letters` and
- * `svc.consumer.deferred`. Asked only when a collector is. Returns how to end it.
+ * Reports the dead letters and the deferred events of a service: `svc.consumer.dead_letters` and `svc.consumer.deferred`.
+ * Queries the database only when a collector reads the metrics. Returns a function that stops it.
  */
 export function observeConsumer(dataSource: DataSource, service: string): () => void {
   const meter = metrics.getMeter('@svc/messaging');

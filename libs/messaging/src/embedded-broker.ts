@@ -3,9 +3,9 @@ import { isWanted } from './event-origin.js';
 import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
- * All services in one process: a relay hands its batches straight to the consumers and a command is a call. Nothing works
- * here that would not work between processes: a command is copied through JSON, and events, which were read from JSON,
- * are frozen, since all consumers are given the same ones.
+ * For all services in one process: a relay passes its batches straight to the consumers, and a command is a call. Nothing works
+ * here that would not work between processes: commands are copied through JSON, and events, which were read from JSON, are
+ * frozen, since all consumers share them.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
@@ -31,7 +31,7 @@ export class EmbeddedBroker implements Broker {
     },
     deliver: async (service, events) => {
       const target = this.subscribed.get(service);
-      // It is being stopped, or not there yet: the request is kept, and served when it is.
+      // The service is stopping or has not started: the request is stored, and served later.
       if (!target) throw new Error(`${service} is not there.`);
       await target.deliver(events);
       return true;
@@ -132,7 +132,7 @@ function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
 }
 
-/** To its depth, once: whoever is given it next finds it frozen. */
+/** Deep and only once: the next consumer finds the object frozen. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

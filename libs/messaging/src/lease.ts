@@ -3,8 +3,8 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 
 /**
- * Which process relays a service's log now. It keeps two from doing the same work; it is not what makes delivery
- * correct. Two holders at once (clocks that differ, a batch that takes longer than the lease) hand an event over
+ * The lease of the process that relays a service's log. It keeps two processes from doing the same work, but correct delivery
+ * does not depend on it. Two holders at once (clocks that differ, a batch that takes longer than the lease) publish an event
  * twice, and consumers apply it once.
  */
 export class Lease {
@@ -25,7 +25,7 @@ export class Lease {
     return this.asking;
   }
 
-  /** So that the next process need not wait until it runs out. */
+  /** Lets the next process take the lease before it expires. */
   async giveBack(): Promise<void> {
     if (this.heldUntil === 0) return;
     this.heldUntil = 0;

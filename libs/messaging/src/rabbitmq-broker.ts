@@ -35,24 +35,24 @@ import { Topology } from './rabbitmq-topology.js';
 export interface RabbitMqSettings {
   /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
   readonly url: string;
-  /** The service this process is, or is a replica of. */
+  /** The service of this process. */
   readonly service: string;
   readonly log: MessagingLog;
-  /** Most events that share a message, 50 unless told: 1 while replicas of a release before ADR 34 read them. */
+  /** Most events that share a message, 50 by default: 1 while replicas of a release before ADR 34 read them. */
   readonly eventsPerMessage?: number;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
 
-/** Name of the one cursor of a relay that publishes: the broker keeps who has been given what. */
+/** Name of a publishing relay's only cursor: the broker tracks deliveries to each consumer. */
 const TARGET = 'rabbitmq';
-/** An event need not wait for the confirmation of the one before it, which takes the broker a disk's time. */
+/** Batches are sent without waiting for the confirmation of earlier ones, which needs a disk write of the broker. */
 const UNCONFIRMED_BATCHES = 4;
-/** A message is handled as a whole, so that what it holds is bounded like a batch. */
+/** A message is handled as a whole, so it is limited like a batch. */
 export const EVENTS_PER_MESSAGE_MAX = 50;
-/** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
+/** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
-/** Metrics are collected whether the broker answers or not. */
+/** Metrics are collected even if the broker does not answer. */
 const WAITING_MS_MAX = 1_000;
 
 /** Whether and where an attachment has been attached. */
@@ -64,9 +64,9 @@ interface Attaching {
 }
 
 /**
- * Services as processes of their own, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange
- * of events and takes a batch as handed over when each message is confirmed and none was returned. Publishing and
- * consuming have a connection each: a broker short of memory stops reading from those who publish.
+ * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of events.
+ * A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use separate connections:
+ * a broker short of memory stops reading from publishers.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
@@ -77,9 +77,9 @@ export class RabbitMqBroker implements Broker {
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments = new Map<Attachment, Attaching>();
   private readonly openedAt = Date.now();
-  /** Types that others know, by a binding, to have been published by this service. */
+  /** Types that a binding announces as published by this service. */
   private announced = new Set<string>();
-  /** Messages so far that no queue was bound for, by type. */
+  /** Number of messages without a bound queue, by type. */
   private readonly unroutable = new Map<string, number>();
 
   private readonly live: RelayTarget = {
@@ -106,13 +106,13 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: async (service, events) => {
-      // Requested of a release that accepted any name.
+      // A release that accepted any name stored the request.
       if (!this.topology.isServiceName(service)) return false;
       const { past: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
         return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
       };
-      // One alone: the bound of that queue counts messages, and a service may ask for all there ever was.
+      // One event per message: the limit of that queue counts messages, and a replay may be the whole log.
       return this.isRouted(eventMessages(events, routeOf, 1));
     },
   };
@@ -162,7 +162,7 @@ export class RabbitMqBroker implements Broker {
       gatherMs,
     };
     this.deadLetters.readBy({ service: name, handle: reading.handle });
-    // First: the past is asked for when the events are bound, and has to find its queue.
+    // First: a replay is requested when the events are bound, and needs its queue.
     const past = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declarePast(channel, model, name),
@@ -190,7 +190,7 @@ export class RabbitMqBroker implements Broker {
     return this.requests.request(command, payload, timeoutMs);
   }
 
-  /** Lets go of the connections. Subscriptions are closed before, by those who made them. */
+  /** Closes the connections. The owners close their subscriptions before. */
   async close(): Promise<void> {
     await this.consuming.close();
     await this.publishing.close();
@@ -220,14 +220,14 @@ export class RabbitMqBroker implements Broker {
     return { close: () => this.remove(consumer) };
   }
 
-  /** Attaches now, or when there is a connection; from then on to each new one. */
+  /** Attaches now or at the first connection, and again to each new connection. */
   private async add(attachment: Attachment): Promise<void> {
     const first = Promise.withResolvers<void>();
     this.attachments.set(attachment, { attached: first.resolve });
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
     const late = new BrokerAway('The broker is away.');
-    // Once for a whole start, not for each thing that is attached.
+    // One wait for the whole start, not one for each attachment.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
       this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
@@ -252,7 +252,7 @@ export class RabbitMqBroker implements Broker {
     await attachment.close();
   }
 
-  /** Before a type is published for the first time: who binds to it later finds out from the broker whom to ask. */
+  /** Announces a type before its first event, so that later subscribers can send a replay request to this service. */
   private async announce(events: readonly EventEnvelope[]): Promise<void> {
     const types = new Set(events.map(({ type }) => type).filter((type) => !this.announced.has(type)));
     if (types.size === 0) return;
@@ -266,8 +266,8 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * An event without a consumer is only said, and holds up nothing: its type has been announced, and a service that binds to
-   * it later requests all there ever was of it.
+   * An event without a consumer is only logged, and blocks nothing: its type is announced, and a service that subscribes later
+   * requests a replay.
    */
   private async publishAll(messages: readonly Outgoing[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
@@ -282,7 +282,7 @@ export class RabbitMqBroker implements Broker {
     if (isPowerOfTwo(count)) this.settings.log.warn({ type, count }, 'broker: event has no consumer yet');
   }
 
-  /** Whether there was a queue for every message. */
+  /** Whether every message was routed to a queue. */
   private async isRouted(messages: readonly Outgoing[]): Promise<boolean> {
     const outcomes = await this.publisher.publish(messages);
     refuseIf(outcomes);
@@ -305,13 +305,13 @@ export class RabbitMqBroker implements Broker {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        // Those of types that nobody in the slot is bound to have nowhere to go, which is right.
+        // Messages of types without a consumer in this slot are unroutable, which is right.
         refuseIf(await publisher.publish(this.eventMessages(events, slot)));
       },
     };
   }
 
-  /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 26). */
+  /** Also under the plain type, the only binding of consumers of earlier releases (ADR 26). */
   private eventMessages(events: readonly EventEnvelope[], slot?: number): Outgoing[] {
     const { topology } = this;
     const keyOf = (type: string, origin?: EventOrigin): string =>
@@ -336,13 +336,13 @@ export class RabbitMqBroker implements Broker {
   }
 }
 
-/** As amqplib reads it. */
+/** The user name as amqplib reads it. */
 function userOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
 }
 
-/** An event in form only: a consumer skips it. */
+/** An event in form only, which consumers skip. */
 function aProbe(): EventEnvelope {
   const id = randomUUID();
   const occurredAt = new Date(0).toISOString();

@@ -14,12 +14,12 @@ interface OpenReplay extends ReplayRequest {
 }
 
 /**
- * Gives services that bound late what they missed: everything in the log of one type, straight into the queue of who
- * asked, up to the horizon at the time it was asked. What the live cursor publishes from then on reaches the queue by
- * itself; a batch it was publishing just then is on both sides of the line and comes twice, which the inbox undoes.
+ * Serves replays to services that subscribed late: all events of one type in the log, up to the horizon at the time of the
+ * request, straight into the queue of the requesting service. The live cursor publishes later events to that queue anyway. A
+ * batch that it was publishing at that time may arrive twice, and the inbox ignores the second.
  */
 export class Replays {
-  /** Services that take nothing now. */
+  /** Services that accept nothing now. */
   private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
   constructor(
@@ -30,7 +30,7 @@ export class Replays {
     private readonly log: MessagingLog,
   ) {}
 
-  /** Keeps a request until it is served. Asked again after that, it is served again: whoever asks has not seen it. */
+  /** Stores a request until it is served. A repeated request is served again: its service has not received the end. */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO replays (id, service, type, until, asked_at)
@@ -42,8 +42,8 @@ export class Replays {
   }
 
   /**
-   * Hands one batch of the oldest open request over, or says that it is served. 0 when there is none. A service that takes
-   * nothing is left alone for longer each time until it takes a batch, and the requests of the others are served meanwhile.
+   * Hands over one batch of the oldest open request, or reports its end. Returns 0 when there is none. A service that accepts
+   * nothing is paused, for longer each time until it accepts a batch; meanwhile the requests of others are served.
    */
   async step(): Promise<number> {
     const now = this.clock.now().getTime();
@@ -78,7 +78,7 @@ export class Replays {
     const scope = { after, types: new Set([replay.type]), until: replay.until };
     const batch = await readLog(this.dataSource, scope, this.bounds);
     if (batch.end === after) return this.finish(replay, cursor);
-    // A service that has no queue any more asks again when it comes back.
+    // A service without a queue requests the replay again when it comes back.
     if (batch.events.length > 0 && !(await this.past.deliver(replay.service, batch.events)))
       return this.close(replay, cursor);
     await moveCursor(this.dataSource, cursor, batch.end);
@@ -88,7 +88,7 @@ export class Replays {
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {
     await this.past.deliver(replay.service, [
       {
-        // The inbox of who asked takes it for one message, however often it is said.
+        // The id is stable, so the inbox deduplicates it.
         id: replay.id,
         type: ReplayServedV1.name,
         aggregateId: replay.id,

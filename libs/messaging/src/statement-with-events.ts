@@ -14,10 +14,10 @@ const TYPES = {
   payload: 'jsonb',
 };
 
-/** What every INSERT of events begins with. */
+/** The beginning of every INSERT of events. */
 export const INSERT_EVENTS = `INSERT INTO event_log (${Object.keys(TYPES).join(', ')})`;
 
-/** A FROM item: parameter `$events`, which {@link eventRows} makes, as rows of the log. */
+/** A FROM item: the parameter `$events` (see {@link eventRows}) as rows of the log. */
 export const EVENTS = `jsonb_to_recordset($events::jsonb) AS event(${Object.entries(TYPES)
   .map(([column, type]) => `${column} ${type}`)
   .join(', ')})`;
@@ -61,9 +61,9 @@ export interface WritesWithEvents {
   readonly changed: string;
   /** Column of `changed`: the aggregate of the row's events. A row without an event fails the whole statement. */
   readonly aggregateId: string;
-  /** What is written instead of `event.payload`, from columns of `event` and `changed`. */
+  /** Replaces `event.payload`; may use columns of `event` and `changed`. */
   readonly payload?: string;
-  /** What the statement returns of each row of `changed`, beside `aggregateId`. */
+  /** Columns of `changed` that the statement returns beside `aggregateId`. */
   readonly returns?: string;
 }
 
@@ -74,7 +74,7 @@ export interface WritesWithEvents {
 export function statementWithEvents(parts: WritesWithEvents): StatementWithEvents {
   const { writes, changed, payload, returns } = parts;
   const aggregateId = `${changed}.${parts.aggregateId}::text`;
-  // LEFT: where the event is missing its columns are null, which the log refuses. The row would be written without it.
+  // LEFT JOIN: without its event, a row has null columns, which the log rejects. Otherwise the row would be written without it.
   const statement = namedStatement(`WITH ${writes}, logged AS (
          ${INSERT_EVENTS}
          SELECT ${eventColumns(payload)}

@@ -16,7 +16,7 @@ import {
 import { gate } from './gate.js';
 import type { MessagingHarness } from './harness.js';
 
-/** Once is what the effect happens, whatever is delivered how often. */
+/** The effect happens once, however often a message is delivered. */
 export function consumerContract(harness: () => MessagingHarness): void {
   test('a crash between effect and mark takes the effect back; it then happens once', async () => {
     const history = await effectsTable(harness(), 'history');
@@ -88,7 +88,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
   test('a message that keeps failing becomes a dead letter, and those behind it do not wait', async () => {
     const history = await effectsTable(harness(), 'history');
     const tries: string[] = [];
-    /** What was delivered together with the poison: over a broker what is behind it may come a moment later. */
+    /** The effects of events delivered with the poison event: over a broker, later events may arrive a moment later. */
     let together: string[] = [];
     let doneAtSecondTry: string[] | undefined;
     const consumer = await harness().consumer('history', {
@@ -218,7 +218,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await producer.relay.start();
     const lock = history.createQueryRunner();
     await lock.startTransaction();
-    // The server ends a transaction of ours that is idle for long: this one is to last.
+    // The server ends a transaction of ours that is idle for long: this one has to last.
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // As CREATE INDEX takes it.
     await lock.query('LOCK TABLE effects IN SHARE MODE');
@@ -230,7 +230,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       const rows = await history.query<unknown[]>('SELECT 1 FROM others');
       return rows.length > 0;
     });
-    // More often than a message's own failures may be.
+    // More attempts than a message with failures of its own would get.
     for (let tries = 1; tries <= 7; tries++) {
       await waitUntil(`try ${tries}`, DEADLINE_MS, async () => {
         harness().clock.advance(60_000);
@@ -286,7 +286,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     }));
     for (const event of versions) await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, event));
     await producer.relay.start();
-    // In the batch or behind it: when this one has been handled the others have been, too.
+    // In the batch or behind it: when this one has been handled, so have the others.
     await note(producer, 'last');
     await waitUntil('the last event to be handled', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>(`SELECT 1 FROM states WHERE id = 'last'`);

@@ -11,12 +11,12 @@ export interface Note {
 export const NotedV1 = eventType<Note>('noted.v1');
 
 /**
- * Longest wait for something that must happen: longer than a statement of another test's may last, which holds back what
- * a relay on the same server may read.
+ * Longest wait for an event that must happen: longer than a statement of another test may last, because that delays the relays
+ * on the same server.
  */
 export const DEADLINE_MS = 20_000;
 
-/** A table without any uniqueness, so that an effect that happens twice is seen twice. */
+/** A table without any unique constraint, so that a duplicate effect is visible. */
 export async function effectsTable(harness: MessagingHarness, service: string): Promise<DataSource> {
   const database = await harness.database(service);
   await database.query(`CREATE TABLE effects (nr bigserial, text text NOT NULL)`);
@@ -44,7 +44,7 @@ export async function expectEffects(database: DataSource, texts: readonly string
   expect((await effectsIn(database)).sort()).toEqual(wanted);
 }
 
-/** One transaction that says these things happened. */
+/** Appends one event for each text, in one transaction. */
 export async function note({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
   await inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
 }

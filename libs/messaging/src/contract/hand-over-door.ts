@@ -1,7 +1,7 @@
 import type { Broker, RelayTarget } from '../index.js';
 import { type Gate, gate } from './gate.js';
 
-/** Lets a test stop relays at the moment when a batch is with its target and the cursor has not moved yet. */
+/** Lets a test stop relays at the moment when the target has a batch and the cursor has not moved yet. */
 export class HandOverDoor {
   private current: Gate | undefined;
 
@@ -13,7 +13,7 @@ export class HandOverDoor {
     this.current?.open();
   }
 
-  /** The same broker, but that its targets wait at the door after each batch. */
+  /** The same broker, but its targets wait at the door after each batch. */
   before(broker: Broker): Broker {
     const held = new WeakMap<RelayTarget, RelayTarget>();
     const hold = (target: RelayTarget): RelayTarget => {

@@ -4,7 +4,7 @@ import { EVENT_BYTES_MAX } from '../index.js';
 import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, noted, NotedV1, writeEffects } from './effects.js';
 import type { MessagingHarness } from './harness.js';
 
-/** What is appended arrives, exactly if its transaction commits. */
+/** An appended event arrives if and only if its transaction commits. */
 export function logContract(harness: () => MessagingHarness): void {
   test('what a committed transaction appended arrives; what was rolled back never does', async () => {
     const history = await effectsTable(harness(), 'history');
@@ -48,7 +48,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await producer.events.append(slow.manager as Transaction, noted('first position, last commit'));
     await note(producer, 'second position, first commit');
 
-    // What a cursor over positions alone would do now: see the second, remember its position, step over the first.
+    // A cursor over positions alone would now see the second, store its position, and skip the first.
     const naive = await log.query<{ position: number; text: string }[]>(
       `SELECT position, payload->>'text' AS text FROM event_log WHERE position > 0 ORDER BY position`,
     );
@@ -99,7 +99,7 @@ export function logContract(harness: () => MessagingHarness): void {
     await note(producer, 'december');
     expect(await partitionOf('december')).toBe('event_log_default');
 
-    // Between a row's writing and its moving nothing changes for the relay.
+    // For the relay nothing changes between the insert of a row and its move.
     await producer.relay.start();
     expect(await partitionOf('december')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december']);

@@ -17,22 +17,22 @@ import type { Gate } from './gate.js';
 import { HandOverDoor } from './hand-over-door.js';
 import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
 
-/** What lies between the processes: the only thing that differs from one harness to the other. */
+/** Connects the processes: the only difference between the harnesses. */
 export interface Brokers {
-  /** The way of one new process to the others. */
+  /** The connection of a new process to the others. */
   connect(service: string, log: MessagingLog): Promise<Link>;
-  /** Removes what the processes left behind. */
+  /** Removes everything that the processes left behind. */
   close(): Promise<void>;
 }
 
 export interface Link {
   readonly broker: Broker;
-  /** As when the process dies: from one moment to the next, and nothing is said. */
+  /** As when the process dies: at once, without closing the connection properly. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Services on real PostgreSQL, each with connections of its own. A crash takes a service's connections away. */
+/** Services on real PostgreSQL, each with connections of its own. A crash closes the service's connections. */
 export class ProcessesHarness implements MessagingHarness {
   readonly clock = new ManualClock();
   readonly logged: LoggedLine[] = [];

@@ -11,11 +11,11 @@ export interface RabbitMqLink extends Link {
   readonly network: TcpProxy;
 }
 
-/** Processes that speak to one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
+/** Processes that use one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;
   readonly topology = new Topology(this.namespace);
-  /** Of each service the link that was made last. */
+  /** The newest link of each service. */
   private readonly links = new Map<string, RabbitMqLink>();
 
   /** @param eventsPerMessage 1 where a test counts messages */

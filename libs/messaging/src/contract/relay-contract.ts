@@ -3,12 +3,12 @@ import { DEADLINE_MS, effectsIn, effectsTable, expectEffects, note, NotedV1, wri
 import { gate } from './gate.js';
 import type { MessagingHarness } from './harness.js';
 
-/** Who hands over, from where, and what a crash or a shutdown leaves behind. */
+/** The relay's leases and cursors after a crash and after a shutdown. */
 export function relayContract(harness: () => MessagingHarness): void {
   test('a crash between hand-over and cursor repeats the hand-over, not the effect', async () => {
     const history = await effectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    // The connection dies at the very moment the cursor is to move, the first time.
+    // The connection breaks at the very moment when the cursor moves, the first time.
     await log.query(`
       CREATE SEQUENCE cursor_moves;
       CREATE FUNCTION die_once() RETURNS trigger LANGUAGE plpgsql AS $$
