@@ -4,8 +4,8 @@ import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messagin
 import type { EntityManager } from 'typeorm';
 
 /**
- * Keeps the hashes of merchants' and sites' keys, for a service that has a table `known_sites` of its own; others import
- * {@link CredentialsConsumer}, which keeps both. Replay: the highest version of each row stays.
+ * Stores the hashes of merchants' and sites' keys, for a service that has its own table `known_sites`; others import
+ * {@link CredentialsConsumer}, which stores both. Replay: the highest version of each row stays.
  */
 @Controller()
 export class ApiKeysConsumer {

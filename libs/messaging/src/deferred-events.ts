@@ -60,7 +60,7 @@ export class DeferredEvents {
     );
   }
 
-  /** For events that are handled or dead letters. Two replicas may have handled the same event at once: inbox or version ignored the second. */
+  /** For events that are handled or dead letters. If two replicas handled the same event, its inbox entry or version ignored one. */
   async remove(events: readonly DeferredEvent[]): Promise<void> {
     const of = (reason: string): string[] =>
       events.flatMap((event) => (event.reason === reason ? [event.envelope.id] : []));

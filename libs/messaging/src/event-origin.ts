@@ -1,7 +1,7 @@
 import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
-/** By type, the origin of the payments whose events a service wants: a source, a kind of payer, or both. All events where absent. */
+/** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */
 export type WantedOrigins = ReadonlyMap<string, Partial<EventOrigin>>;
 
 /** The origin of a payment event; undefined for other events. */

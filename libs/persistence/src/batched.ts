@@ -3,9 +3,9 @@ import { mayRunAgain, sqlState } from './transaction.js';
 
 export interface BatchSettings<Item> {
   /**
-   * Of the row that a call writes. Two calls for the same row are never under way together; each batch is sorted by it, so
-   * that batches which lock the same rows, here or in another replica, lock them in the same order. Left out where `work` only
-   * reads: any calls may share then.
+   * Key of the row that a call writes. Two calls for the same row never run together; each batch is sorted by it, so that batches
+   * which lock the same rows, here or in another replica, lock them in the same order. Left out where `work` only reads: any calls
+   * may share a batch then.
    */
   readonly key?: (item: Item) => string;
   /** Most calls that share a batch. */
@@ -14,21 +14,20 @@ export interface BatchSettings<Item> {
   readonly atOnce: number;
 }
 
-/** A little longer than PostgreSQL works on a statement (data-source.ts): who answers later is not there any more. */
+/** A little longer than PostgreSQL's statement timeout (data-source.ts): after it, no answer will come. */
 export const ANSWER_MS_MAX = 20_000;
-/** As for a connection of the pool (data-source.ts): a call that has waited for so long is refused instead of begun. */
+/** As for a connection of the pool (data-source.ts): a call that has waited so long is rejected instead of begun. */
 export const WAIT_MS_MAX = 5_000;
-/** As many full batches may wait; a call beyond is refused. */
+/** As many full batches may wait; further calls are rejected. */
 export const WAITING_BATCHES_MAX = 100;
 
 /**
- * Lets calls that come at the same time share a statement. A call runs at once while fewer than `atOnce` batches are under
- * way and none of them has its row; the others wait, and share the next one: nobody waits for a timer, and the busier it is,
- * the larger the batches.
+ * Lets simultaneous calls share a statement. A call runs at once while fewer than `atOnce` batches are under way and none of them
+ * has its row; the others wait, and share the next batch. There is no timer: the busier the process, the larger the batches.
  *
- * `work` returns a result for each item, in the same order. Its statement is one transaction. When PostgreSQL gave up on a
- * conflict, the batch is run once more. When a row is at fault, the items are repeated one by one, so that only those with
- * such a row fail. Any other error is everybody's: after a lost connection the batch may have been committed.
+ * `work` returns a result for each item, in the same order. Its statement is one transaction. If PostgreSQL aborts it because of a
+ * conflict, the batch runs once more. If a row is at fault, the items run again one by one, so that only those with such a row
+ * fail. Any other error fails all calls: after a lost connection the batch may have been committed.
  */
 export function batched<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -45,7 +44,7 @@ export function batched<Item, Result>(
       batchesUnderWay++;
       const rows = calls.map(({ row }) => row).filter((row) => row !== undefined);
       for (const row of rows) rowsUnderWay.add(row);
-      // Traced as part of the call that has waited longest; a statement has one trace only.
+      // Part of the trace of the call that has waited longest; a statement has one trace only.
       void calls[0]!.inItsContext(run, sortedByRow(calls)).finally(() => {
         batchesUnderWay--;
         for (const row of rows) rowsUnderWay.delete(row);
@@ -75,7 +74,7 @@ export function batched<Item, Result>(
     });
 }
 
-/** A connection that is cut without a word keeps its call waiting for as long as TCP does; the others must not wait with it. */
+/** A silently broken connection blocks its call until TCP gives up; the other calls must not wait for it. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -84,7 +83,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** Taken for a lost connection: the statement may have been committed. */
+/** Treated as a lost connection: the statement may have been committed. */
 function noAnswer(what: string): Error {
   return Object.assign(new Error(`PostgreSQL ${what}.`), { code: 'ETIMEDOUT' });
 }
@@ -98,7 +97,7 @@ interface Call<Item, Result> {
   readonly inItsContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
-/** Takes calls out of `waiting`, in its order, each row once and none that is under way; the others stay. */
+/** Takes calls out of `waiting`, in its order, each row once and without rows that are under way; the others stay. */
 function take<Item, Result>(
   waiting: Call<Item, Result>[],
   underWay: ReadonlySet<string>,
@@ -124,7 +123,7 @@ function sortedByRow<Item, Result>(calls: readonly Call<Item, Result>[]): Call<I
   return calls.toSorted((one, other) => ((one.row ?? '') < (other.row ?? '') ? -1 : 1));
 }
 
-/** A value or a constraint (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may well be written. */
+/** A value or a constraint (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may still be valid. */
 function isRowAtFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
 }

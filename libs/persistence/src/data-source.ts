@@ -16,7 +16,7 @@ export interface DataSourceSettings {
   readonly migrations?: readonly MigrationClass[];
   /** Most connections this process opens; replicas × pools must stay below the server's max_connections. */
   readonly poolMax?: number;
-  /** Look-ups by key, unless it says `default`: PostgreSQL's own planner settings, for migrations, which may join whole tables. */
+  /** `look-ups` by default. `default` uses PostgreSQL's own planner settings, for migrations, which may join whole tables. */
   readonly planner?: 'look-ups' | 'default';
 }
 
@@ -29,9 +29,9 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 /**
- * After so long the server ends a session whose transaction is open and does nothing. An open transaction that has written
- * keeps the relays of all services back. No network call belongs inside a transaction, so ours are idle for milliseconds. The
- * roles have the same limit, for sessions that are not made here (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
+ * The server ends a session whose transaction is open and idle for so long. An open transaction that has written holds back the
+ * relays of all services. No network call belongs inside a transaction, so ours are idle for milliseconds. The roles have the
+ * same limit, for other sessions (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 
@@ -52,7 +52,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       Client: PreparingClient,
       onConnect: refuseReadOnly,
       options: settings.planner === 'default' ? undefined : asOptions(LOOK_UP_PLANS),
-      // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
+      // A statement or an idle transaction that hangs would hold back the relay's horizon for all services.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       idleTimeoutMillis: 30_000,
@@ -68,15 +68,15 @@ function asOptions(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * A session that begins while the server only reads stays read-only for its whole life, also when the server writes again
- * (default_transaction_read_only of the database). It never gets into the pool. Reads are refused as well: a primary that
- * was demoted may lack what the new one has, a revoked key for example.
+ * A session that begins while the server only reads stays read-only for its whole life, even if the server accepts writes again
+ * (default_transaction_read_only of the database). It never gets into the pool. Reads are rejected too: a demoted primary may
+ * lack rows of the new one, such as the revocation of a key.
  */
 async function refuseReadOnly(client: pg.Client): Promise<void> {
   if (await isReadOnly(async (sql) => (await client.query<ReadOnlySetting>(sql)).rows)) throw readOnlyError();
 }
 
-/** Whether a transaction of this connection could not write, because of a setting or because the server is a standby. */
+/** Whether transactions of this connection cannot write, because of a setting or because the server is a standby. */
 export async function isReadOnly(query: (sql: string) => Promise<ReadOnlySetting[]>): Promise<boolean> {
   const [setting] = await query('SHOW transaction_read_only');
   return setting?.transaction_read_only === 'on';

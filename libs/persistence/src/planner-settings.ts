@@ -1,10 +1,9 @@
 import type { Transaction } from './transaction.js';
 
 /**
- * Of the connections of a service, whose statements look rows up by key. Planned anew for each value they would cost twice as
- * much; planned for a table that was small they would read that table from end to end, and go on doing so while the table
- * grows. A path that is switched off and taken all the same looks so costly that PostgreSQL would compile the statement; that is
- * off, too.
+ * For the connections of a service, whose statements look up rows by key. A new plan for each value would double their cost. A
+ * plan made while a table was small would scan the whole table, and continue to do so while the table grows. A disabled path that
+ * is used anyway looks so costly that PostgreSQL would JIT-compile the statement, so JIT is off too.
  */
 export const LOOK_UP_PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -14,7 +13,7 @@ export const LOOK_UP_PLANS = {
   jit: 'off',
 };
 
-/** Custom plans: a generic one may have been made for this connection before, with the settings for look-ups. */
+/** Custom plans: this connection may already have a generic plan, made with the settings for look-ups. */
 const DEFAULT_PLANS = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'on',
@@ -27,9 +26,9 @@ const SET_LOCAL = `SELECT ${Object.entries(DEFAULT_PLANS)
   .join(', ')}`;
 
 /**
- * From here to its end, the statements of this transaction are planned as PostgreSQL plans by default. For a report or a
- * reconciliation, which joins large parts of tables: with the settings for look-ups it would compare each row with each other
- * where an index is missing. Costs one round trip; a statement still ends after 15 s. Not for look-ups.
+ * From now on, PostgreSQL plans the statements of this transaction with its default settings. For a report or a reconciliation,
+ * which joins large parts of tables: with the settings for look-ups it would use nested loops where an index is missing. Costs one
+ * round trip; a statement still ends after 15 s. Not for look-ups.
  */
 export async function useDefaultPlanner(tx: Transaction): Promise<void> {
   await tx.query(SET_LOCAL);

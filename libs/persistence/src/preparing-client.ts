@@ -2,22 +2,22 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
-/** More different texts than this are not kept prepared: something then writes values into its statements. */
+/** Limit of prepared statements. Beyond it, some code writes values into its statements. */
 const STATEMENTS_MAX = 500;
 
 const names = new Map<string, string>();
 
 /**
- * A connection that parses and plans each statement with parameters once, and from then on only runs it. Where an
- * insert goes into a partitioned table, planning costs several times what running it does.
+ * A connection that parses and plans each statement with parameters once, and then only executes it. For an insert into a
+ * partitioned table, planning costs several times as much as execution.
  *
- * A statement's text is written once and never put together from values, so there are as many as the code has.
+ * The text of a statement is a constant and never contains values, so there are as many as in the code.
  *
- * A connection that cannot write any more, or that the server ends, ends itself: the pool then makes a new one instead of
- * giving it to the next caller. After a failover a pool would otherwise keep read-only sessions for as long as it is busy.
+ * A connection that has become read-only, or that the server ends, closes itself: the pool then opens a new one instead of
+ * handing it to the next caller. After a failover a pool would otherwise keep read-only sessions for as long as it is busy.
  *
- * It is a span of a trace that is recorded, with its placeholders and without what stands in for them. The
- * instrumentation of pg makes its spans before it is known whether anybody wants them: a dozen for each payment.
+ * Each statement is a span if its trace is recorded, with placeholders and without values. The instrumentation of pg would create
+ * spans even for traces that are not recorded: a dozen for each payment.
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
@@ -26,7 +26,7 @@ export class PreparingClient extends pg.Client {
     const result: unknown = super.query(query as string, values as unknown[], callback as never);
     if (result instanceof Promise) {
       result.catch((error: unknown) => {
-        // Before the caller sees the error: its ROLLBACK, and its release to the pool, find the connection ended.
+        // Before the caller gets the error: its ROLLBACK, and its release to the pool, then find the connection closed.
         if (isConnectionUnusable(error)) void this.end();
       });
       if (typeof text === 'string' && trace.getActiveSpan()?.isRecording() === true) record(text, result);

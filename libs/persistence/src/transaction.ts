@@ -3,20 +3,19 @@ import type { DataSource, EntityManager } from 'typeorm';
 declare const inTransactionOnly: unique symbol;
 
 /**
- * A connection whose transaction is open, as {@link inTransaction} gives it: what is written through it is committed together
- * or not at all. What must not be written without one asks for this type.
+ * A connection with an open transaction, from {@link inTransaction}: everything written through it is committed together or not
+ * at all. Functions that must not write without a transaction require this type.
  */
 export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
 
-/** Serialization failure and deadlock: the whole transaction may simply be run again. */
+/** Serialization failure and deadlock: the whole transaction may run again. */
 const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
 const CHECK_VIOLATION = '23514';
 const RUNS_MAX = 4;
 
 /**
- * Runs `work` in one transaction; calls it again, from the start, when PostgreSQL gave up on a deadlock or a
- * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot take it
- * back.
+ * Runs `work` in one transaction; runs it again, from the start, if PostgreSQL aborted it because of a deadlock or a
+ * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot undo it.
  */
 export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
@@ -28,7 +27,7 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transa
   }
 }
 
-/** Whether PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
+/** Whether PostgreSQL rolled back the transaction for a reason that a second run will not meet. */
 export function mayRunAgain(error: unknown): boolean {
   return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
 }
@@ -57,17 +56,17 @@ function constraintOf(error: unknown): string | undefined {
 }
 
 /**
- * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: a program without a database
- * uses these functions as well, and would load TypeORM for them.
+ * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: programs without a database
+ * use these functions too, and would load TypeORM.
  */
 function driverErrorOf(error: unknown): { readonly code?: unknown; readonly constraint?: string } {
   return (error as { driverError?: object } | null | undefined)?.driverError ?? error ?? {};
 }
 
 /**
- * Whether the database itself is unavailable (connection lost, shutting down, read-only since a failover, out of
- * resources), so that nothing can be concluded about the work. A statement that ran too long is not among them: it may be the work that is at fault, and
- * a consumer that waited for better times would wait for ever.
+ * Whether the database itself is unavailable (connection lost, shutting down, read-only since a failover, out of resources), so
+ * that the work is not at fault. A statement timeout is not among these errors: the work may be at fault, and a consumer that
+ * retried it would retry for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -77,39 +76,39 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return typeof message === 'string' && LOST_CONNECTION.test(message);
 }
 
-/** The server, or the session, refuses to write: it is a standby, or was made read-only before a failover. */
+/** The server or the session is read-only: it is a standby, or was made read-only before a failover. */
 const READ_ONLY = '25006';
 
 /**
- * Whether the connection that reported it is of no more use: the server ends it, or it only reads. Other connections of
- * the pool, or a new one, may reach a server that writes.
+ * Whether the connection that reported it is unusable: the server ends it, or it is read-only. Other connections of the pool, or
+ * a new one, may reach a server that accepts writes.
  */
 export function isConnectionUnusable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
   return /^(08|57P)/.test(state) || state === READ_ONLY;
 }
 
-/** For a connection that was just made to a server that only reads: nothing of ours works there. */
+/** For a new connection to a read-only server, which no service can use. */
 export function readOnlyError(): Error {
   return Object.assign(new Error('The database is read-only.'), { code: READ_ONLY });
 }
 
-/** What pg and TypeORM say when there is no connection; they give these errors no code. */
+/** Messages of pg and TypeORM without a connection; these errors have no code. */
 const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
-/** Whether the same work may well succeed a moment later: the database is away, or it gave up on a conflict or a wait. */
+/** Whether the same work may succeed a moment later: the database is unavailable, or it aborted a conflict or a wait. */
 export function mayWorkLater(error: unknown): boolean {
   const state = sqlState(error);
   return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }
 
-/** Statement timeout or cancellation, a lock that was not to be had, and a transaction that PostgreSQL ended for its age. */
+/** Statement timeout or cancellation, lock not available, and a transaction that exceeded its time limit. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
- * An error's message as it may be written down. PostgreSQL repeats the refused value in messages of class 22 ("invalid
- * input syntax for type bigint: …"), and values are people's data.
+ * An error's message without personal data, for the log. PostgreSQL repeats the rejected value in messages of class 22 ("invalid
+ * input syntax for type bigint: …").
  */
 export function loggableMessage(error: Error): string {
   const state = sqlState(error);

@@ -6,12 +6,12 @@ import { acceptRequests } from './http.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 import { RequestValidation } from './request-validation.js';
 
-/** How an app accepts HTTP and answers errors, wherever it keeps its data. */
+/** The HTTP and error settings of an app, with any storage. */
 export interface AppDefinition {
   /** Name of the app's folder. */
   readonly name: string;
   readonly module: Type<unknown>;
-  /** Form of error answers; RFC 9457 unless told otherwise. */
+  /** Format of error responses; RFC 9457 by default. */
   readonly errorBody?: ErrorBody;
   /** Longest path parameter a route of this service accepts, in characters. */
   readonly paramLengthMax?: number;
@@ -21,7 +21,7 @@ export interface AppSurroundings {
   readonly log: ServiceLog;
   readonly environment: 'development' | 'production';
   readonly trustedProxies?: string | undefined;
-  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  /** Base address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
   /** Injectable everywhere in the app. */
   readonly providers: readonly Exclude<Provider, Type<unknown>>[];
@@ -65,7 +65,7 @@ export async function createApp(
   return app;
 }
 
-/** Closes idle connections and completes requests under way; a client that does not read holds up no shutdown. */
+/** Closes idle connections and completes requests under way; a client that does not read does not delay the shutdown. */
 export async function closeApp(app: NestFastifyApplication): Promise<void> {
   const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
   await app.close().finally(() => clearTimeout(lastCall));
