@@ -2,8 +2,8 @@ import type { PaymentSnapshot } from '@svc/contracts';
 import { derivedUuid } from './uuid.js';
 
 /**
- * The `webhook-id` of a payment's notification (E8). Derived from what never changes about a payment, because two services
- * say it: webhook-dispatcher to the merchant's endpoint, hosted-gateway in the feed. Sorts by when the payment was accepted.
+ * The `webhook-id` of a payment's notification (E8). Derived from constant fields of the payment, because two services send it:
+ * webhook-dispatcher to the merchant's endpoint, hosted-gateway in the feed. Sorts by the time when the payment was accepted.
  */
 export function notificationIdOf({
   paymentReference,

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Codes of our own (D5): 20 random digits, shown as an address of the service. The digits alone are a code too, to be
- * typed where nothing can be scanned. 66 random bits: guessing one that is open takes longer than any lives.
+ * Codes of our own (D5): 20 random digits, shown as an address of the service. The digits alone are a valid code too, for manual
+ * input. 66 random bits: an attacker needs longer to guess an open one than any stays open.
  */
 const DIGITS = 20;
 
@@ -12,24 +12,24 @@ export function newOwnCode(): string {
   return code;
 }
 
-/** Whether it has the shape of one; the digits alone. */
+/** Whether the text, digits only, has the form of a code of ours. */
 export function isOwnCode(text: string): boolean {
   return /^\d{20}$/.test(text);
 }
 
-/** The text that is scanned: `https://<service host>/c/<code>`. */
+/** The text in the QR code: `https://<service host>/c/<code>`. */
 export function ownCodeText(code: string, codesUrl: string): string {
   return `${codesUrl}/c/${code}`;
 }
 
-/** What all our codes have in common: the fragment of the support test. Without the scheme, which scanners change. */
+/** The common part of all our codes, which the support test matches. Without the scheme, which scanners change. */
 export function ownHostFragment(codesUrl: string): string {
   return `${new URL(codesUrl).host}/c/`;
 }
 
 /**
- * The digits, where the trimmed text is a code of ours. Generous about what scanners and people make of an address:
- * capitals, the other scheme or none, a slash or query at the end.
+ * The digits, if the trimmed text is a code of ours. Accepts changes that scanners and people make to an address: capitals,
+ * another scheme or none, a slash or query at the end.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
   if (isOwnCode(text)) return text;

@@ -10,26 +10,26 @@ import { derivedUuid } from './uuid.js';
 
 /** A payment's notice and its id: the `webhook-id` of a site's webhook. */
 export interface IdentifiedNotice {
-  /** UUID; the same wherever and however often the notice is made. */
+  /** UUID; the same wherever and however often the notice is created. */
   readonly id: string;
   readonly notice: PaymentNotice;
 }
 
 /**
- * Whether a site is told of it. A refund always is. The charge that was given back of a payment which succeeded was a second one: what was told of
- * the payment is still true.
+ * Whether a site is notified. Of a refund always. Not of a reversed charge of a payment that succeeded: it was a second charge,
+ * and the notice of the payment is still correct.
  */
 export function hasNotice({ state, reversedUTCDate }: AnyPaymentSnapshot): boolean {
   return reversedUTCDate === undefined || state !== 'success';
 }
 
-/** Whether it tells how the payment ended, not that money of it was given back: only then its session is told, too (M6). */
+/** Whether it reports the result of the payment, not a reversal or refund: only then its session is notified, too (M6). */
 export function isPaymentOutcome({ reversedUTCDate, refund }: AnyPaymentSnapshot): boolean {
   return reversedUTCDate === undefined && refund === undefined;
 }
 
 /**
- * The notice of a final payment, or of its refund: the one that it carries, or its reversal. Throws for a payment that is not final.
+ * The notice of a final payment, of its refund, or of its reversal. Throws for a payment that is not final.
  *
  * @param siteReference the till, for a payment of an earlier release whose event does not have it
  */
@@ -47,7 +47,7 @@ export function noticeOf(payment: AnyPaymentSnapshot, siteReference = ''): Ident
   return { id: refund.refundReference, notice: { ...notification, type: 'refund', refund } };
 }
 
-/** A reversal gives back the whole charge: all that was tendered but vouchers. */
+/** A reversal returns the whole charge: the tendered amount without vouchers. */
 function reversalOf(
   { paymentReference, tenderedAmount, vouchers }: PaymentNotification,
   createdUTCDate: string,

@@ -4,10 +4,10 @@ import encodeQR from 'qr';
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as an image that any size fits. Error correction M: a screen is clean, and what a higher level needs makes
- * each module smaller, which is what a phone at a till struggles with. Black on white whatever the page's theme is.
+ * A QR code as a scalable image. Error correction M: a screen is clean, and a higher level would make each module smaller, which is
+ * hard to scan at a till. Black on white in every theme of the page.
  *
- * @param label what a screen reader says of it; plain words, they are written as they are
+ * @param label text for a screen reader; it is not escaped
  */
 export function qrSvg(text: string, label = 'QR code'): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
