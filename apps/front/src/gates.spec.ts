@@ -1,4 +1,4 @@
-import { Gates } from './gates.js';
+import { RequestGates } from './gates.js';
 
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {
   let isSettled = false;
@@ -7,8 +7,8 @@ const settled = async (promise: Promise<unknown>): Promise<boolean> => {
   return isSettled;
 };
 
-test('a closed gate lets nobody in until it is opened, and other gates are not concerned', async () => {
-  const gates = new Gates();
+test('a closed gate holds requests until it opens, and does not affect other gates', async () => {
+  const gates = new RequestGates();
   await gates.close('identity');
   const waiting = gates.enter('identity');
   expect(await settled(waiting)).toBe(false);
@@ -17,8 +17,8 @@ test('a closed gate lets nobody in until it is opened, and other gates are not c
   expect(await settled(waiting)).toBe(true);
 });
 
-test('closing waits for those inside, each of whom leaves once', async () => {
-  const gates = new Gates();
+test('closing waits for the requests in flight, and each of them is counted once', async () => {
+  const gates = new RequestGates();
   const leave = [await gates.enter('identity'), await gates.enter('identity')];
   const closed = gates.close('identity');
   leave[0]!();
@@ -43,19 +43,19 @@ describe('waiting is bounded', () => {
   };
 
   it('at a closed gate to 20 s', async () => {
-    const gates = new Gates();
+    const gates = new RequestGates();
     await gates.close('identity');
     expect(await isSettledAfter(gates.enter('identity'), 20_000)).toEqual([false, true]);
   });
 
-  it('for requests under way to 10 s', async () => {
-    const gates = new Gates();
+  it('for requests in flight to 10 s', async () => {
+    const gates = new RequestGates();
     await gates.enter('identity');
     expect(await isSettledAfter(gates.close('identity'), 10_000)).toEqual([false, true]);
   });
 
-  it('and leaves no timer behind when it ends before', async () => {
-    const gates = new Gates();
+  it('and an early end leaves no timer', async () => {
+    const gates = new RequestGates();
     const leave = await gates.enter('identity');
     const closed = gates.close('identity');
     leave();
@@ -66,8 +66,8 @@ describe('waiting is bounded', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('closing twice is closing once, and what waits is let in by one opening', async () => {
-    const gates = new Gates();
+  it('closing twice is closing once: one opening admits the requests that wait', async () => {
+    const gates = new RequestGates();
     await gates.close('identity');
     const waiting = gates.enter('identity');
     await gates.close('identity');

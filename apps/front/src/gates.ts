@@ -1,37 +1,36 @@
-/** Longest that a request waits at a closed gate: a restart takes a few seconds. */
-const CLOSED_MS_MAX = 20_000;
-/** Longest that closing waits for requests under way; a stream that never ends holds up no restart. */
-const UNDER_WAY_MS_MAX = 10_000;
+/** A request waits at most this long at a closed gate: a restart takes a few seconds. */
+const MAX_WAIT_MS = 20_000;
+/** Closing waits at most this long for requests in flight, so that an endless stream does not block a restart. */
+const MAX_DRAIN_MS = 10_000;
 
 interface Gate {
-  underWay: number;
-  /** Called when the last request under way is done. */
-  idle: () => void;
+  inFlight: number;
+  /** Called when the last request in flight has completed. */
+  onIdle: () => void;
   closed?: { readonly opened: Promise<void>; readonly open: () => void };
 }
 
 /**
- * One gate for each app. Whoever restarts an app closes its gate first: requests wait here, and those under way are
- * finished. So an app that stops is sent nothing any more, and no request meets a connection that is just closing,
- * of which nobody could say whether the request was executed.
+ * One gate for each app, to drain it before a restart. While the gate is closed, new requests wait here and requests in flight
+ * complete. Otherwise a request could meet a connection that is closing, and it would be unknown whether the app executed it.
  */
-export class Gates {
+export class RequestGates {
   private readonly gates = new Map<string, Gate>();
 
-  /** Resolves when the app's gate is open, or after a bounded time. Call the result when the request is done. */
+  /** Resolves when the app's gate is open, or after a bounded time. Call the result when the request has completed. */
   async enter(app: string): Promise<() => void> {
     const gate = this.gateOf(app);
-    if (gate.closed) await within(CLOSED_MS_MAX, gate.closed.opened);
-    gate.underWay++;
+    if (gate.closed) await waitAtMost(MAX_WAIT_MS, gate.closed.opened);
+    gate.inFlight++;
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      if (--gate.underWay === 0) gate.idle();
+      if (--gate.inFlight === 0) gate.onIdle();
     };
   }
 
-  /** Resolves when no request is under way any more, or after a bounded time. */
+  /** Resolves when no request is in flight, or after a bounded time. */
   async close(app: string): Promise<void> {
     const gate = this.gateOf(app);
     if (!gate.closed) {
@@ -39,7 +38,7 @@ export class Gates {
       const opened = new Promise<void>((resolve) => (open = resolve));
       gate.closed = { opened, open };
     }
-    if (gate.underWay > 0) await within(UNDER_WAY_MS_MAX, new Promise<void>((resolve) => (gate.idle = resolve)));
+    if (gate.inFlight > 0) await waitAtMost(MAX_DRAIN_MS, new Promise<void>((resolve) => (gate.onIdle = resolve)));
   }
 
   open(app: string): void {
@@ -51,13 +50,13 @@ export class Gates {
   private gateOf(app: string): Gate {
     const known = this.gates.get(app);
     if (known) return known;
-    const gate: Gate = { underWay: 0, idle: () => undefined };
+    const gate: Gate = { inFlight: 0, onIdle: () => undefined };
     this.gates.set(app, gate);
     return gate;
   }
 }
 
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
   await Promise.race([promise, over]);

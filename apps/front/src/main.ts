@@ -2,15 +2,15 @@ import type { Host } from '@svc/contracts';
 import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
 import { FrontConfig, upstreamsOf } from './config.js';
 import { newFront } from './front.js';
-import { Gates } from './gates.js';
+import { RequestGates } from './gates.js';
 
-/** Asked by the process that started this one, when it did and is about to restart an app. */
+/** Sent by the parent process, when there is one and it restarts an app. */
 type Order = { readonly close: string } | { readonly open: string };
 
 await runUntilStopped(async () => {
   const config = loadConfig(FrontConfig, process.env);
   const log = newLog('front', config.SVC_LOG_LEVEL);
-  const gates = new Gates();
+  const gates = new RequestGates();
   const ports: Record<Host, number> = {
     api: config.SVC_API_PORT,
     gateway: config.SVC_GATEWAY_PORT,
@@ -29,7 +29,7 @@ await runUntilStopped(async () => {
     if ('open' in order) return gates.open(order.open);
     void gates.close(order.close).then(() => process.send?.({ closed: order.close }));
   });
-  // Who closed a gate and is gone will not open it.
+  // The parent process has ended: it cannot open the gates that it closed.
   process.on('disconnect', () => [...upstreams.keys()].forEach((app) => gates.open(app)));
   log.info({ ports, upstreams: Object.fromEntries(upstreams) }, 'the front listens');
 
