@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry } from '@svc/contracts';
 
-/** An invalid field of a request, and the reason in words for the caller. */
+/** An invalid field of a request, with a message for the caller. */
 export interface FieldProblem {
   /** Path in the body or query, e.g. `customFields[0].key`. */
   readonly field: string;
@@ -11,14 +11,14 @@ export interface DomainErrorDetails {
   /** Public text that replaces the catalogue's; must not carry internals. */
   readonly message?: string;
   readonly fields?: readonly FieldProblem[];
-  /** Sent to the caller as `Retry-After`. */
+  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
 /**
- * The only error that business code throws. The catalogue defines its response; any other error is an internal error, and its
- * text is not sent.
+ * The only error that business code throws. The HTTP layer maps its code to a status and text by the catalogue. Any other error is
+ * an internal error, whose text is not sent to the caller.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;
@@ -38,7 +38,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Rejects a request because of one field. */
+/** Refuses a request because of one field. */
 export function invalidField(field: string, message: string): DomainError {
   return new DomainError('request.invalid', { fields: [{ field, message }] });
 }

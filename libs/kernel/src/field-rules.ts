@@ -1,25 +1,24 @@
 import type { FieldProblem } from './domain-error.js';
 
 /**
- * A rule for a request beyond the format of single fields: for combinations of fields, or for this caller. All rules of a request
- * are checked together with the format of its fields, so that one response names every invalid field (C5).
+ * A rule for several fields of a request, or for a field and the caller. All rules are checked together with the format of the
+ * fields, so that one response names every invalid field (C5).
  */
 export interface FieldRule<Request> {
-  /** Fields that the rule reads. It is skipped while one of them is malformed, which is an error already. */
+  /** Fields that the rule reads. The rule is skipped if one of them is malformed, because that error is already reported. */
   readonly reads: readonly (keyof Request & string)[];
   /**
-   * True: checked only if the request has another error. For rules whose result changes with time, such as the expiry of a card: a
-   * retry of an accepted request must not fail because of it (C7).
+   * If true, the rule is checked only if the request is refused anyway. For conditions that change with time, such as the expiry of
+   * a card: a repeat of an accepted request must not be refused (C7).
    */
   readonly onlyBesideOthers?: boolean;
   /**
-   * Returns every problem that the rule finds. Throws if the caller may not use this feature at all; that error comes before those
-   * of fields (C5).
+   * Returns every problem that the rule finds. Throws if the caller has no permission, which comes before validation errors (C5).
    */
   check(request: Request, isMalformed: (path: string) => boolean): readonly FieldProblem[];
 }
 
-/** Creates the rules of one request; each gets only the fields in its `reads`. */
+/** Creates the rules of one request; each rule sees only the fields that it declares. */
 export function rulesFor<Request>() {
   return <Read extends keyof Request & string>(
     reads: readonly Read[],
@@ -27,7 +26,7 @@ export function rulesFor<Request>() {
   ): FieldRule<Request> => ({ reads, check: (request) => [check(request) ?? []].flat() });
 }
 
-/** The problems of a request by these rules, in their order. `malformed` has the paths of fields with an error already. */
+/** The problems of a request, in the order of the rules. `malformed` has the paths of fields that are already reported. */
 export function ruleProblems<Request>(
   request: Request,
   rules: readonly FieldRule<Request>[],

@@ -4,9 +4,9 @@ import type { Clock } from './clock.js';
 const KEPT_MS = 1_000;
 
 /**
- * Caches results of queries for a second: long enough to save most queries, short enough that a revoked key is rejected in time
- * (A6 allows 5 s; the rest is for the event to arrive). Callers that come while a query is under way share it, so a slow database
- * gets no more queries than a quick one.
+ * A cache with a TTL of one second: long enough to avoid most queries, short enough that a revoked key is refused in time (A6 allows
+ * 5 s; the rest is for the event to arrive). Concurrent calls for a key share one query, so a slow database gets no more queries
+ * than a fast one.
  */
 export class KeptForASecond<T extends NonNullable<unknown>> {
   private readonly found: LRUCache<string, T, () => Promise<T | undefined>>;
@@ -14,7 +14,7 @@ export class KeptForASecond<T extends NonNullable<unknown>> {
   constructor(clock: Clock, max = 10_000) {
     this.found = new LRUCache({
       max,
-      // An entry of exactly this age is still valid.
+      // An entry that is exactly one second old is still valid.
       ttl: KEPT_MS - 1,
       ttlResolution: 0,
       perf: { now: () => clock.now().getTime() },
@@ -22,7 +22,7 @@ export class KeptForASecond<T extends NonNullable<unknown>> {
     });
   }
 
-  /** Neither a failure nor `undefined` is cached: a new row is visible at once. */
+  /** Caches neither failures nor `undefined`, so that a new key works at once. */
   find(name: string, lookUp: () => Promise<T | undefined>): Promise<T | undefined> {
     return this.found.fetch(name, { context: lookUp });
   }

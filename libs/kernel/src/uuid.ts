@@ -7,14 +7,14 @@ export function newUuid(clock: Clock): string {
   return newUuidAt(clock.now());
 }
 
-/** As {@link newUuid}, at the time that a row stores beside it, so that both have the same millisecond. */
+/** As {@link newUuid}, at a time that is stored in the same row, so that both contain the same millisecond. */
 export function newUuidAt(time: Date): string {
   return v7({ msecs: time.getTime() });
 }
 
 /**
- * A UUID of version 7 derived from a time and a text: its random part is a hash of the text, so that two services which know both
- * get the same id. The id is no secret to anyone who knows the text.
+ * The UUID of version 7 for a time and a text. Its random part is a hash of the text, so that services derive the same id without
+ * communication. The id is no secret: it can be computed from the text.
  */
 export function derivedUuid(at: Date, text: string): string {
   return v7({ msecs: at.getTime(), random: createHash('sha256').update(text).digest().subarray(0, 16) });
@@ -23,8 +23,8 @@ export function derivedUuid(at: Date, text: string): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * The form in which ids are compared and looked up: a UUID in lower case, because some platforms write UUIDs in capitals; any other
- * id unchanged, because its case may matter.
+ * The form in which ids are compared and looked up: a UUID in lower case, because some platforms write UUIDs in capitals;
+ * any other id unchanged, because its case may matter.
  */
 export function canonicalId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;

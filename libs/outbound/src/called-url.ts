@@ -2,9 +2,9 @@ import { type FieldProblem, merchantUrlProblem, type MerchantUrlRules } from '@s
 import { checkUrl } from './address-guard.js';
 
 /**
- * The problem of an address that a merchant wants us to call, or undefined: {@link merchantUrlProblem}, or an address that
- * {@link checkUrl} would reject at every attempt. So the merchant gets the error with its request, and not after the last attempt.
- * The addresses of a name are checked at each call.
+ * The problem of an address that the platform is to call, or undefined: that of {@link merchantUrlProblem}, or a refusal of
+ * {@link checkUrl}. The merchant gets the error when the address is set, not after all attempts have failed. The addresses of a
+ * name are checked at each call.
  */
 export function calledUrlProblem(field: string, text: string, rules: MerchantUrlRules): FieldProblem | undefined {
   const problem = merchantUrlProblem(field, text, rules);

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { type AddressPolicy, type AddressRefusal, checkAddress } from './address-guard.js';
 
-/** Every address of a host name; throws if there is none. */
+/** Returns every address of a host name; throws if there is none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 export class AddressRefused extends Error {
@@ -22,9 +22,9 @@ export interface ConnectorSettings {
 }
 
 /**
- * Opens undici's connections, each to an address that was checked (E7). A name is resolved once: the socket gets the checked
- * addresses, so a second answer of the name server (DNS rebinding) has no effect. One rejected address rejects the name, since the
- * owner of the name would choose which one is used.
+ * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket gets the checked addresses,
+ * so a second answer of the name server (DNS rebinding) has no effect. One refused address refuses the name, because the owner
+ * of the name could choose which address is used.
  */
 export function guardedConnector({
   policy,
@@ -34,7 +34,7 @@ export function guardedConnector({
   const connectors = { plain: connector(true), tls: connector(false) };
 
   function connector(plain: boolean): buildConnector.connector {
-    // HTTP/1.1 alone: the limits of a response are those of its parser.
+    // Only HTTP/1.1: the limits of a response are those of its parser.
     return buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,
@@ -44,7 +44,7 @@ export function guardedConnector({
 
   return (options, callback) => {
     const plain = options.protocol === 'http:';
-    // The lookup function is never called for a literal address.
+    // The lookup is never called for a literal address.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
     if (refusal) return callback(new AddressRefused(refusal), null);
@@ -76,9 +76,9 @@ const LOOKUP_TIMEOUT_MS = 1_000;
 const ADDRESSES_MAX = 16;
 
 /**
- * Queries the name servers (those of the machine, or these) instead of getaddrinfo, which blocks one of four threads for as long as
- * a name server is silent: four dead names would delay every other merchant (E6). `localhost` is loopback by definition (RFC 6761)
- * and needs no query.
+ * Queries the name servers (those of the machine, or the given ones) instead of getaddrinfo, which blocks one of four threads while
+ * a name server does not answer: four dead names would delay every other merchant (E6). `localhost` is loopback by definition
+ * (RFC 6761) and is not queried.
  */
 export function resolveWith(servers?: readonly string[]): Resolve {
   return async (hostname) => {

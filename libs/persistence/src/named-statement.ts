@@ -1,17 +1,16 @@
 export type NamedParameters = Readonly<Record<string, unknown>>;
 
-/** A statement with named parameters. Its text is created once and contains no values, so it is prepared once. */
+/** A statement with named parameters. Its text is constant and contains no values, so it is prepared once. */
 export interface NamedStatement {
   /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;
-  /** The values in the order of the placeholders. Throws unless the names are exactly the parameters of the statement. */
+  /** The values in the order of the placeholders. Throws unless exactly the parameters of the statement are given. */
   readonly valuesOf: (parameters: NamedParameters) => unknown[];
 }
 
 /**
- * Parameters are written `$amount`; a name that occurs twice is one parameter. Create a statement once, when its module is loaded.
- * The tagged template of sql-template-tag would create the text for each query, and two placeholders for a value that occurs
- * twice.
+ * Parameters are written `$amount`; a name that occurs twice is one parameter. Make a statement once, when its module is loaded.
+ * The tagged template of sql-template-tag would make the text anew for each query, and two placeholders of a value that occurs twice.
  */
 export function namedStatement(sql: string): NamedStatement {
   const names: string[] = [];

@@ -1,9 +1,9 @@
 import type { Transaction } from './transaction.js';
 
 /**
- * For the connections of a service, whose statements look up rows by key. A new plan for each value would double their cost. A
- * plan made while a table was small would scan the whole table, and continue to do so while the table grows. A disabled path that
- * is used anyway looks so costly that PostgreSQL would JIT-compile the statement, so JIT is off too.
+ * Planner settings for connections of a service, whose statements look up rows by key. Custom plans would cost twice as much. A generic
+ * plan that was made while a table was small would use a sequential scan, also after the table has grown, so these are disabled. If
+ * PostgreSQL must use a disabled path, its high cost would trigger JIT compilation, so JIT is disabled too.
  */
 export const LOOK_UP_PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -13,7 +13,7 @@ export const LOOK_UP_PLANS = {
   jit: 'off',
 };
 
-/** Custom plans: this connection may already have a generic plan, made with the settings for look-ups. */
+/** Custom plans, because this connection may have cached a generic plan with the settings for lookups. */
 const DEFAULT_PLANS = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'on',
@@ -26,9 +26,9 @@ const SET_LOCAL = `SELECT ${Object.entries(DEFAULT_PLANS)
   .join(', ')}`;
 
 /**
- * From now on, PostgreSQL plans the statements of this transaction with its default settings. For a report or a reconciliation,
- * which joins large parts of tables: with the settings for look-ups it would use nested loops where an index is missing. Costs one
- * round trip; a statement still ends after 15 s. Not for look-ups.
+ * Uses the default planner settings of PostgreSQL for the rest of this transaction. For a report or a reconciliation, which joins large
+ * parts of tables: the settings for lookups would use nested loops without an index. Costs one round trip; the statement timeout is
+ * still 15 s. Not for lookups.
  */
 export async function useDefaultPlanner(tx: Transaction): Promise<void> {
   await tx.query(SET_LOCAL);

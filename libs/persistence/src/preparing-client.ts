@@ -2,22 +2,22 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
-/** Limit of prepared statements. Beyond it, some code writes values into its statements. */
+/** Limit of prepared statements. More different texts mean that some code writes values into its statements. */
 const STATEMENTS_MAX = 500;
 
 const names = new Map<string, string>();
 
 /**
- * A connection that parses and plans each statement with parameters once, and then only executes it. For an insert into a
+ * A connection that prepares each statement with parameters once: it is parsed and planned only once. For an insert into a
  * partitioned table, planning costs several times as much as execution.
  *
- * The text of a statement is a constant and never contains values, so there are as many as in the code.
+ * The texts of statements are constant and contain no values, so their number is limited.
  *
- * A connection that has become read-only, or that the server ends, closes itself: the pool then opens a new one instead of
- * handing it to the next caller. After a failover a pool would otherwise keep read-only sessions for as long as it is busy.
+ * A connection that has become read-only, or that the server terminates, closes itself, so that the pool replaces it. Otherwise a busy
+ * pool would keep read-only sessions after a failover.
  *
- * Each statement is a span if its trace is recorded, with placeholders and without values. The instrumentation of pg would create
- * spans even for traces that are not recorded: a dozen for each payment.
+ * Each statement is a span of a recorded trace, with its placeholders and without values. The instrumentation of pg would create its
+ * spans even if the trace is not recorded: a dozen for each payment.
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
@@ -26,7 +26,7 @@ export class PreparingClient extends pg.Client {
     const result: unknown = super.query(query as string, values as unknown[], callback as never);
     if (result instanceof Promise) {
       result.catch((error: unknown) => {
-        // Before the caller gets the error: its ROLLBACK, and its release to the pool, then find the connection closed.
+        // Close the connection before the caller sees the error, so that its ROLLBACK and its release to the pool find it closed.
         if (isConnectionUnusable(error)) void this.end();
       });
       if (typeof text === 'string' && trace.getActiveSpan()?.isRecording() === true) record(text, result);

@@ -3,19 +3,19 @@ import type { DataSource, EntityManager } from 'typeorm';
 declare const inTransactionOnly: unique symbol;
 
 /**
- * A connection with an open transaction, from {@link inTransaction}: everything written through it is committed together or not
- * at all. Functions that must not write without a transaction require this type.
+ * A connection with an open transaction, from {@link inTransaction}. All writes through it are committed together or not at all.
+ * Functions that must not write outside a transaction require this type.
  */
 export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
 
-/** Serialization failure and deadlock: the whole transaction may run again. */
+/** Serialization failure and deadlock: the whole transaction can be retried. */
 const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
 const CHECK_VIOLATION = '23514';
 const RUNS_MAX = 4;
 
 /**
- * Runs `work` in one transaction; runs it again, from the start, if PostgreSQL aborted it because of a deadlock or a
- * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot undo it.
+ * Runs `work` in one transaction. Retries it from the start after a deadlock or a serialization failure, or if a partition was
+ * attached meanwhile. `work` must not make network calls, because a rollback cannot undo them.
  */
 export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
@@ -27,7 +27,7 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transa
   }
 }
 
-/** Whether PostgreSQL rolled back the transaction for a reason that a second run will not meet. */
+/** Whether PostgreSQL has rolled the transaction back for a temporary reason, so that a retry can succeed. */
 export function mayRunAgain(error: unknown): boolean {
   return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
 }
@@ -56,17 +56,17 @@ function constraintOf(error: unknown): string | undefined {
 }
 
 /**
- * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: programs without a database
- * use these functions too, and would load TypeORM.
+ * TypeORM's QueryFailedError has the driver's error in `driverError`. Not recognised by its class: a program without a database
+ * uses these functions as well, and would load TypeORM for them.
  */
 function driverErrorOf(error: unknown): { readonly code?: unknown; readonly constraint?: string } {
   return (error as { driverError?: object } | null | undefined)?.driverError ?? error ?? {};
 }
 
 /**
- * Whether the database itself is unavailable (connection lost, shutting down, read-only since a failover, out of resources), so
- * that the work is not at fault. A statement timeout is not among these errors: the work may be at fault, and a consumer that
- * retried it would retry for ever.
+ * Whether the database itself is unavailable: connection lost, shutting down, read-only since a failover, or out of resources. The
+ * error then means nothing for the work. A statement timeout is not included, because the work may be its cause, and a consumer that
+ * waits for the database would wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -76,39 +76,39 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return typeof message === 'string' && LOST_CONNECTION.test(message);
 }
 
-/** The server or the session is read-only: it is a standby, or was made read-only before a failover. */
+/** The server, or the session, refuses to write: it is a standby, or was made read-only before a failover. */
 const READ_ONLY = '25006';
 
 /**
- * Whether the connection that reported it is unusable: the server ends it, or it is read-only. Other connections of the pool, or
- * a new one, may reach a server that accepts writes.
+ * Whether the connection is unusable: the server terminates it, or it is read-only. Other connections of the pool, or a new one, may
+ * reach a writable server.
  */
 export function isConnectionUnusable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
   return /^(08|57P)/.test(state) || state === READ_ONLY;
 }
 
-/** For a new connection to a read-only server, which no service can use. */
+/** For a new connection to a read-only server. */
 export function readOnlyError(): Error {
   return Object.assign(new Error('The database is read-only.'), { code: READ_ONLY });
 }
 
-/** Messages of pg and TypeORM without a connection; these errors have no code. */
+/** Messages of pg and TypeORM if there is no connection; these errors have no code. */
 const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
-/** Whether the same work may succeed a moment later: the database is unavailable, or it aborted a conflict or a wait. */
+/** Whether a retry may succeed: the database is unavailable, or there was a conflict or a lock timeout. */
 export function mayWorkLater(error: unknown): boolean {
   const state = sqlState(error);
   return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }
 
-/** Statement timeout or cancellation, lock not available, and a transaction that exceeded its time limit. */
+/** Statement timeout or cancellation, lock timeout, and transaction timeout. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
- * An error's message without personal data, for the log. PostgreSQL repeats the rejected value in messages of class 22 ("invalid
- * input syntax for type bigint: …").
+ * An error's message without personal data, for logs. PostgreSQL repeats the refused value in messages of class 22 ("invalid input
+ * syntax for type bigint: …").
  */
 export function loggableMessage(error: Error): string {
   const state = sqlState(error);

@@ -7,8 +7,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Decodes a path parameter to its code (D1): base64 or base64url of UTF-8 text, padding optional, trimmed. Throws
- * `request.invalid` for anything else: a lenient decoder would look up a code that the client did not send.
+ * Decodes the code in a path parameter (D1): base64 or base64url of UTF-8 text, padding optional, trimmed. Throws `request.invalid`
+ * for anything else: a lenient decoder would look up a code that the caller did not send.
  */
 export function codeOfParameter(parameter: string): string {
   if (parameter.length > CODE_LENGTH_MAX) throw invalidField('code', `code has at most ${CODE_LENGTH_MAX} characters`);

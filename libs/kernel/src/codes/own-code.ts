@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Codes of our own (D5): 20 random digits, shown as an address of the service. The digits alone are a valid code too, for manual
- * input. 66 random bits: an attacker needs longer to guess an open one than any stays open.
+ * The platform's own codes (D5): 20 random digits, shown as an address of the service. The digits alone are also valid, for typing
+ * them instead of scanning. With 66 random bits, guessing an open code takes longer than the life of a code.
  */
 const DIGITS = 20;
 
@@ -12,24 +12,24 @@ export function newOwnCode(): string {
   return code;
 }
 
-/** Whether the text, digits only, has the form of a code of ours. */
+/** Whether the text has the format of a code, digits only. */
 export function isOwnCode(text: string): boolean {
   return /^\d{20}$/.test(text);
 }
 
-/** The text in the QR code: `https://<service host>/c/<code>`. */
+/** The content of the QR code: `https://<service host>/c/<code>`. */
 export function ownCodeText(code: string, codesUrl: string): string {
   return `${codesUrl}/c/${code}`;
 }
 
-/** The common part of all our codes, which the support test matches. Without the scheme, which scanners change. */
+/** The common part of all codes of the platform, for matching the code format. Without the scheme, which scanners may change. */
 export function ownHostFragment(codesUrl: string): string {
   return `${new URL(codesUrl).host}/c/`;
 }
 
 /**
- * The digits, if the trimmed text is a code of ours. Accepts changes that scanners and people make to an address: capitals,
- * another scheme or none, a slash or query at the end.
+ * The digits, if the trimmed text is a code of the platform. Tolerates the changes that scanners and people make to an address:
+ * capitals, another scheme or none, a trailing slash or query.
  */
 export function parseOwnCode(text: string, codesUrl: string): string | undefined {
   if (isOwnCode(text)) return text;

@@ -4,10 +4,10 @@ import encodeQR from 'qr';
 const QUIET_ZONE = 4;
 
 /**
- * A QR code as a scalable image. Error correction M: a screen is clean, and a higher level would make each module smaller, which is
- * hard to scan at a till. Black on white in every theme of the page.
+ * A QR code as a scalable image. Error correction level M: a screen is clean, and a higher level would make each module smaller, which
+ * is harder to scan. Black on white in every theme.
  *
- * @param label text for a screen reader; it is not escaped
+ * @param label text for screen readers; not escaped, so it must not contain markup
  */
 export function qrSvg(text: string, label = 'QR code'): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });

@@ -2,8 +2,8 @@ import type { PaymentSnapshot } from '@svc/contracts';
 import { derivedUuid } from '../uuid.js';
 
 /**
- * The `webhook-id` of a payment's notification (E8). Derived from constant fields of the payment, because two services send it:
- * webhook-dispatcher to the merchant's endpoint, hosted-gateway in the feed. Sorts by the time when the payment was accepted.
+ * The `webhook-id` of a payment's notification (E8). It is derived from immutable fields of the payment, so that two services use
+ * the same id: webhook-dispatcher for the merchant's endpoint, hosted-gateway in the feed. Sorts by the time of the payment.
  */
 export function notificationIdOf({
   paymentReference,

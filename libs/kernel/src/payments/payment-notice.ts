@@ -10,26 +10,26 @@ import { derivedUuid } from '../uuid.js';
 
 /** A payment's notice and its id: the `webhook-id` of a site's webhook. */
 export interface IdentifiedNotice {
-  /** UUID; the same wherever and however often the notice is created. */
+  /** UUID; every service derives the same one. */
   readonly id: string;
   readonly notice: PaymentNotice;
 }
 
 /**
- * Whether a site is notified. Of a refund always. Not of a reversed charge of a payment that succeeded: it was a second charge,
- * and the notice of the payment is still correct.
+ * Whether the site gets a notice. Every refund has one. The reversal of a second charge of a successful payment has none, because
+ * the earlier notice of the payment is still correct.
  */
 export function hasNotice({ state, reversedUTCDate }: AnyPaymentSnapshot): boolean {
   return reversedUTCDate === undefined || state !== 'success';
 }
 
-/** Whether it reports the result of the payment, not a reversal or refund: only then its session is notified, too (M6). */
+/** Whether the notice is the outcome of the payment, and not a refund or reversal: only outcomes are also sent to the session (M6). */
 export function isPaymentOutcome({ reversedUTCDate, refund }: AnyPaymentSnapshot): boolean {
   return reversedUTCDate === undefined && refund === undefined;
 }
 
 /**
- * The notice of a final payment, of its refund, or of its reversal. Throws for a payment that is not final.
+ * The notice of a final payment, of its refund or of its reversal. Throws if the payment is not final.
  *
  * @param siteReference the till, for a payment of an earlier release whose event does not have it
  */

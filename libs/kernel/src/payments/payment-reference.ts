@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The service payment id (C3): 18 characters of Crockford base32: 7 of time in seconds, 10 random, 1 check character (Luhn mod 32).
- * Short enough to read out over a telephone; the check character distinguishes a mistyped id from an unknown one.
+ * The service payment id (C3): 18 characters of Crockford base32 — 7 of time in seconds, 10 random, 1 check
+ * character (Luhn mod 32). Short enough to read out over a telephone, and a mistyped one is told apart from an
+ * unknown one.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 7;
@@ -19,7 +20,7 @@ export function newPaymentReference(now: Date): string {
   return body + checkCharacter(body);
 }
 
-/** The reference in upper case, or undefined for an invalid one (which is then *not found*, never a 400: C3). */
+/** The reference in upper case, or undefined if it is malformed (the response is then *not found*, never a 400: C3). */
 export function parsePaymentReference(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   const reference = text.toUpperCase();
@@ -27,8 +28,8 @@ export function parsePaymentReference(text: string): string | undefined {
 }
 
 /**
- * Luhn mod N: detects every single wrong character and nearly every swap of two neighbours. Its weights count from the right; a
- * body of 17 characters has the same ones from the left.
+ * Luhn mod N: detects every single wrong character and nearly every swap of two neighbours. Its weights count from the right; for 17
+ * characters they are the same from the left.
  */
 function checkCharacter(body: string): string {
   let factor = 2;
