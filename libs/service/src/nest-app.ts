@@ -29,7 +29,7 @@ export interface AppSurroundings {
 }
 
 /** Longest that a shutdown waits for requests under way. */
-const CLOSE_MS_MAX = 10_000;
+const CLOSE_TIMEOUT_MS = 10_000;
 
 @Module({})
 class GlobalModule {}
@@ -67,6 +67,6 @@ export async function createApp(
 
 /** Closes idle connections and completes requests under way; a client that does not read does not delay the shutdown. */
 export async function closeApp(app: NestFastifyApplication): Promise<void> {
-  const lastCall = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_MS_MAX);
-  await app.close().finally(() => clearTimeout(lastCall));
+  const forceTimer = setTimeout(() => app.getHttpServer().closeAllConnections(), CLOSE_TIMEOUT_MS);
+  await app.close().finally(() => clearTimeout(forceTimer));
 }

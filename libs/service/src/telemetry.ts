@@ -13,7 +13,7 @@ import type * as Sdk from '@opentelemetry/sdk-node';
  * main.ts would be evaluated, too early to be traced.
  */
 /** Longer than the words of our paths: ids, codes, tokens of cards. */
-const WORD_MAX_LENGTH = 15;
+const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();
 
@@ -45,7 +45,7 @@ function appOf(program: string): string {
 /** A session's id or code gives access to its page, so addresses are recorded without their query and without ids. */
 function withoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
   const path = (request.url ?? request.path ?? '').split('?', 1)[0]!;
-  const words = path.split('/').map((word) => (word.length > WORD_MAX_LENGTH ? '{id}' : word));
+  const words = path.split('/').map((word) => (word.length > MAX_WORD_LENGTH ? '{id}' : word));
   const shown = words.join('/');
   span.setAttributes({ 'url.path': shown, 'url.query': '', 'http.target': shown, 'http.url': '' });
 }

@@ -7,7 +7,7 @@ import passportJwt from 'passport-jwt';
 import { PartnerCredentials } from './partner-credentials.js';
 
 /** Longest token that is parsed; ours have about 700 characters. */
-const TOKEN_LENGTH_MAX = 4_096;
+const MAX_TOKEN_LENGTH = 4_096;
 
 /** The part of a request that passport-jwt reads. */
 interface TokenRequest {
@@ -68,21 +68,21 @@ export class PartnerTokens {
   }
 
   private async findKey(token: string) {
-    if (token.length > TOKEN_LENGTH_MAX) return undefined;
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
     return this.credentials.findTokenKey(kidOf(token)).catch((cause: unknown) => {
-      throw new KeyLookUpFailed(cause);
+      throw new KeyQueryError(cause);
     });
   }
 }
 
-class KeyLookUpFailed extends Error {
+class KeyQueryError extends Error {
   constructor(cause: unknown) {
     super('The key of a token could not be looked up.', { cause });
   }
 }
 
 function databaseErrorOf(refusal: unknown): Error | undefined {
-  return refusal instanceof KeyLookUpFailed ? (refusal.cause as Error) : undefined;
+  return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
 }
 
 /** The kid of the unverified token: it only chooses among the keys that identity published. */

@@ -65,12 +65,12 @@ export class EmbeddedBroker implements Broker {
         await delivery.finally(() => underWay.delete(delivery));
       },
     });
-    this.tellWatchers();
+    this.notifyWatchers();
     return Promise.resolve({
       close: async () => {
         closed = true;
         this.subscribed.delete(subscriber.name);
-        this.tellWatchers();
+        this.notifyWatchers();
         await Promise.allSettled(underWay);
       },
     });
@@ -118,7 +118,7 @@ export class EmbeddedBroker implements Broker {
     }
   }
 
-  private tellWatchers(): void {
+  private notifyWatchers(): void {
     for (const changed of this.watchers) changed();
   }
 }

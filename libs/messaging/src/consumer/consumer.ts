@@ -30,8 +30,8 @@ export interface EventHandlers {
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
 
 /** The delivery failed as a whole and is retried; the cause is not in the messages. */
-class DatabaseAway extends Error {
-  override readonly name = 'DatabaseAway';
+class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
 
   constructor(cause: unknown) {
     super('The database of the consumer is away.', { cause });
@@ -40,11 +40,11 @@ class DatabaseAway extends Error {
 
 /** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
-const DELIVERIES_MAX = RETRY_PAUSES_MS.length + 1;
+const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;
 /** Each may have waited for the statement timeout: after so many, the other events of the type are deferred without an attempt. */
-const BLOCKED_IN_A_ROW_MAX = 2;
+const MAX_CONSECUTIVE_BLOCKED = 2;
 /** A message that the database blocks for longer than this becomes a dead letter: no lock lasts a day. */
-const BLOCKED_MS_MAX = 24 * 3_600_000;
+const MAX_BLOCKED_MS = 24 * 3_600_000;
 /**
  * Longest wait for a lock. The transaction has written to the inbox by then, so while it waits it holds back the relays of
  * all services on the server. A deferred message waits less, because it is retried many times.
@@ -52,7 +52,7 @@ const BLOCKED_MS_MAX = 24 * 3_600_000;
 const LOCK_WAIT_MS = 2_000;
 const DEFERRED_LOCK_WAIT_MS = 250;
 /** The deliveries of a deferred message that its count of attempts does not include. */
-const FIRST_AND_THIS = 2;
+const UNCOUNTED_DELIVERIES = 2;
 
 /**
  * Passes events to the handlers of a service. The effect of a batch and its inbox entries are one transaction, so a message
@@ -89,7 +89,7 @@ export class Consumer {
     if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
     const { valid, invalid } = separateInvalid(known);
     // A retry would give the same result.
-    for (const [event, error] of invalid) await this.bury(event, error, 1);
+    for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
     const free = valid.filter((event) => !blocked.includes(event));
@@ -104,13 +104,13 @@ export class Consumer {
       await this.deliver(unknown.map(({ envelope }) => envelope));
       await this.deferred.remove(unknown);
     }
-    const inARow = new Map<string, number>();
+    const consecutive = new Map<string, number>();
     let settled = unknown.length;
     for (const event of due) {
       const { type } = event.envelope;
-      if (event.reason === 'unknown' || (inARow.get(type) ?? 0) >= BLOCKED_IN_A_ROW_MAX) continue;
+      if (event.reason === 'unknown' || (consecutive.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
       const isSettled = await this.retry(event);
-      inARow.set(type, isSettled ? 0 : (inARow.get(type) ?? 0) + 1);
+      consecutive.set(type, isSettled ? 0 : (consecutive.get(type) ?? 0) + 1);
       if (isSettled) settled++;
     }
     return settled;
@@ -122,13 +122,13 @@ export class Consumer {
     try {
       await this.handle([envelope], DEFERRED_LOCK_WAIT_MS);
     } catch (error) {
-      if (error instanceof DatabaseAway) throw error;
+      if (error instanceof DatabaseUnavailableError) throw error;
       const cause = failureCause(error);
       const isOwnFault = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= triedAt.getTime();
       const ownFaults = event.ownFaults + (isOwnFault ? 1 : 0);
-      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= BLOCKED_MS_MAX;
-      if (cause !== 'message' && (ownFaults >= DELIVERIES_MAX || isTooLong))
-        await this.bury(envelope, error, tries + FIRST_AND_THIS);
+      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= MAX_BLOCKED_MS;
+      if (cause !== 'message' && (ownFaults >= MAX_DELIVERIES || isTooLong))
+        await this.deadLetter(envelope, error, tries + UNCOUNTED_DELIVERIES);
       else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
         await this.deferred.keepBlocked(event, ownFaults, cause === 'timeout');
         this.onBlocked();
@@ -143,7 +143,7 @@ export class Consumer {
     try {
       await this.handle(events);
     } catch (error) {
-      if (error instanceof DatabaseAway) throw error;
+      if (error instanceof DatabaseUnavailableError) throw error;
       const blocked = await this.deliverOneByOne(events);
       if (blocked.length > 0) await this.deferBlocked(blocked);
     }
@@ -162,7 +162,7 @@ export class Consumer {
 
   private async keep(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
     await this.deferred.defer(events, reason).catch((error: unknown) => {
-      throw new DatabaseAway(error);
+      throw new DatabaseUnavailableError(error);
     });
   }
 
@@ -175,7 +175,7 @@ export class Consumer {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       failed = await this.round([...failed.keys()], blocked);
     }
-    for (const [event, error] of failed) await this.bury(event, error, DELIVERIES_MAX);
+    for (const [event, error] of failed) await this.deadLetter(event, error, MAX_DELIVERIES);
     return blocked;
   }
 
@@ -185,7 +185,7 @@ export class Consumer {
     blocked: EventEnvelope[],
   ): Promise<Map<EventEnvelope, unknown>> {
     const failed = new Map<EventEnvelope, unknown>();
-    const inARow = new Map<string, number>();
+    const consecutive = new Map<string, number>();
     for (const event of events) {
       const { type } = event;
       if (this.blockedTypes.has(type)) {
@@ -194,16 +194,16 @@ export class Consumer {
       }
       try {
         await this.handle([event]);
-        inARow.delete(type);
+        consecutive.delete(type);
       } catch (error) {
-        if (error instanceof DatabaseAway) throw error;
+        if (error instanceof DatabaseUnavailableError) throw error;
         if (failureCause(error) === 'message') {
           failed.set(event, error);
           continue;
         }
         blocked.push(event);
-        inARow.set(type, (inARow.get(type) ?? 0) + 1);
-        if (inARow.get(type) === BLOCKED_IN_A_ROW_MAX) this.block(type, error);
+        consecutive.set(type, (consecutive.get(type) ?? 0) + 1);
+        if (consecutive.get(type) === MAX_CONSECUTIVE_BLOCKED) this.block(type, error);
       }
     }
     return failed;
@@ -237,7 +237,7 @@ export class Consumer {
     try {
       for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, context);
     } catch (error) {
-      throw failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
+      throw failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }
 
@@ -254,7 +254,7 @@ export class Consumer {
       });
     } catch (error) {
       // The transaction did not begin, so the cause is not in the messages.
-      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
+      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }
 
@@ -273,7 +273,7 @@ export class Consumer {
     return new Set(rows.map((row) => row.message_id));
   }
 
-  private async bury(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
+  private async deadLetter(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
     this.log.error({ err: error, messageId: event.id, type: event.type }, 'consumer: message became a dead letter');
     await inTransaction(this.dataSource, async (tx) => {
       await this.mark(tx, [event]);

@@ -15,12 +15,12 @@ export interface DeferredEvent {
 }
 
 /** Events of a type handled at once. */
-const BATCH_MAX = 100;
+const MAX_BATCH_SIZE = 100;
 const FIRST_PAUSE_MS = 1_000;
 /** Each attempt takes as long as the statement timeout. */
-const PAUSE_AFTER_TIMEOUT_MS_MAX = 60_000;
+const MAX_PAUSE_AFTER_TIMEOUT_MS = 60_000;
 /** An attempt is short, and a waiting event may be a revocation: it is due shortly after the lock ends. */
-const PAUSE_AFTER_LOCK_MS_MAX = 2_000;
+const MAX_PAUSE_AFTER_LOCK_MS = 2_000;
 
 /**
  * Events that cannot be handled now and are not dead letters: they stay in the service's database, and later events do not wait
@@ -55,7 +55,7 @@ export class DeferredEvents {
       `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "triedAt", tries, own_faults AS "ownFaults"
          FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL
               (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND retry_at <= $2
-                ORDER BY tries, deferred_at, message_id LIMIT ${BATCH_MAX}) AS due`,
+                ORDER BY tries, deferred_at, message_id LIMIT ${MAX_BATCH_SIZE}) AS due`,
       [[...types], this.clock.now()],
     );
   }
@@ -74,7 +74,7 @@ export class DeferredEvents {
 
   /** After an attempt that a lock or a statement timeout blocked again. */
   async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number, isTimeout: boolean): Promise<void> {
-    const maxMs = isTimeout ? PAUSE_AFTER_TIMEOUT_MS_MAX : PAUSE_AFTER_LOCK_MS_MAX;
+    const maxMs = isTimeout ? MAX_PAUSE_AFTER_TIMEOUT_MS : MAX_PAUSE_AFTER_LOCK_MS;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), maxMs);
     await this.dataSource.query(
       `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,

@@ -11,10 +11,10 @@ const BLOCKED = new Set(['40001', '40P01', '55P03']);
 /** Statement timeout, or a cancellation. */
 const TIMED_OUT = '57014';
 /** A handler may wrap the error of its database. */
-const CAUSES_MAX = 5;
+const MAX_CAUSES = 5;
 
 export function failureCause(error: unknown): FailureCause {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < CAUSES_MAX; cause = cause.cause, depth++) {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; cause = cause.cause, depth++) {
     const state = sqlState(cause) ?? '';
     if (isDatabaseUnavailable(cause)) return 'unavailable';
     if (BLOCKED.has(state)) return 'blocked';

@@ -18,7 +18,7 @@ export interface DeadLetter {
 }
 
 /** Longest event type name that a filter accepts. */
-const TYPE_LENGTH_MAX = 200;
+const MAX_TYPE_LENGTH = 200;
 
 export interface DeadLetterScope {
   readonly type?: string | undefined;
@@ -38,8 +38,8 @@ export interface ReplayedPage {
   readonly after: string | null;
 }
 
-const PAGE_MAX = 200;
-const REPLAYED_MAX = 100;
+const PAGE_SIZE = 200;
+const REPLAY_PAGE_SIZE = 100;
 
 /** Messages whose handler kept failing: an administrator inspects them, and replays them once the cause is fixed. */
 export class DeadLetters {
@@ -52,8 +52,8 @@ export class DeadLetters {
 
   /** A page of 200, newest first. Without payloads: they can be large and contain personal data. */
   async list({ type, after }: DeadLetterScope = {}): Promise<DeadLetterPage> {
-    const deadLetters = await this.page(PAGE_MAX, type, after);
-    return { deadLetters, after: cursorBehind(deadLetters, PAGE_MAX) };
+    const deadLetters = await this.page(PAGE_SIZE, type, after);
+    return { deadLetters, after: nextCursor(deadLetters, PAGE_SIZE) };
   }
 
   /**
@@ -61,7 +61,7 @@ export class DeadLetters {
    * a dead letter that another call has replayed counts neither as replayed nor as failed.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
-    const page = await this.page(REPLAYED_MAX, type, after);
+    const page = await this.page(REPLAY_PAGE_SIZE, type, after);
     let [replayed, failed] = [0, 0];
     for (const { messageId } of page) {
       try {
@@ -72,11 +72,11 @@ export class DeadLetters {
         if (!(error instanceof DomainError && error.code === 'resource.not-found')) failed++;
       }
     }
-    return { replayed, failed, after: cursorBehind(page, REPLAYED_MAX) };
+    return { replayed, failed, after: nextCursor(page, REPLAY_PAGE_SIZE) };
   }
 
   private async page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
-    if (type !== undefined && !isText(type, TYPE_LENGTH_MAX))
+    if (type !== undefined && !isText(type, MAX_TYPE_LENGTH))
       throw invalidField('type', 'type must be given once, as text');
     const [failedAt, messageId] = after === undefined ? [null, null] : readCursor(after);
     return this.dataSource.query(
@@ -113,7 +113,7 @@ export class DeadLetters {
   }
 }
 
-function cursorBehind(page: readonly DeadLetter[], limit: number): string | null {
+function nextCursor(page: readonly DeadLetter[], limit: number): string | null {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.failedAt.toISOString()}~${last.messageId}` : null;
 }

@@ -122,7 +122,7 @@ export async function isBehind(db: DataSource, cursor: string, types?: ReadonlyS
 }
 
 /** More events than this are not counted: the age of the oldest matters more then. */
-const COUNTED_MAX = 10_000;
+const MAX_COUNTED = 10_000;
 
 /** Number of events beyond a cursor, and the time of the oldest. */
 export async function lagBehind(
@@ -132,7 +132,7 @@ export async function lagBehind(
 ): Promise<{ waiting: number; since: Date | null }> {
   const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
     `SELECT count(*) AS waiting, min(occurred_at) AS since
-       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${COUNTED_MAX}) AS beyond`,
+       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${MAX_COUNTED}) AS beyond`,
     [cursor, types ? [...types] : null],
   );
   return lag!;

@@ -5,9 +5,9 @@ import type { DataSource } from 'typeorm';
 /** The current month and the next two, so that each month begins with its partition. */
 const MONTHS = 3;
 /** Longer than other statements may take: rows of the default partition are moved. */
-const MOVE_MS_MAX = 300_000;
+const STATEMENT_TIMEOUT_MS = 300_000;
 /** Longest time that other statements wait behind this one, which waits for transactions that read the default partition. */
-const LOCK_MS_MAX = 2_000;
+const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
@@ -22,8 +22,8 @@ export async function ensureMonthPartitions(dataSource: DataSource, clock: Clock
     // One after the other: a transaction that writes to both tables could otherwise deadlock with this one.
     for (const table of ['event_log', 'inbox'])
       await inTransaction(dataSource, async (tx) => {
-        await tx.query(`SET LOCAL statement_timeout = ${MOVE_MS_MAX}`);
-        await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
+        await tx.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+        await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
         await tx.query(`SELECT ensure_month_partitions($1, $2::date, ${MONTHS})`, [table, firstDay]);
       });
     return true;

@@ -53,7 +53,7 @@ export const EVENTS_PER_MESSAGE_MAX = 50;
 /** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
 /** Metrics are collected even if the broker does not answer. */
-const WAITING_MS_MAX = 1_000;
+const METRICS_TIMEOUT_MS = 1_000;
 
 /** Whether and where an attachment has been attached. */
 interface Attaching {
@@ -206,11 +206,19 @@ export class RabbitMqBroker implements Broker {
       },
       waiting: async () => {
         const asked = Promise.all(attached().map((consumer) => consumer.waiting()));
-        const known = await withDeadline(asked, WAITING_MS_MAX, () => new BrokerAway('It does not say what waits.'));
+        const known = await withDeadline(
+          asked,
+          METRICS_TIMEOUT_MS,
+          () => new BrokerAway('It does not say what waits.'),
+        );
         return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
       },
       deadLetters: () =>
-        withDeadline(this.deadLetters.count(), WAITING_MS_MAX, () => new BrokerAway('It does not count dead letters.')),
+        withDeadline(
+          this.deadLetters.count(),
+          METRICS_TIMEOUT_MS,
+          () => new BrokerAway('It does not count dead letters.'),
+        ),
     };
   }
 
@@ -272,7 +280,7 @@ export class RabbitMqBroker implements Broker {
   private async publishAll(messages: readonly Outgoing[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
     for (const [i, outcome] of outcomes.entries()) if (outcome === 'unroutable') this.warnUnroutable(messages[i]!);
-    refuseIf(outcomes);
+    throwIfRefused(outcomes);
   }
 
   private warnUnroutable({ properties }: Outgoing): void {
@@ -285,7 +293,7 @@ export class RabbitMqBroker implements Broker {
   /** Whether every message was routed to a queue. */
   private async isRouted(messages: readonly Outgoing[]): Promise<boolean> {
     const outcomes = await this.publisher.publish(messages);
-    refuseIf(outcomes);
+    throwIfRefused(outcomes);
     return !outcomes.includes('unroutable');
   }
 
@@ -293,7 +301,11 @@ export class RabbitMqBroker implements Broker {
   private async consumers(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
-      eventMessages([aProbe()], () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }), 1),
+      eventMessages(
+        [newProbe()],
+        () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }),
+        1,
+      ),
     );
     const outcomes = await publisher.publish(probes);
     return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
@@ -306,7 +318,7 @@ export class RabbitMqBroker implements Broker {
       deliver: async (events) => {
         await this.announce(events);
         // Messages of types without a consumer in this slot are unroutable, which is right.
-        refuseIf(await publisher.publish(this.eventMessages(events, slot)));
+        throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
       },
     };
   }
@@ -343,13 +355,13 @@ function userOf(url: string): string {
 }
 
 /** An event in form only, which consumers skip. */
-function aProbe(): EventEnvelope {
+function newProbe(): EventEnvelope {
   const id = randomUUID();
   const occurredAt = new Date(0).toISOString();
   return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
 }
 
-function refuseIf(outcomes: readonly PublishOutcome[]): void {
+function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
   const refused = outcomes.filter((outcome) => outcome === 'refused').length;
   if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }

@@ -14,12 +14,12 @@ export interface ConnectionSettings {
   readonly setUp: (model: ChannelModel) => Promise<void>;
 }
 
-const CONNECT_MS_MAX = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Both sides notice a lost connection within twice this time. */
 const HEARTBEAT_SECONDS = 10;
 const FIRST_PAUSE_MS = 50;
-const PAUSE_MS_MAX = 5_000;
-const CLOSE_MS_MAX = 2_000;
+const MAX_PAUSE_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
  * One connection to the broker that is opened again whenever it is lost, with everything that {@link ConnectionSettings.setUp}
@@ -114,7 +114,7 @@ export class RabbitMqConnection {
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
+      await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
     }
   }
 
@@ -123,7 +123,7 @@ export class RabbitMqConnection {
     const model = await connect(withHeartbeat(this.settings.url), {
       noDelay: true,
       keepAlive: true,
-      timeout: CONNECT_MS_MAX,
+      timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: this.settings.name },
     });
     let cause: unknown = new Error('The connection was closed.');
@@ -173,10 +173,10 @@ export async function closeChannel(channel: Channel): Promise<void> {
   }
 }
 
-/** Closes in order; without an answer, by force after {@link CLOSE_MS_MAX}. */
+/** Closes in order; without an answer, by force after {@link CLOSE_TIMEOUT_MS}. */
 async function closeQuietly(model: ChannelModel): Promise<void> {
   const { stream } = model.connection as unknown as { stream: Socket };
-  const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_MS_MAX);
+  const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_TIMEOUT_MS);
   const gone = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   try {
     // Without the race, a broker that never answers would keep this promise pending for ever.

@@ -37,7 +37,7 @@ const PREFETCH = 50;
 /** A batch takes messages until they contain so many items. */
 const BATCH_ITEMS = 100;
 const FIRST_PAUSE_MS = 25;
-const PAUSE_MS_MAX = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** Reply code of AMQP. */
 const NOT_FOUND = 404;
 
@@ -192,7 +192,7 @@ class Session<T> {
         if (this.ending) return false;
         if (isPowerOfTwo(++failures))
           this.log.warn({ err: error, failures }, 'broker: message handling failed, will be retried');
-        await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
+        await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
         if (this.ending) return false;
       }
     }

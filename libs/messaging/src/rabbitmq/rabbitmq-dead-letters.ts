@@ -17,9 +17,9 @@ export interface DeadLetterReader {
  * RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and loses them when the channel is closed. With
  * fewer, a replay leaves behind no message that it has handled.
  */
-const BATCH_MAX = 25;
+const MAX_BATCH_SIZE = 25;
 /** Messages that one replay takes: unusable ones stay unacknowledged meanwhile, so that it reads the next ones. */
-const REPLAYED_MAX = 1_000;
+const MAX_REPLAYED = 1_000;
 
 /**
  * The queue of messages that RabbitMQ dead-lettered: unreadable ones, and those that ended their reader 20 times or waited out
@@ -69,7 +69,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     return this.withChannel(async (channel) => {
       const refused: GetMessage[] = [];
       let replayed = 0;
-      while (replayed + refused.length < REPLAYED_MAX) {
+      while (replayed + refused.length < MAX_REPLAYED) {
         const batch = await take(channel, this.names.deadLetterQueue(reader.service));
         if (batch.length === 0) break;
         for (const message of batch) {
@@ -126,7 +126,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
 
 async function take(channel: Channel, queue: string): Promise<GetMessage[]> {
   const batch: GetMessage[] = [];
-  while (batch.length < BATCH_MAX) {
+  while (batch.length < MAX_BATCH_SIZE) {
     const message = await channel.get(queue);
     if (!message) break;
     batch.push(message);

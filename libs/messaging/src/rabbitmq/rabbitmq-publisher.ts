@@ -21,7 +21,7 @@ export class BrokerAway extends Error {
 
 /** How long a batch waits for a connection before the publish fails. */
 const CONNECTION_WAIT_MS = 1_000;
-const CONFIRM_MS_MAX = 10_000;
+const CONFIRM_TIMEOUT_MS = 10_000;
 /** The text of amqplib's error when a queue rejects a message, as a full one does. */
 const NACKED = 'message nacked';
 
@@ -55,7 +55,7 @@ export class RabbitMqPublisher {
     const channel = await this.usableChannel();
     let settled = 0;
     const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
-    return withDeadline(outcomes, CONFIRM_MS_MAX, () => {
+    return withDeadline(outcomes, CONFIRM_TIMEOUT_MS, () => {
       const error = new BrokerAway(`${messages.length - settled} messages were not confirmed in time.`);
       // A blocked connection is kept: the broker would accept one more batch from a new one before it blocks it too.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
@@ -95,7 +95,7 @@ export interface EventRoute {
 }
 
 /** Most characters of several events in one message: a reader holds 50 messages. A larger event has its own message. */
-const SHARED_MESSAGE_LENGTH_MAX = 64 * 1024;
+const MAX_SHARED_MESSAGE_LENGTH = 64 * 1024;
 
 /**
  * Events on the wire, as JSON: events of one route that are published together share a message, up to `perMessage` of them, in
@@ -113,7 +113,7 @@ export function eventMessages(
     const key = `${route.routingKey} ${route.alsoAs} ${event.type}`;
     const text = JSON.stringify(event);
     const message = open.get(key);
-    if (message && message.texts.length < perMessage && message.length + text.length <= SHARED_MESSAGE_LENGTH_MAX) {
+    if (message && message.texts.length < perMessage && message.length + text.length <= MAX_SHARED_MESSAGE_LENGTH) {
       message.texts.push(text);
       message.length += text.length;
     } else {

@@ -12,27 +12,27 @@ import type { Topology } from './rabbitmq-topology.js';
 /** Prefix of reply addresses of releases before ADR 26, which only the default exchange can reach. */
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
 /** Most requests that wait for a reply, for one process. */
-const ASKING_MAX = 2_000;
+const MAX_WAITING_REQUESTS = 2_000;
 /**
  * Most requests that one replica handles at once; the rest wait for it or for another. They are lost with the queue when its
  * last reader leaves, so few should have to wait there.
  */
-const ANSWERING_MAX = 1_000;
+const MAX_CONCURRENT_REQUESTS = 1_000;
 const CONNECTION_WAIT_MS = 1_000;
 /**
  * Longest time for retries while no service consumes the command: as long as a restart takes. A returned request was not
  * handled, and for a person a short wait is better than an error.
  */
-const NOBODY_MS_MAX = 6_000;
-const NOBODY_PAUSE_MS = 100;
+const UNROUTABLE_RETRY_MS = 6_000;
+const UNROUTABLE_PAUSE_MS = 100;
 
-class NobodyAnswers extends Error {
-  override readonly name = 'NobodyAnswers';
+class UnroutableError extends Error {
+  override readonly name = 'UnroutableError';
 }
 
-interface Asked {
+interface PendingRequest {
   readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: DomainError | NobodyAnswers) => void;
+  readonly reject: (error: DomainError | UnroutableError) => void;
 }
 
 function notReady(why: string): DomainError {
@@ -48,7 +48,7 @@ export class RabbitMqRequests {
   private model: ChannelModel | undefined;
   /** Declared for the first request: services that request nothing have no permission for one. */
   private replyQueue: Promise<string> | undefined;
-  private readonly asked = new Map<string, Asked>();
+  private readonly pending = new Map<string, PendingRequest>();
   /** Also counts requests that pause because no service consumes their command. */
   private waiting = 0;
 
@@ -61,12 +61,12 @@ export class RabbitMqRequests {
   async setUp(model: ChannelModel): Promise<void> {
     const channel = await this.connection.confirmChannel(model);
     channel.on('return', ({ fields, properties }) =>
-      this.asked
+      this.pending
         .get(String(properties.correlationId))
-        ?.reject(new NobodyAnswers(`Nobody answers ${fields.routingKey}.`)),
+        ?.reject(new UnroutableError(`Nobody answers ${fields.routingKey}.`)),
     );
     channel.on('close', () => {
-      for (const { reject } of this.asked.values()) reject(notReady('The connection was lost.'));
+      for (const { reject } of this.pending.values()) reject(notReady('The connection was lost.'));
     });
     this.channel = channel;
     this.model = model;
@@ -74,26 +74,26 @@ export class RabbitMqRequests {
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
-    if (this.waiting >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
+    if (this.waiting >= MAX_WAITING_REQUESTS) throw notReady('Too many requests wait for an answer.');
     this.waiting++;
-    return this.askUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
+    return this.requestUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
   }
 
-  private async askUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async requestUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
-    const patientUntil = Date.now() + Math.min(NOBODY_MS_MAX, timeoutMs - NOBODY_PAUSE_MS);
+    const retryUntil = Date.now() + Math.min(UNROUTABLE_RETRY_MS, timeoutMs - UNROUTABLE_PAUSE_MS);
     for (;;) {
       try {
-        return await this.askOnce(command, payload, deadline - Date.now());
+        return await this.requestOnce(command, payload, deadline - Date.now());
       } catch (error) {
-        if (!(error instanceof NobodyAnswers)) throw error;
-        if (Date.now() >= patientUntil) throw notReady(error.message);
-        await new Promise((resolve) => setTimeout(resolve, NOBODY_PAUSE_MS));
+        if (!(error instanceof UnroutableError)) throw error;
+        if (Date.now() >= retryUntil) throw notReady(error.message);
+        await new Promise((resolve) => setTimeout(resolve, UNROUTABLE_PAUSE_MS));
       }
     }
   }
 
-  private async askOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async requestOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
     const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
@@ -128,9 +128,9 @@ export class RabbitMqRequests {
     let timer: NodeJS.Timeout | undefined;
     try {
       const replyTo = await (this.replyQueue ??= this.consumeReplies(channel));
-      return await new Promise((resolve, reject: Asked['reject']) => {
+      return await new Promise((resolve, reject: PendingRequest['reject']) => {
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
-        this.asked.set(correlationId, { resolve, reject });
+        this.pending.set(correlationId, { resolve, reject });
         const properties = {
           mandatory: true,
           persistent: false,
@@ -148,12 +148,12 @@ export class RabbitMqRequests {
         });
       });
     } catch (error) {
-      throw error instanceof DomainError || error instanceof NobodyAnswers
+      throw error instanceof DomainError || error instanceof UnroutableError
         ? error
         : notReady('The connection was lost.');
     } finally {
       clearTimeout(timer);
-      this.asked.delete(correlationId);
+      this.pending.delete(correlationId);
     }
   }
 
@@ -172,11 +172,11 @@ export class RabbitMqRequests {
   }
 
   private answered(message: ConsumeMessage): void {
-    const asked = this.asked.get(String(message.properties.correlationId));
+    const pending = this.pending.get(String(message.properties.correlationId));
     try {
-      asked?.resolve(fromJson(message.content));
+      pending?.resolve(fromJson(message.content));
     } catch {
-      asked?.reject(notReady('The answer cannot be read.'));
+      pending?.reject(notReady('The answer cannot be read.'));
     }
   }
 }
@@ -205,7 +205,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     if (this.closed) return;
     const channel = await this.connection.channel(model);
     const queue = await this.topology.declareCommand(channel, this.command);
-    await channel.prefetch(ANSWERING_MAX);
+    await channel.prefetch(MAX_CONCURRENT_REQUESTS);
     this.channel = channel;
     channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
     const { consumerTag } = await channel.consume(queue, (message) => {
@@ -229,8 +229,8 @@ export class RabbitMqResponder implements Attachment, Subscription {
     try {
       if (!isRequestOf(this.command, message, this.topology))
         throw new Error(`The message was published for ${message.fields.routingKey.slice(0, 100)}.`);
-      const asker = propagation.extract(context.active(), message.properties.headers ?? {});
-      const reply = await context.with(asker, () => this.answer(fromJson(message.content)));
+      const caller = propagation.extract(context.active(), message.properties.headers ?? {});
+      const reply = await context.with(caller, () => this.answer(fromJson(message.content)));
       this.reply(String(replyTo), String(correlationId), asJson(reply));
     } catch (error) {
       // The caller's deadline ends its wait; the responder turns its own errors into error replies.

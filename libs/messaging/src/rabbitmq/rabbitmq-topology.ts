@@ -53,7 +53,7 @@ export class Topology extends RabbitMqNames {
     const { name, types, origins, formerTypes = new Set() } = subscriber;
     await this.declareDeadLetters(model, name);
     const queue = this.eventQueue(name);
-    await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, EVENTS_MAX) });
+    await channel.assertQueue(queue, { durable: true, arguments: this.eventsArguments(name, MAX_QUEUED_EVENTS) });
     const slot = this.slotOf(name);
     const keys = [...types].flatMap((type) => this.bindingKeys(type, slot, origins?.get(type)));
     for (const key of [...keys, this.addressed(PROBE, slot)]) await channel.bindQueue(queue, this.events, key);
@@ -77,7 +77,7 @@ export class Topology extends RabbitMqNames {
     const queue = this.pastQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
-      arguments: { ...this.eventsArguments(service, PAST_MAX), 'x-single-active-consumer': true },
+      arguments: { ...this.eventsArguments(service, MAX_QUEUED_REPLAY_EVENTS), 'x-single-active-consumer': true },
     });
     await channel.bindQueue(queue, this.past, `${service}.#`);
     return queue;
@@ -93,11 +93,11 @@ export class Topology extends RabbitMqNames {
     await channel.close();
   }
 
-  private eventsArguments(service: string, lengthMax: number): Record<string, unknown> {
+  private eventsArguments(service: string, maxLength: number): Record<string, unknown> {
     return {
       'x-queue-type': 'quorum',
       'x-delivery-limit': DELIVERY_LIMIT,
-      'x-max-length': lengthMax,
+      'x-max-length': maxLength,
       // A full queue rejects events: they stay in the log of their publisher, which logs it.
       'x-overflow': 'reject-publish',
       'x-dead-letter-exchange': this.deadLetters,
@@ -110,7 +110,11 @@ export class Topology extends RabbitMqNames {
     const queue = this.replayQueue(service);
     await channel.assertQueue(queue, {
       durable: true,
-      arguments: { 'x-queue-type': 'quorum', 'x-max-length': REPLAY_REQUESTS_MAX, 'x-overflow': 'reject-publish' },
+      arguments: {
+        'x-queue-type': 'quorum',
+        'x-max-length': MAX_QUEUED_REPLAY_REQUESTS,
+        'x-overflow': 'reject-publish',
+      },
     });
     return queue;
   }
@@ -125,7 +129,11 @@ export class Topology extends RabbitMqNames {
     await channel.assertQueue(queue, {
       durable: true,
       autoDelete: true,
-      arguments: { 'x-expires': COMMAND_QUEUE_IDLE_MS, 'x-max-length': REQUESTS_MAX, 'x-overflow': 'reject-publish' },
+      arguments: {
+        'x-expires': COMMAND_QUEUE_IDLE_MS,
+        'x-max-length': MAX_QUEUED_REQUESTS,
+        'x-overflow': 'reject-publish',
+      },
     });
     await channel.bindQueue(queue, this.commands, command);
     return queue;
@@ -164,11 +172,11 @@ const REFUSALS: readonly number[] = [403, 404];
  * them in a table of its own.
  */
 const DELIVERY_LIMIT = 20;
-const EVENTS_MAX = 1_000_000;
+const MAX_QUEUED_EVENTS = 1_000_000;
 /** The publisher waits while so many messages are unread: a log of ten million events must not fill the broker. */
-const PAST_MAX = 100_000;
-const REPLAY_REQUESTS_MAX = 10_000;
+const MAX_QUEUED_REPLAY_EVENTS = 100_000;
+const MAX_QUEUED_REPLAY_REQUESTS = 10_000;
 /** Requests waiting for a free replica; more could not be answered before their deadline. */
-const REQUESTS_MAX = 1_000;
+const MAX_QUEUED_REQUESTS = 1_000;
 /** After a restart of the broker the queue exists before its consumers; without any it is deleted after this. */
 const COMMAND_QUEUE_IDLE_MS = 60_000;

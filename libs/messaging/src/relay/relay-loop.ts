@@ -36,7 +36,7 @@ export interface LoopSurroundings {
 }
 
 /** Longest pause between two attempts to hand over the same batch. */
-const FAILURE_PAUSE_MAX_MS = 5_000;
+const MAX_FAILURE_PAUSE_MS = 5_000;
 
 /** The loop that hands the log over to one target, serves the replays, or watches separated targets. */
 export class RelayLoop {
@@ -78,7 +78,7 @@ export class RelayLoop {
       } catch (error) {
         this.isCaughtUp = false;
         if (this.isEnding) break;
-        if (!(await this.hasDealtWith(error))) await this.pauseAfter(error);
+        if (!(await this.isHandled(error))) await this.pauseAfter(error);
       }
     }
     await progress?.settled().catch(() => undefined);
@@ -109,7 +109,7 @@ export class RelayLoop {
     this.failures = 0;
   }
 
-  private async hasDealtWith(error: unknown): Promise<boolean> {
+  private async isHandled(error: unknown): Promise<boolean> {
     try {
       return (await this.does.failed?.(error)) ?? false;
     } catch {
@@ -123,6 +123,6 @@ export class RelayLoop {
     // An hour without the database is a dozen log lines, not a thousand.
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
-    await this.ended.wait(Math.min(25 * 2 ** this.failures, FAILURE_PAUSE_MAX_MS));
+    await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
   }
 }

@@ -71,7 +71,7 @@ export class Relay {
     this.unwatch();
     this.unwatch = this.broker.watchTargets(() => this.followTargets());
     this.followTargets();
-    await this.answerForThePast();
+    await this.serveReplays();
     this.unobserve();
     const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
     const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
@@ -215,7 +215,7 @@ export class Relay {
     return true;
   }
 
-  private async answerForThePast(): Promise<void> {
+  private async serveReplays(): Promise<void> {
     const { replays } = this;
     if (!replays || this.asked) return;
     const loop = this.begin({

@@ -7,7 +7,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 
 const FIRST_PAUSE_MS = 25;
-const PAUSE_MS_MAX = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 interface OpenReplay extends ReplayRequest {
   readonly until: string;
@@ -66,7 +66,7 @@ export class Replays {
 
   private pause({ service, type }: OpenReplay, error: unknown): void {
     const failures = (this.paused.get(service)?.failures ?? 0) + 1;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, PAUSE_MS_MAX);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
     this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
     if (isPowerOfTwo(failures))
       this.log.warn({ err: error, service, type, failures }, 'relay: replay request not accepted, will be retried');

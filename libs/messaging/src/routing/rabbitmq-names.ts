@@ -10,7 +10,7 @@ export const PROBE = 'relay.probe.v1';
 const SLOTS = 256;
 /** A regular expression, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
-const SERVICE_NAME_LENGTH_MAX = 64;
+const MAX_SERVICE_NAME_LENGTH = 64;
 /** Beyond it the broker drops the oldest. */
 export const DEAD_LETTERS_MAX = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
@@ -62,7 +62,7 @@ export class RabbitMqNames {
 
   /** Whether publishers may send replays to it: for any other name the broker rejects the message and closes the channel. */
   isServiceName(name: string): boolean {
-    return name.length <= SERVICE_NAME_LENGTH_MAX && new RegExp(`^${SERVICE_NAME}$`).test(name);
+    return name.length <= MAX_SERVICE_NAME_LENGTH && new RegExp(`^${SERVICE_NAME}$`).test(name);
   }
   eventQueue(service: string): string {
     return `${this.namespace}.${service}.events`;

@@ -42,13 +42,13 @@ export interface TlsOptions {
 }
 
 /** The time a client has for the head of a request: Node.js's default of 120 s would keep a silent client that long. */
-const HANDSHAKE_MS_MAX = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Address and certificate of the TLS listener; undefined where it is not configured. Throws ConfigError. */
 export function tlsListenerOf(config: TlsListenerConfig): { address: string; tls: TlsOptions } | undefined {
   const { SVC_TLS_LISTEN_ADDRESS: address, SVC_TLS_CERTIFICATE_FILE: cert, SVC_TLS_KEY_FILE: key } = config;
   if (address === undefined || cert === undefined || key === undefined) return undefined;
-  return { address, tls: { cert: read(cert), key: read(key), handshakeTimeout: HANDSHAKE_MS_MAX } };
+  return { address, tls: { cert: read(cert), key: read(key), handshakeTimeout: HANDSHAKE_TIMEOUT_MS } };
 }
 
 function read(file: string): string {

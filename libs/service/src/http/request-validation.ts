@@ -79,7 +79,7 @@ export async function readBody<Request extends object>(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
   }
-  if (!isModest(body)) {
+  if (!isWithinLimits(body)) {
     throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
   }
   const metadata: ArgumentMetadata = { type: 'body', metatype: type };
@@ -99,7 +99,7 @@ export async function readBody<Request extends object>(
  * with the square of an object's members: without this limit, 256 KiB from any caller stop the process for a second, or overflow
  * its stack.
  */
-function isModest(body: object): boolean {
+function isWithinLimits(body: object): boolean {
   let values = 0;
   let level: object[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
@@ -131,17 +131,17 @@ function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
 }
 
 /** Rules by priority: the type of a list or number is reported before its content. */
-const SAID_FIRST = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
-const OF_NUMBERS: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
+const RULE_PRIORITY = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
+const NUMBER_RULES: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
 
 /** One sentence for the caller: for a missing field or a wrong type it does not mention the rules for the content. */
 function messageOf({ property, constraints = {}, target }: ValidationError, field: string): string {
   const value = (target as Readonly<Record<string, unknown>> | undefined)?.[property];
   if (value === undefined || value === null) return `${field} is required`;
   const rules = Object.keys(constraints);
-  const rule = SAID_FIRST.find((name) => rules.includes(name)) ?? rules[0]!;
+  const rule = RULE_PRIORITY.find((name) => rules.includes(name)) ?? rules[0]!;
   const message = constraints[rule]!.replace(property, field);
-  if (typeof value === 'string' && rules.some((name) => OF_NUMBERS.has(name)))
+  if (typeof value === 'string' && rules.some((name) => NUMBER_RULES.has(name)))
     return `${message}: send a number, not text`;
   const isFraction = typeof value === 'number' && !Number.isInteger(value);
   return isFraction && message.includes(' of cents ') ? `${message}: R 12.34 is 1234` : message;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from '../wait-until.js';
 
-const START_MS_MAX = 60_000;
-const STOP_MS_MAX = 20_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 interface Ports {
   readonly amqp: number;
@@ -75,7 +75,7 @@ export class PrivateRabbitMq {
     // With this variable the script execs the broker, so that a kill reaches the broker's process.
     const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
     this.server = spawn(findProgram('rabbitmq-server'), [], { ...options, env });
-    await waitUntil('RabbitMQ to speak AMQP', START_MS_MAX, () => speaksAmqp(this.ports.amqp));
+    await waitUntil('RabbitMQ to speak AMQP', START_TIMEOUT_MS, () => speaksAmqp(this.ports.amqp));
   }
 
   /** Runs rabbitmqctl on it. */
@@ -104,7 +104,7 @@ export class PrivateRabbitMq {
     server.kill(signal);
     const gone = (): boolean => server.exitCode !== null || server.signalCode !== null;
     try {
-      await waitUntil('RabbitMQ to stop', STOP_MS_MAX, () => Promise.resolve(gone()));
+      await waitUntil('RabbitMQ to stop', STOP_TIMEOUT_MS, () => Promise.resolve(gone()));
     } catch {
       server.kill('SIGKILL');
     }
