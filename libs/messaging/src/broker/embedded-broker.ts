@@ -32,7 +32,7 @@ export class EmbeddedBroker implements Broker {
     deliver: async (service, events) => {
       const target = this.subscribed.get(service);
       // The service is stopping or has not started: the request is stored, and served later.
-      if (!target) throw new Error(`${service} is not there.`);
+      if (!target) throw new Error(`${service} has no consumer in this process.`);
       await target.deliver(events);
       return true;
     },
@@ -48,7 +48,7 @@ export class EmbeddedBroker implements Broker {
   }
 
   subscribe(subscriber: Subscriber): Promise<Subscription> {
-    if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} is subscribed already.`);
+    if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} has already subscribed.`);
     const underWay = new Set<Promise<void>>();
     let closed = false;
     this.subscribed.set(subscriber.name, {
@@ -77,7 +77,7 @@ export class EmbeddedBroker implements Broker {
   }
 
   respond(command: string, answer: Responder): Promise<Subscription> {
-    if (this.responders.has(command)) throw new Error(`${command} is answered already.`);
+    if (this.responders.has(command)) throw new Error(`${command} already has a responder.`);
     const underWay = new Set<Promise<unknown>>();
     this.responders.set(command, (payload) => {
       const reply = answer(payload);
@@ -96,7 +96,7 @@ export class EmbeddedBroker implements Broker {
     const answer = this.responders.get(command);
     if (!answer)
       throw new DomainError('service.not-ready', {
-        cause: new Error(`Nobody here answers ${command}.`),
+        cause: new Error(`No service in this process answers ${command}.`),
         retryAfterSeconds: 1,
       });
     let timer: NodeJS.Timeout | undefined;

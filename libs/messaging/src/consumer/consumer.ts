@@ -34,7 +34,7 @@ class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 
   constructor(cause: unknown) {
-    super('The database of the consumer is away.', { cause });
+    super('The database of the consumer is unavailable.', { cause });
   }
 }
 

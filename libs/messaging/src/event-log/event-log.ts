@@ -105,7 +105,7 @@ const DIRECT = 'svc.messaging.direct';
 
 function checkIsOpen(tx: Transaction): void {
   if (!tx.queryRunner?.isTransactionActive)
-    throw new Error('Events are appended inside the transaction of the change they speak of.');
+    throw new Error('Events must be appended inside the transaction of their change.');
 }
 
 function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {

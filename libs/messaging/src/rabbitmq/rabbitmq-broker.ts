@@ -209,7 +209,7 @@ export class RabbitMqBroker implements Broker {
         const known = await withDeadline(
           asked,
           METRICS_TIMEOUT_MS,
-          () => new BrokerAway('It does not say what waits.'),
+          () => new BrokerAway('The broker did not report its queues in time.'),
         );
         return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
       },
@@ -217,7 +217,7 @@ export class RabbitMqBroker implements Broker {
         withDeadline(
           this.deadLetters.count(),
           METRICS_TIMEOUT_MS,
-          () => new BrokerAway('It does not count dead letters.'),
+          () => new BrokerAway('The broker did not report its dead letters in time.'),
         ),
     };
   }
@@ -234,7 +234,7 @@ export class RabbitMqBroker implements Broker {
     this.attachments.set(attachment, { attached: first.resolve });
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
-    const late = new BrokerAway('The broker is away.');
+    const late = new BrokerAway('The broker is unavailable.');
     // One wait for the whole start, not one for each attachment.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {

@@ -72,7 +72,7 @@ export class QueueConsumer<T> implements Attachment {
     channel.on('close', () => session.lose());
     const { consumerTag } = await channel.consume(queue, (message) => {
       // The queue was deleted: everything is declared again.
-      if (message === null) this.connection.drop(new Error(`${queue} is gone.`));
+      if (message === null) this.connection.drop(new Error(`${queue} was deleted.`));
       else session.take(message);
     });
     session.consumerTag = consumerTag;

@@ -127,7 +127,7 @@ test.each([
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   const message = { ...messageOf(served), fields, properties: { headers: {} } } as ConsumeMessage;
   const taken = typeOrError(() => asEvents(message, 'payment-history', names)[0]!.type);
-  const refused = `Error: The message says ${ReplayServedV1.name}, its routing key does not.`;
+  const refused = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
   expect(taken).toBe(isTaken ? ReplayServedV1.name : refused);
 });
 

@@ -24,7 +24,7 @@ function checkGranted(event: EventEnvelope, message: ConsumeMessage, service: st
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
     (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
     (exchange === '' && routingKey === names.pastQueue(service));
-  if (!isGranted) throw new Error(`The message says ${event.type.slice(0, 100)}, its routing key does not.`);
+  if (!isGranted) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 
 /**
@@ -69,7 +69,7 @@ function asEnvelope(said: unknown): EventEnvelope {
     typeof aggregateId === 'string' &&
     Number.isSafeInteger(aggregateVersion) &&
     !Number.isNaN(Date.parse(String(occurredAt)));
-  if (!valid) throw new Error('The message is no event.');
+  if (!valid) throw new Error('The message is not an event.');
   return event as EventEnvelope;
 }
 
@@ -99,6 +99,6 @@ export function asReplayRequest({ content, fields }: ConsumeMessage, names: Rabb
   const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
   const { id, service, type } = request ?? {};
   if (!isUuid(id) || typeof service !== 'string' || !names.isServiceName(service) || type !== fields.routingKey)
-    throw new Error('The message is no request for the past.');
+    throw new Error('The message is not a replay request.');
   return { id, service, type };
 }

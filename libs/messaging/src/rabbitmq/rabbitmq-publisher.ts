@@ -82,7 +82,7 @@ export class RabbitMqPublisher {
     if (!(await this.connection.isUsableWithin(CONNECTION_WAIT_MS)) || !this.channel)
       throw new BrokerAway('There is no connection to the broker.');
     const { blockedBecause } = this.connection;
-    if (blockedBecause !== undefined) throw new BrokerAway(`The broker takes no messages now: ${blockedBecause}`);
+    if (blockedBecause !== undefined) throw new BrokerAway(`The broker accepts no messages now: ${blockedBecause}`);
     return this.channel;
   }
 }

@@ -63,7 +63,7 @@ export class RabbitMqRequests {
     channel.on('return', ({ fields, properties }) =>
       this.pending
         .get(String(properties.correlationId))
-        ?.reject(new UnroutableError(`Nobody answers ${fields.routingKey}.`)),
+        ?.reject(new UnroutableError(`No service answers ${fields.routingKey}.`)),
     );
     channel.on('close', () => {
       for (const { reject } of this.pending.values()) reject(notReady('The connection was lost.'));
@@ -97,7 +97,7 @@ export class RabbitMqRequests {
     const deadline = Date.now() + timeoutMs;
     const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
-    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is away.');
+    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
     return this.ask(this.channel, command, payload, Math.max(1, deadline - Date.now()));
   }
 
@@ -164,7 +164,7 @@ export class RabbitMqRequests {
       queue,
       (message) => {
         if (message) this.answered(message);
-        else this.connection.drop(new Error(`${queue} is gone.`));
+        else this.connection.drop(new Error(`${queue} was deleted.`));
       },
       options,
     );
@@ -209,7 +209,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     this.channel = channel;
     channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
     const { consumerTag } = await channel.consume(queue, (message) => {
-      if (message === null) return this.connection.drop(new Error(`${queue} is gone.`));
+      if (message === null) return this.connection.drop(new Error(`${queue} was deleted.`));
       const work: Promise<void> = this.handle(channel, message).finally(() => this.underWay.delete(work));
       this.underWay.add(work);
     });

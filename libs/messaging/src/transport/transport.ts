@@ -67,7 +67,7 @@ export class Transport extends Server implements CustomTransportStrategy {
    * not called.
    */
   async missAgain(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
-    if (!this.subscribedTypes) throw new Error('This broker cannot be asked for the past.');
+    if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
     await this.subscribedTypes.missAgain(
       tx,
       types.map(({ name }) => name),

@@ -141,7 +141,7 @@ test('a broker out of memory is waited for, and is not filled further', async ()
     const { network } = brokers.linkOf('processor');
     const sent = network.bytesSent;
     await note(producer, ...Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(10_000, 'x')));
-    await expect(producer.relay.runOnce()).rejects.toThrow('The broker takes no messages now');
+    await expect(producer.relay.runOnce()).rejects.toThrow('The broker accepts no messages now');
     expect(network.bytesSent - sent).toBeLessThan(10_000);
   } finally {
     await server.control('set_vm_memory_high_watermark', '0.6');

@@ -55,7 +55,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`${file}, named for TLS, cannot be read.`, { cause });
+    throw new ConfigError(`${file}, configured for TLS, cannot be read.`, { cause });
   }
 }
 

@@ -36,7 +36,7 @@ export class HealthController {
     // Backfilled once: between processes this service itself, in one process its publishers. From then on a delay is a lag, not a
     // reason to be unready.
     this.caughtUpOnce ||= (await this.transport.knowsThePast()) ?? (await this.relay.isCaughtUp());
-    const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
+    const missing = this.caughtUpOnce ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);
     const { brokerState } = this.transport;
     return {
