@@ -17,7 +17,7 @@ import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import {
-  BrokerAway,
+  BrokerUnavailableError,
   type EventRoute,
   eventMessages,
   type Outgoing,
@@ -209,7 +209,7 @@ export class RabbitMqBroker implements Broker {
         const known = await withDeadline(
           asked,
           METRICS_TIMEOUT_MS,
-          () => new BrokerAway('The broker did not report its queues in time.'),
+          () => new BrokerUnavailableError('The broker did not report its queues in time.'),
         );
         return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
       },
@@ -217,7 +217,7 @@ export class RabbitMqBroker implements Broker {
         withDeadline(
           this.deadLetters.count(),
           METRICS_TIMEOUT_MS,
-          () => new BrokerAway('The broker did not report its dead letters in time.'),
+          () => new BrokerUnavailableError('The broker did not report its dead letters in time.'),
         ),
     };
   }
@@ -234,7 +234,7 @@ export class RabbitMqBroker implements Broker {
     this.attachments.set(attachment, { attached: first.resolve });
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
-    const late = new BrokerAway('The broker is unavailable.');
+    const late = new BrokerUnavailableError('The broker is unavailable.');
     // One wait for the whole start, not one for each attachment.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {

@@ -29,7 +29,7 @@ test.each([
   ['an id that is none', { id: 'a', service: 'payment-history', type }],
   ['a name that is no text', { id, service: ['payment-history'], type }],
 ])('a request for a replay with %s is refused', (_, request) => {
-  expect(() => asReplayRequest(messageOf(request), names)).toThrow('no request for the past');
+  expect(() => asReplayRequest(messageOf(request), names)).toThrow('not a replay request');
 });
 
 describe('the events of a message', () => {
@@ -69,11 +69,13 @@ describe('the events of a message', () => {
   });
 
   it('are refused, all of them, where one is not of the type that the routing key grants', () => {
-    expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow('its routing key does not');
+    expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
+      'routing key of the message is not that of',
+    );
     const past = { exchange: names.past, routingKey: names.pastKey('payment-history', type) };
     expect(read([event, event], past)).toEqual([event, event]);
     const ofAnother = { exchange: names.past, routingKey: names.pastKey('code-decoder', type) };
-    expect(() => read([event], ofAnother)).toThrow('its routing key does not');
+    expect(() => read([event], ofAnother)).toThrow('routing key of the message is not that of');
   });
 });
 

@@ -15,8 +15,8 @@ export interface Outgoing {
 /** Result for a message: each queue it was routed to stored it; one of them rejected it; there was no such queue. */
 export type PublishOutcome = 'confirmed' | 'refused' | 'unroutable';
 
-export class BrokerAway extends Error {
-  override readonly name = 'BrokerAway';
+export class BrokerUnavailableError extends Error {
+  override readonly name = 'BrokerUnavailableError';
 }
 
 /** How long a batch waits for a connection before the publish fails. */
@@ -50,13 +50,13 @@ export class RabbitMqPublisher {
     this.channel = channel;
   }
 
-  /** Returns the outcome of each message, in their order. Throws {@link BrokerAway} when the broker does not confirm in time. */
+  /** Returns the outcome of each message, in their order. Throws {@link BrokerUnavailableError} when the broker does not confirm in time. */
   async publish(messages: readonly Outgoing[]): Promise<PublishOutcome[]> {
     const channel = await this.usableChannel();
     let settled = 0;
     const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
     return withDeadline(outcomes, CONFIRM_TIMEOUT_MS, () => {
-      const error = new BrokerAway(`${messages.length - settled} messages were not confirmed in time.`);
+      const error = new BrokerUnavailableError(`${messages.length - settled} messages were not confirmed in time.`);
       // A blocked connection is kept: the broker would accept one more batch from a new one before it blocks it too.
       if (this.connection.blockedBecause === undefined) this.connection.drop(error);
       return error;
@@ -71,7 +71,7 @@ export class RabbitMqPublisher {
         if (!error) resolve(isReturned ? 'unroutable' : 'confirmed');
         // A lost channel did not reject the message: the outcome is unknown.
         else if (error.message === NACKED) resolve('refused');
-        else reject(new BrokerAway('A message was not confirmed.', { cause: error }));
+        else reject(new BrokerUnavailableError('A message was not confirmed.', { cause: error }));
       };
       channel.publish(exchange, routingKey, content, { ...properties, userId: this.userId, mandatory: true }, settle);
     });
@@ -80,9 +80,10 @@ export class RabbitMqPublisher {
   /** A channel for declarations and bindings, on the connection that publishes. */
   async usableChannel(): Promise<ConfirmChannel> {
     if (!(await this.connection.isUsableWithin(CONNECTION_WAIT_MS)) || !this.channel)
-      throw new BrokerAway('There is no connection to the broker.');
+      throw new BrokerUnavailableError('There is no connection to the broker.');
     const { blockedBecause } = this.connection;
-    if (blockedBecause !== undefined) throw new BrokerAway(`The broker accepts no messages now: ${blockedBecause}`);
+    if (blockedBecause !== undefined)
+      throw new BrokerUnavailableError(`The broker accepts no messages now: ${blockedBecause}`);
     return this.channel;
   }
 }
