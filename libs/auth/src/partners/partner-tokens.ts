@@ -46,7 +46,7 @@ export class PartnerTokens {
           ignoreExpiration: true,
         },
         (claims: unknown, done: (error: unknown, claims?: TokenClaims | false) => void) =>
-          done(null, isWhole(claims) && claims.exp * 1000 > this.clock.now().getTime() ? claims : false),
+          done(null, hasAllClaims(claims) && claims.exp * 1000 > this.clock.now().getTime() ? claims : false),
       ),
     );
   }
@@ -95,7 +95,7 @@ function kidOf(token: string): unknown {
 }
 
 /** Whether it has every claim of A2. The signature proves that identity wrote it; this, that it is an identity token. */
-function isWhole(claims: unknown): claims is TokenClaims {
+function hasAllClaims(claims: unknown): claims is TokenClaims {
   const { sub, org, typ, mode, scope, exp, jti } = claims as Partial<Record<keyof TokenClaims, unknown>>;
   return (
     isUuid(sub) &&

@@ -65,7 +65,7 @@ describe('the events of a message', () => {
     ['a type that is no text', { ...event, type: 1 }],
     ['an aggregate that is no text', { ...event, aggregateId: 1 }],
   ])('are none in %s', (_, content) => {
-    expect(() => read(content)).toThrow(/is no event|has no events/);
+    expect(() => read(content)).toThrow(/is not an event|has no events/);
   });
 
   it('are refused, all of them, where one is not of the type that the routing key grants', () => {

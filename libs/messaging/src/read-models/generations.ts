@@ -34,18 +34,18 @@ export class Generations {
   }
 
   /**
-   * Begins a new generation: after the commit, events are written to it too. `missPast` records in the same transaction that
+   * Begins a new generation: after the commit, events are written to it too. `scheduleReplay` records in the same transaction that
    * earlier events are missing, so no one can take it for complete. Of several callers at once one begins; the others get
    * undefined, as they do while a generation is being built.
    */
-  begin(missPast: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
+  begin(scheduleReplay: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<{ generation: number }[]>(
         `INSERT INTO generations (generation, state, begun_at)
          SELECT max(generation) + 1, 'building', $1 FROM generations ON CONFLICT DO NOTHING RETURNING generation`,
         [this.clock.now()],
       );
-      if (row) await missPast(tx);
+      if (row) await scheduleReplay(tx);
       return row?.generation;
     });
   }
