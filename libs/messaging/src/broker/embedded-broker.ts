@@ -16,13 +16,13 @@ export class EmbeddedBroker implements Broker {
   readonly past: Past = {
     isMissed: false,
     ask: async (request) => {
-      let asked = false;
+      let isRequested = false;
       for (const { accept, hasPublished } of this.publishers) {
         if (!(await hasPublished(request.type))) continue;
         await accept(copy(request));
-        asked = true;
+        isRequested = true;
       }
-      return asked;
+      return isRequested;
     },
     answer: (accept, hasPublished) => {
       const publisher = { accept, hasPublished };

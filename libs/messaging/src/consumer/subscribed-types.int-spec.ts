@@ -25,8 +25,8 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
   deferred = new DeferredEvents(dataSource, clock);
-  const ask = (request: ReplayRequest): Promise<boolean> => Promise.resolve(asked.push(request) > 0);
-  subscribed = new SubscribedTypes(dataSource, 'history', { ask } as Past, clock, deferred);
+  const request = (replay: ReplayRequest): Promise<boolean> => Promise.resolve(asked.push(replay) > 0);
+  subscribed = new SubscribedTypes(dataSource, 'history', { ask: request } as Past, clock, deferred);
 });
 afterEach(() => dataSource.query('TRUNCATE subscribed_types, deferred_events'));
 afterAll(async () => {

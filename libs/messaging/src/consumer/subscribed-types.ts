@@ -21,7 +21,7 @@ export class SubscribedTypes {
   constructor(
     private readonly dataSource: DataSource,
     private readonly service: string,
-    private readonly past: Past,
+    private readonly eventReplay: Past,
     private readonly clock: Clock,
     private readonly deferred: DeferredEvents,
   ) {}
@@ -87,9 +87,9 @@ export class SubscribedTypes {
   }
 
   private async ask(type: string, id: string): Promise<void> {
-    const asked = await this.past.ask({ id, service: this.service, type });
+    const isRequested = await this.eventReplay.ask({ id, service: this.service, type });
     // No service has published the type yet: its future events arrive anyway.
-    if (!asked) await this.given(this.dataSource.manager, type, id);
+    if (!isRequested) await this.given(this.dataSource.manager, type, id);
   }
 
   /**

@@ -172,7 +172,7 @@ export class RabbitMqBroker implements Broker {
       ...reading,
       declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
       ...(bound ? { attached: bound } : {}),
-      ...(lost ? { lost: { queue: this.topology.eventQueue(name), tell: lost } } : {}),
+      ...(lost ? { lost: { queue: this.topology.eventQueue(name), onLost: lost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }
@@ -205,9 +205,9 @@ export class RabbitMqBroker implements Broker {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       waiting: async () => {
-        const asked = Promise.all(attached().map((consumer) => consumer.waiting()));
+        const counts = Promise.all(attached().map((consumer) => consumer.waiting()));
         const known = await withDeadline(
-          asked,
+          counts,
           METRICS_TIMEOUT_MS,
           () => new BrokerUnavailableError('The broker did not report its queues in time.'),
         );

@@ -23,8 +23,8 @@ export interface QueueReader<T> {
    * that it has not begun by closing the channel.
    */
   readonly oneReplica?: boolean;
-  /** `tell` is called before the declaration if this queue does not exist. */
-  readonly lost?: { readonly queue: string; readonly tell: () => Promise<void> };
+  /** `onLost` is called before the declaration if this queue does not exist. */
+  readonly lost?: { readonly queue: string; readonly onLost: () => Promise<void> };
   /** Called after the declaration of the queue and before its first message is read. */
   readonly attached?: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ export class QueueConsumer<T> implements Attachment {
   async attach(model: ChannelModel): Promise<void> {
     if (this.closed) return;
     const { lost } = this.reader;
-    if (lost && !(await queueExists(model, lost.queue))) await lost.tell();
+    if (lost && !(await queueExists(model, lost.queue))) await lost.onLost();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel, model);
     await this.reader.attached?.();

@@ -50,7 +50,7 @@ export class Relay {
   private partitionedMonth = '';
   private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
-  private asked: Subscription | undefined;
+  private replayRequests: Subscription | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -92,8 +92,8 @@ export class Relay {
   async stop(): Promise<void> {
     this.unobserve();
     this.unwatch();
-    await this.asked?.close();
-    this.asked = undefined;
+    await this.replayRequests?.close();
+    this.replayRequests = undefined;
     this.isStopping = true;
     for (const loop of this.loops.keys()) loop.end();
     await Promise.all(this.loops.values());
@@ -217,7 +217,7 @@ export class Relay {
 
   private async serveReplays(): Promise<void> {
     const { replays } = this;
-    if (!replays || this.asked) return;
+    if (!replays || this.replayRequests) return;
     const loop = this.begin({
       name: 'replays',
       step: async () => {
@@ -225,7 +225,7 @@ export class Relay {
         return { handedOver, isCut: handedOver > 0, isBlocked: false };
       },
     });
-    this.asked = await this.broker.past?.answer(
+    this.replayRequests = await this.broker.past?.answer(
       async (request) => {
         await replays.accept(request);
         loop.nudge();

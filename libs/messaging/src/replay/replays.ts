@@ -24,7 +24,7 @@ export class Replays {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly past: Past,
+    private readonly eventReplay: Past,
     private readonly clock: Clock,
     private readonly bounds: LogBounds,
     private readonly log: MessagingLog,
@@ -79,14 +79,14 @@ export class Replays {
     const batch = await readLog(this.dataSource, scope, this.bounds);
     if (batch.end === after) return this.finish(replay, cursor);
     // A service without a queue requests the replay again when it comes back.
-    if (batch.events.length > 0 && !(await this.past.deliver(replay.service, batch.events)))
+    if (batch.events.length > 0 && !(await this.eventReplay.deliver(replay.service, batch.events)))
       return this.close(replay, cursor);
     await moveCursor(this.dataSource, cursor, batch.end);
     return 1;
   }
 
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {
-    await this.past.deliver(replay.service, [
+    await this.eventReplay.deliver(replay.service, [
       {
         // The id is stable, so the inbox deduplicates it.
         id: replay.id,

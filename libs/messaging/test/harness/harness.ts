@@ -51,5 +51,5 @@ export interface ConsumingProcess extends Process {
   readonly dataSource: DataSource;
   readonly deadLetters: DeadLetters;
   /** Whether it is backfilled with all earlier events; undefined where its publishers track that. */
-  knowsThePast(): Promise<boolean | undefined>;
+  isBackfilled(): Promise<boolean | undefined>;
 }

@@ -96,7 +96,7 @@ export class ProcessesHarness implements MessagingHarness {
     return this.running({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers, link.broker.deadLetters),
-      knowsThePast: () => transport.knowsThePast(),
+      isBackfilled: () => transport.knowsThePast(),
       stop: async () => {
         await transport.close();
         await dataSource.destroy();

@@ -224,17 +224,17 @@ describe('the past', () => {
     await publisher.crash();
 
     const first = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
-    expect(await first.knowsThePast()).toBe(false);
+    expect(await first.isBackfilled()).toBe(false);
     await first.stop();
     // Asked again at each start, and still told once.
     const second = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
-    expect(await second.knowsThePast()).toBe(false);
+    expect(await second.isBackfilled()).toBe(false);
     expect(await effectsIn(late)).toEqual([]);
 
     const back = await harness.producer('processor');
     await back.relay.start();
     harness.clock.advance(400);
-    await waitUntil('the past to be known', DEADLINE_MS, () => second.knowsThePast());
+    await waitUntil('the past to be known', DEADLINE_MS, () => second.isBackfilled());
     expect((await effectsIn(late)).sort()).toEqual([...texts].sort());
     expect(await effectsIn(await harness.database('early'))).toHaveLength(texts.length);
     const rows = await back.dataSource.query<{ target: string }[]>(`SELECT target FROM relay_cursors`);
@@ -269,19 +269,19 @@ describe('the past', () => {
       const done = new Set(await effectsIn(late));
       return meanwhile.every((text) => done.has(text));
     });
-    expect(await quick.knowsThePast()).toBe(false);
+    expect(await quick.isBackfilled()).toBe(false);
     expect(await effectsIn(late)).not.toContain('note 449');
 
     const crashed = slow.crash();
     door.open();
     await crashed;
-    await waitUntil('the past to be known', DEADLINE_MS, () => quick.knowsThePast());
+    await waitUntil('the past to be known', DEADLINE_MS, () => quick.isBackfilled());
     expect((await effectsIn(late)).sort()).toEqual([...texts, ...meanwhile].sort());
   });
 
   test('where nobody has published there is no past, and nothing to wait for', async () => {
     const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    expect(await consumer.knowsThePast()).toBe(true);
+    expect(await consumer.isBackfilled()).toBe(true);
   });
 
   test('a service that is gone is not waited for, and those behind it are served', async () => {
@@ -298,7 +298,7 @@ describe('the past', () => {
 
     const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(late, ['a']);
-    await waitUntil('the past to be known', DEADLINE_MS, () => consumer.knowsThePast());
+    await waitUntil('the past to be known', DEADLINE_MS, () => consumer.isBackfilled());
   });
 });
 

@@ -183,7 +183,7 @@ test('a replay requested by a service that died holds up no other replay', async
 
   const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(late, texts);
-  await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.knowsThePast());
+  await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
   await unbound();
 });
 

@@ -80,14 +80,14 @@ test('a replay that the older release reads reaches the newer one, which is read
   const added = textsOf(250, 'added');
   await add(producer, ...added);
   await expectEffects(await harness.database('early'), added);
-  expect(await older.knowsThePast()).toBe(true);
+  expect(await older.isBackfilled()).toBe(true);
 
   const newer = await newerRelease();
-  await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.knowsThePast());
+  await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.isBackfilled());
   expect((await effectsIn(history)).sort()).toEqual([...added].sort());
   expect(deferrals()).toBeGreaterThan(0);
   // What the newer one waits for is nothing to the older one.
-  expect(await older.knowsThePast()).toBe(true);
+  expect(await older.isBackfilled()).toBe(true);
 });
 
 test('a replica of the older release that starts meanwhile takes no type from the newer one', async () => {
@@ -101,7 +101,7 @@ test('a replica of the older release that starts meanwhile takes no type from th
   await add(producer, 'beside it');
   await expectEffects(history, ['before', 'beside it']);
   await older.stop();
-  expect(await newer.knowsThePast()).toBe(true);
+  expect(await newer.isBackfilled()).toBe(true);
   await add(producer, 'after');
   await expectEffects(history, ['before', 'beside it', 'after']);
   const asked = await producer.dataSource.query<unknown[]>(`SELECT 1 FROM replays WHERE type = $1`, [AddedV1.name]);
@@ -180,6 +180,6 @@ describe('a queue that is gone', () => {
 
     const second = await newerRelease();
     await expectEffects(history, ['before', 'meanwhile']);
-    await waitUntil('the replay to be complete', DEADLINE_MS, () => second.knowsThePast());
+    await waitUntil('the replay to be complete', DEADLINE_MS, () => second.isBackfilled());
   });
 });

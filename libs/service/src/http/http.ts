@@ -6,7 +6,7 @@ import type { ServiceLog } from '../logging.js';
 import { readJsonBodies } from './request-validation.js';
 
 /** Largest request body (C6). */
-export const BODY_BYTES_MAX = 256 * 1024;
+export const MAX_BODY_BYTES = 256 * 1024;
 
 /** HTTP settings of every service: limits, request ids, one log line for each request, security headers. */
 export const acceptRequests = {
@@ -16,7 +16,7 @@ export const acceptRequests = {
     trustedProxies?: string,
   ): FastifyServerOptions => ({
     trustProxy: trustedProxies ?? false,
-    bodyLimit: BODY_BYTES_MAX,
+    bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: paramLengthMax },
     requestTimeout: 30_000,
     // C8: every response has an x-request-id of ours, which is in the log line.
