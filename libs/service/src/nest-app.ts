@@ -2,7 +2,7 @@ import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/co
 import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type ErrorBody, ErrorFilter } from './http/error-filter.js';
-import { acceptRequests } from './http/http.js';
+import { httpSettings } from './http/http.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 import { RequestValidation } from './http/request-validation.js';
 
@@ -17,7 +17,7 @@ export interface AppDefinition {
   readonly paramLengthMax?: number;
 }
 
-export interface AppSurroundings {
+export interface AppOptions {
   readonly log: ServiceLog;
   readonly environment: 'development' | 'production';
   readonly trustedProxies?: string | undefined;
@@ -37,7 +37,7 @@ class GlobalModule {}
 /** Creates the Nest application; `init` has not been called. */
 export async function createApp(
   definition: AppDefinition,
-  { log, environment, trustedProxies, errorPages, providers, controllers }: AppSurroundings,
+  { log, environment, trustedProxies, errorPages, providers, controllers }: AppOptions,
 ): Promise<NestFastifyApplication> {
   const { errorBody, paramLengthMax } = definition;
   const errorForm = { errorBody, errorPages };
@@ -57,11 +57,11 @@ export async function createApp(
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
     new FastifyAdapter(
-      acceptRequests.options({ ...errorForm, ...(paramLengthMax ? { paramLengthMax } : {}) }, log, trustedProxies),
+      httpSettings.options({ ...errorForm, ...(paramLengthMax ? { paramLengthMax } : {}) }, log, trustedProxies),
     ),
     { logger: nestLog(log), abortOnError: false, bodyParser: false },
   );
-  acceptRequests.configure(app.getHttpAdapter().getInstance(), log, environment);
+  httpSettings.configure(app.getHttpAdapter().getInstance(), log, environment);
   return app;
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { ServiceLog } from './logging.js';
-import { type AppDefinition, type AppSurroundings, closeApp, createApp } from './nest-app.js';
+import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest-app.js';
 import { notReady, ReadinessCheck } from './health/readiness.js';
 
 /** `/health/live`: the process responds. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
@@ -35,7 +35,7 @@ export interface StandaloneApp {
  */
 export async function startStandalone(
   definition: AppDefinition,
-  surroundings: Omit<AppSurroundings, 'controllers'>,
+  surroundings: Omit<AppOptions, 'controllers'>,
 ): Promise<StandaloneApp> {
   const app = await createApp(definition, { ...surroundings, controllers: [StandaloneHealthController] });
   await app.init();

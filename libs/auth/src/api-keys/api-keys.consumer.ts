@@ -11,11 +11,11 @@ import type { EntityManager } from 'typeorm';
 export class ApiKeysConsumer {
   @EventPattern(ApiKeyChangedV1)
   keep(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
-    return keepApiKeys(tx, events);
+    return storeApiKeys(tx, events);
   }
 }
 
-export async function keepApiKeys(tx: EntityManager, events: readonly EventEnvelope<ApiKeyChanged>[]): Promise<void> {
+export async function storeApiKeys(tx: EntityManager, events: readonly EventEnvelope<ApiKeyChanged>[]): Promise<void> {
   for (const { payload: key, aggregateVersion } of events) {
     await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {
       kind: key.kind,

@@ -16,7 +16,7 @@ export interface AuthenticatedSite {
 }
 
 /** The credentials as received: the specification's two headers and, except for keyless sites, a key (A8). */
-export interface SiteClaim {
+export interface SiteCredentialHeaders {
   readonly merchantId: unknown;
   readonly merchantSiteId: unknown;
   readonly apiKey: unknown;
@@ -46,7 +46,7 @@ export class SiteCredentials {
    * Throws `credentials.invalid` for every problem. Its message only describes the claim itself, so that it does not reveal which
    * merchants and sites exist.
    */
-  async authenticate(claim: SiteClaim): Promise<AuthenticatedSite> {
+  async authenticate(claim: SiteCredentialHeaders): Promise<AuthenticatedSite> {
     const { merchantId, merchantSiteId, apiKey } = claim;
     const refused = (): DomainError => new DomainError('credentials.invalid', { message: claimProblem(claim) });
     if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw refused();
@@ -83,7 +83,7 @@ export class SiteCredentials {
   }
 }
 
-function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteClaim): string {
+function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialHeaders): string {
   for (const [header, value] of Object.entries({ merchantId, merchantSiteId })) {
     if (value === undefined || value === '') return `The header ${header} is missing.`;
     if (!isNumericId(value)) return `The header ${header} must be a number, as in 1001.`;

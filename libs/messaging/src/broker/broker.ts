@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@svc/contracts';
-import type { WantedOrigins } from '../routing/event-origin.js';
+import type { OriginFilter } from '../routing/event-origin.js';
 
 /**
  * Delivers messages from the relay of one service to the consumers of others: the only part that differs between one process
@@ -21,7 +21,7 @@ export interface Broker {
   /** Only where the broker keeps dead letters of its own. */
   readonly deadLetters?: BrokerDeadLetters;
   /** Event replay: for a service that subscribes late, or rebuilds a read model. */
-  readonly past?: Past;
+  readonly eventReplay?: EventReplay;
 }
 
 export interface BrokerConnection {
@@ -66,16 +66,16 @@ export interface BrokerReplay {
 }
 
 /** Event replay: a service requests all events of a type from the service that publishes it. */
-export interface Past {
+export interface EventReplay {
   /** True where a service that subscribes late has missed earlier events; false where each subscriber has a cursor in every log. */
-  readonly isMissed: boolean;
+  readonly isRequired: boolean;
   /** Resolves when the publisher of the type has stored the request; false when no service has published the type yet. */
-  ask(request: ReplayRequest): Promise<boolean>;
+  request(request: ReplayRequest): Promise<boolean>;
   /**
    * Delivers the requests of other services to this one; `accept` resolves when the request is stored. `hasPublished` is used
    * where the broker does not know who publishes a type.
    */
-  answer(
+  serveRequests(
     accept: (request: ReplayRequest) => Promise<void>,
     hasPublished: (type: string) => Promise<boolean>,
   ): Promise<Subscription>;
@@ -107,7 +107,7 @@ export interface RelayTarget {
    * Where the target covers several consumers: each current consumer as a target of its own, named `<name>/<consumer>`. Used
    * while {@link deliver} throws {@link ConsumerRefusedError}.
    */
-  separately?(): Promise<readonly RelayTarget[]>;
+  consumerTargets?(): Promise<readonly RelayTarget[]>;
 }
 
 /** A consumer accepts nothing now (its queue is full). The broker does not report which one; the others accepted the batch. */
@@ -120,15 +120,15 @@ export interface Subscriber {
   readonly name: string;
   readonly types: ReadonlySet<string>;
   /** Restricts some of the types to a part of their events. */
-  readonly origins?: WantedOrigins;
+  readonly origins?: OriginFilter;
   /** How long an event may wait so that it is handled in a batch with others. */
   readonly gatherMs?: number;
   /** Types that an earlier release of the service subscribed to and that no replica handles any more. */
   readonly formerTypes?: ReadonlySet<string>;
   /** Called before the subscription when the queue of this service is gone or never existed. */
-  readonly lost?: () => Promise<void>;
+  readonly onQueueLost?: () => Promise<void>;
   /** Called after each binding to its types, before the first delivery. */
-  readonly bound?: () => Promise<void>;
+  readonly onBound?: () => Promise<void>;
   /** May get other types too, which a replica of another release is bound to. Resolves when each event is committed or deferred. */
   readonly deliver: (events: readonly EventEnvelope[]) => Promise<void>;
 }

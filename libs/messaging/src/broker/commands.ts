@@ -39,7 +39,7 @@ export function invalidRequest(invalid: InvalidMessageError): DomainError {
   return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
 }
 
-export function refusal(error: unknown): ReplyEnvelope {
+export function toErrorReply(error: unknown): ReplyEnvelope {
   if (error instanceof DomainError) {
     const { code, message, fields, retryAfterSeconds } = error;
     return { ok: false, code, message, fields, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };

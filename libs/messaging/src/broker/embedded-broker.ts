@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
-import { isWanted } from '../routing/event-origin.js';
-import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
+import { matchesOrigin } from '../routing/event-origin.js';
+import type { Broker, EventReplay, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
  * For all services in one process: a relay passes its batches straight to the consumers, and a command is a call. Nothing works
@@ -13,9 +13,9 @@ export class EmbeddedBroker implements Broker {
   private readonly watchers = new Set<() => void>();
   private readonly publishers = new Set<Publisher>();
 
-  readonly past: Past = {
-    isMissed: false,
-    ask: async (request) => {
+  readonly eventReplay: EventReplay = {
+    isRequired: false,
+    request: async (request) => {
       let isRequested = false;
       for (const { accept, hasPublished } of this.publishers) {
         if (!(await hasPublished(request.type))) continue;
@@ -24,7 +24,7 @@ export class EmbeddedBroker implements Broker {
       }
       return isRequested;
     },
-    answer: (accept, hasPublished) => {
+    serveRequests: (accept, hasPublished) => {
       const publisher = { accept, hasPublished };
       this.publishers.add(publisher);
       return Promise.resolve({ close: () => Promise.resolve(void this.publishers.delete(publisher)) });
@@ -58,7 +58,7 @@ export class EmbeddedBroker implements Broker {
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
         const { origins } = subscriber;
-        const wanted = origins ? events.filter((event) => isWanted(event, origins)) : events;
+        const wanted = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
         if (wanted.length === 0) return;
         const delivery = subscriber.deliver(wanted.map(frozen));
         underWay.add(delivery);

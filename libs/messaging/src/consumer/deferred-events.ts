@@ -83,7 +83,7 @@ export class DeferredEvents {
   }
 
   /** Whether events of these types are deferred, for this reason or any. */
-  async areLeft(types: Iterable<string>, reason?: DeferredEvent['reason']): Promise<boolean> {
+  async hasAny(types: Iterable<string>, reason?: DeferredEvent['reason']): Promise<boolean> {
     const [row] = await this.dataSource.query<{ left: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM deferred_events
                        WHERE type = ANY($1) AND ($2::text IS NULL OR reason = $2)) AS left`,

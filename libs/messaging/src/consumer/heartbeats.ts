@@ -7,7 +7,7 @@ import type { MessagingLog } from '../log.js';
 /** Interval of a publisher's heartbeats. */
 export const HEARTBEAT_EVERY_MS = 5_000;
 /** After so long without a heartbeat a service alarms: several were lost, or the publisher is down. */
-export const HEARTBEAT_MISSED_AFTER_MS = 30_000;
+export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
 /** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
 export async function keepHeartbeats(
@@ -63,10 +63,10 @@ export class HeartbeatMonitor {
   async runOnce(): Promise<void> {
     const ageMs = await this.ageMs();
     const { publisher } = this;
-    const isOld = ageMs > HEARTBEAT_MISSED_AFTER_MS;
+    const isOld = ageMs > HEARTBEAT_TIMEOUT_MS;
     const ageSeconds = Math.round(ageMs / 1000);
     // After a start, however long this service was down, the first heartbeat has time to arrive.
-    const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_MISSED_AFTER_MS;
+    const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_TIMEOUT_MS;
     if (isOld && hasWaited && !this.isSilent) {
       this.isSilent = true;
       this.log.error(

@@ -2,7 +2,7 @@ import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Past } from '../broker/broker.js';
+import type { EventReplay } from '../broker/broker.js';
 import type { EventHandler } from './consumer.js';
 import type { DeferredEvents } from './deferred-events.js';
 
@@ -21,7 +21,7 @@ export class SubscribedTypes {
   constructor(
     private readonly dataSource: DataSource,
     private readonly service: string,
-    private readonly eventReplay: Past,
+    private readonly eventReplay: EventReplay,
     private readonly clock: Clock,
     private readonly deferred: DeferredEvents,
   ) {}
@@ -36,13 +36,13 @@ export class SubscribedTypes {
   }
 
   /** To be called after each binding: from then on the queue gets new events, and this requests the earlier ones. */
-  async askForThePast(types: ReadonlySet<string>): Promise<void> {
+  async requestReplay(types: ReadonlySet<string>): Promise<void> {
     await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
-    await this.askForWhatIsMissing();
+    await this.requestMissingReplays();
   }
 
   /** To be called when the queue was lost, with its messages and those published since: all types need a replay. */
-  async loseAll(): Promise<void> {
+  async markAllMissing(): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscribed_types SET given_at = NULL, replay_id = gen_random_uuid() WHERE given_at IS NOT NULL`,
     );
@@ -57,10 +57,10 @@ export class SubscribedTypes {
   }
 
   /**
-   * Marks these types for a replay, until {@link haveBeenToldAgain}. To be requested after the commit; otherwise it is requested at
+   * Marks these types for a replay, until {@link isReplayComplete}. To be requested after the commit; otherwise it is requested at
    * the next binding.
    */
-  async missAgain(tx: EntityManager, types: readonly string[]): Promise<void> {
+  async scheduleReplay(tx: EntityManager, types: readonly string[]): Promise<void> {
     await tx.query(
       `INSERT INTO subscribed_types (type, replay_id, given_at, again_id)
        SELECT type, id, $3, id FROM unnest($1::text[], $2::uuid[]) AS asking (type, id)
@@ -70,7 +70,7 @@ export class SubscribedTypes {
   }
 
   /** Any replica may call it at any time: a repeated request has the same id. */
-  async askForWhatIsMissing(): Promise<void> {
+  async requestMissingReplays(): Promise<void> {
     const missing = await this.dataSource.query<{ type: string; id: string }[]>(
       `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
        UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
@@ -78,16 +78,16 @@ export class SubscribedTypes {
     for (const { type, id } of missing) await this.ask(type, id);
   }
 
-  async haveBeenToldAgain(types: readonly string[]): Promise<boolean> {
+  async isReplayComplete(types: readonly string[]): Promise<boolean> {
     const [row] = await this.dataSource.query<{ open: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND again_id IS NOT NULL) AS open`,
       [types],
     );
-    return !row!.open && !(await this.deferred.areLeft(types));
+    return !row!.open && !(await this.deferred.hasAny(types));
   }
 
   private async ask(type: string, id: string): Promise<void> {
-    const isRequested = await this.eventReplay.ask({ id, service: this.service, type });
+    const isRequested = await this.eventReplay.request({ id, service: this.service, type });
     // No service has published the type yet: its future events arrive anyway.
     if (!isRequested) await this.given(this.dataSource.manager, type, id);
   }
@@ -96,12 +96,12 @@ export class SubscribedTypes {
    * Whether each of these types is backfilled, and none of its events waits for a replica that knows it. Events that the database
    * blocks are a lag like others: the service stays ready.
    */
-  async areComplete(types: ReadonlySet<string>): Promise<boolean> {
+  async areBackfilled(types: ReadonlySet<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ given: number }[]>(
       `SELECT count(*)::int AS given FROM subscribed_types WHERE type = ANY($1) AND given_at IS NOT NULL`,
       [[...types]],
     );
-    return row!.given === types.size && !(await this.deferred.areLeft(types, 'unknown'));
+    return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
   /** Replay: sets the same mark again. */

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { type NamedStatement, namedStatement } from '@svc/persistence';
 
 /** Largest event as JSON: four times the largest request (C6). A relay holds a batch of them in memory. */
-export const EVENT_BYTES_MAX = 1024 * 1024;
+export const MAX_EVENT_BYTES = 1024 * 1024;
 
 const TYPES = {
   id: 'uuid',
@@ -29,11 +29,11 @@ export function eventColumns(payload = 'event.payload'): string {
     .join(', ');
 }
 
-/** Value of parameter `$events`. Throws when an event is over {@link EVENT_BYTES_MAX}. */
+/** Value of parameter `$events`. Throws when an event is over {@link MAX_EVENT_BYTES}. */
 export function eventRows(envelopes: readonly EventEnvelope[]): string {
   const rows = envelopes.map((envelope) => JSON.stringify(asRow(envelope)));
-  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
-  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${EVENT_BYTES_MAX} bytes.`);
+  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > MAX_EVENT_BYTES);
+  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${MAX_EVENT_BYTES} bytes.`);
   return `[${rows.join()}]`;
 }
 

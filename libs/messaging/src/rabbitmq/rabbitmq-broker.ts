@@ -5,7 +5,7 @@ import {
   type Broker,
   type BrokerConnection,
   ConsumerRefusedError,
-  type Past,
+  type EventReplay,
   type RelayTarget,
   type ReplayRequest,
   type Responder,
@@ -20,7 +20,7 @@ import {
   BrokerUnavailableError,
   type EventRoute,
   eventMessages,
-  type Outgoing,
+  type OutgoingMessage,
   type PublishOutcome,
   RabbitMqPublisher,
   withDeadline,
@@ -49,7 +49,7 @@ const TARGET = 'rabbitmq';
 /** Batches are sent without waiting for the confirmation of earlier ones, which needs a disk write of the broker. */
 const UNCONFIRMED_BATCHES = 4;
 /** A message is handled as a whole, so it is limited like a batch. */
-export const EVENTS_PER_MESSAGE_MAX = 50;
+export const MAX_EVENTS_PER_MESSAGE = 50;
 /** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
 /** Metrics are collected even if the broker does not answer. */
@@ -89,15 +89,15 @@ export class RabbitMqBroker implements Broker {
       await this.announce(events);
       await this.publishAll(this.eventMessages(events));
     },
-    separately: () => this.consumers(),
+    consumerTargets: () => this.consumers(),
   };
 
   readonly connection: BrokerConnection = this.connectionState();
 
-  readonly past: Past = {
-    isMissed: true,
-    ask: (request) => this.isRouted([this.replayMessage(request)]),
-    answer: (accept) =>
+  readonly eventReplay: EventReplay = {
+    isRequired: true,
+    request: (request) => this.isRouted([this.replayMessage(request)]),
+    serveRequests: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
         parse: (message) => [asReplayRequest(message, this.topology)],
@@ -155,7 +155,7 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
+    const { name, deliver, onBound, onQueueLost, gatherMs = 0 } = subscriber;
     const reading = {
       parse: (message: ConsumeMessage) => asEvents(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
@@ -171,8 +171,8 @@ export class RabbitMqBroker implements Broker {
     const events = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
-      ...(bound ? { attached: bound } : {}),
-      ...(lost ? { lost: { queue: this.topology.eventQueue(name), onLost: lost } } : {}),
+      ...(onBound ? { attached: onBound } : {}),
+      ...(onQueueLost ? { lost: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }
@@ -277,13 +277,13 @@ export class RabbitMqBroker implements Broker {
    * An event without a consumer is only logged, and blocks nothing: its type is announced, and a service that subscribes later
    * requests a replay.
    */
-  private async publishAll(messages: readonly Outgoing[]): Promise<void> {
+  private async publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
     for (const [i, outcome] of outcomes.entries()) if (outcome === 'unroutable') this.warnUnroutable(messages[i]!);
     throwIfRefused(outcomes);
   }
 
-  private warnUnroutable({ properties }: Outgoing): void {
+  private warnUnroutable({ properties }: OutgoingMessage): void {
     const type = String(properties.type);
     const count = (this.unroutable.get(type) ?? 0) + 1;
     this.unroutable.set(type, count);
@@ -291,7 +291,7 @@ export class RabbitMqBroker implements Broker {
   }
 
   /** Whether every message was routed to a queue. */
-  private async isRouted(messages: readonly Outgoing[]): Promise<boolean> {
+  private async isRouted(messages: readonly OutgoingMessage[]): Promise<boolean> {
     const outcomes = await this.publisher.publish(messages);
     throwIfRefused(outcomes);
     return !outcomes.includes('unroutable');
@@ -324,7 +324,7 @@ export class RabbitMqBroker implements Broker {
   }
 
   /** Also under the plain type, the only binding of consumers of earlier releases (ADR 26). */
-  private eventMessages(events: readonly EventEnvelope[], slot?: number): Outgoing[] {
+  private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
     const { topology } = this;
     const keyOf = (type: string, origin?: EventOrigin): string =>
       slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
@@ -335,10 +335,10 @@ export class RabbitMqBroker implements Broker {
   }
 
   private get perMessage(): number {
-    return this.settings.eventsPerMessage ?? EVENTS_PER_MESSAGE_MAX;
+    return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
   }
 
-  private replayMessage(request: ReplayRequest): Outgoing {
+  private replayMessage(request: ReplayRequest): OutgoingMessage {
     return {
       exchange: this.topology.replays,
       routingKey: request.type,

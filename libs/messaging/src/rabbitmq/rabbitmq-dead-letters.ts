@@ -5,7 +5,7 @@ import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from '.
 import type { MessagingLog } from '../log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { asDeadLetter, asEnvelopes, replayedType } from './rabbitmq-messages.js';
-import { DEAD_LETTERS_MAX, type RabbitMqNames } from '../routing/rabbitmq-names.js';
+import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 export interface DeadLetterReader {
   readonly service: string;
@@ -51,7 +51,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
   }
 
   async summary(): Promise<BrokerDeadLetterSummary> {
-    const countMax = DEAD_LETTERS_MAX;
+    const countMax = MAX_BROKER_DEAD_LETTERS;
     if (!this.reader) return { count: 0, countMax, oldest: null };
     const queue = this.names.deadLetterQueue(this.reader.service);
     return this.withChannel(async (channel) => {

@@ -3,7 +3,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Topology } from './rabbitmq-topology.js';
 
-export interface Outgoing {
+export interface OutgoingMessage {
   /** `''` is the default exchange, whose routing key is the name of a queue. */
   readonly exchange: string;
   readonly routingKey: string;
@@ -51,7 +51,7 @@ export class RabbitMqPublisher {
   }
 
   /** Returns the outcome of each message, in their order. Throws {@link BrokerUnavailableError} when the broker does not confirm in time. */
-  async publish(messages: readonly Outgoing[]): Promise<PublishOutcome[]> {
+  async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
     const channel = await this.usableChannel();
     let settled = 0;
     const outcomes = Promise.all(messages.map((message) => this.send(channel, message).finally(() => settled++)));
@@ -63,7 +63,7 @@ export class RabbitMqPublisher {
     });
   }
 
-  private send(channel: ConfirmChannel, message: Outgoing): Promise<PublishOutcome> {
+  private send(channel: ConfirmChannel, message: OutgoingMessage): Promise<PublishOutcome> {
     const { exchange, routingKey, content, properties } = message;
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null): void => {
@@ -106,7 +106,7 @@ export function eventMessages(
   events: readonly EventEnvelope[],
   routeOf: (event: EventEnvelope) => EventRoute,
   perMessage: number,
-): Outgoing[] {
+): OutgoingMessage[] {
   const shared: SharedMessage[] = [];
   const open = new Map<string, SharedMessage>();
   for (const event of events) {
@@ -134,7 +134,7 @@ interface SharedMessage {
 }
 
 /** With properties for tools. Each event contains its trace. */
-function asOutgoing({ route, first, texts }: SharedMessage): Outgoing {
+function asOutgoing({ route, first, texts }: SharedMessage): OutgoingMessage {
   const { exchange, routingKey, alsoAs } = route;
   return {
     exchange,

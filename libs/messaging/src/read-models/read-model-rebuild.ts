@@ -60,9 +60,9 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
 
   /** Begins, unless a generation is being built already. */
   async execute(): Promise<RebuildState> {
-    await this.generations.begin((tx) => this.transport.missAgain(tx, this.types));
+    await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
     // In this order: a replay repeats events published before the request, and later ones arrive anyway.
-    await this.transport.askForThePast();
+    await this.transport.requestReplay();
     this.signal.nudge();
     const state = await this.state();
     this.log.info({ ...state }, 'read model: a rebuild was requested');
@@ -76,7 +76,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   /** One step. False when there is nothing to do now. */
   async runOnce(): Promise<boolean> {
     const generation = await this.generations.findBuilding();
-    if (generation !== undefined && (await this.transport.haveBeenToldAgain(this.types))) {
+    if (generation !== undefined && (await this.transport.isReplayComplete(this.types))) {
       const isFirst = await this.generations.serve(generation);
       if (isFirst) this.log.info({ generation }, 'read model: the new generation serves');
       return true;

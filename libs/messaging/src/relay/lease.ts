@@ -19,14 +19,14 @@ export class Lease {
   ) {}
 
   /** Whether this process may relay; takes or renews the lease where it can. */
-  async hold(): Promise<boolean> {
+  async acquireOrRenew(): Promise<boolean> {
     if (this.clock.now().getTime() < this.heldUntil - this.leaseMs / 2) return true;
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
   }
 
   /** Lets the next process take the lease before it expires. */
-  async giveBack(): Promise<void> {
+  async release(): Promise<void> {
     if (this.heldUntil === 0) return;
     this.heldUntil = 0;
     await this.dataSource.query(`DELETE FROM relay_lease WHERE name = 'relay' AND holder = $1`, [this.holder]);

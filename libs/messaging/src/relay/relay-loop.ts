@@ -26,7 +26,7 @@ export interface LoopWork {
 }
 
 /** Shared by all loops of a relay. */
-export interface LoopSurroundings {
+export interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
   readonly pollMs: number;
@@ -50,7 +50,7 @@ export class RelayLoop {
 
   constructor(
     readonly does: LoopWork,
-    private readonly surroundings: LoopSurroundings,
+    private readonly surroundings: LoopContext,
   ) {}
 
   nudge(): void {
@@ -68,8 +68,8 @@ export class RelayLoop {
     const { progress } = this.does;
     while (!this.isEnding) {
       try {
-        if (!(await lease.hold())) {
-          progress?.forget();
+        if (!(await lease.acquireOrRenew())) {
+          progress?.discard();
           this.does.leaseLost?.();
           await this.ended.wait(leaseMs / 4);
           continue;
@@ -81,7 +81,7 @@ export class RelayLoop {
         if (!(await this.isHandled(error))) await this.pauseAfter(error);
       }
     }
-    await progress?.settled().catch(() => undefined);
+    await progress?.waitUntilIdle().catch(() => undefined);
     // If the database is unavailable, the unsaved part is handed over again.
     await progress?.save().catch((error: unknown) => log.warn({ err: error }, 'relay: cursor not saved'));
   }

@@ -38,7 +38,7 @@ export class RelayProgress {
 
   /** The position after all batches that are handed over or under way. Throws the error of one that failed. */
   async readFrom(): Promise<LogPosition> {
-    if (this.failure) await this.settled();
+    if (this.failure) await this.waitUntilIdle();
     this.known ??= await findCursor(this.dataSource, this.target, this.origin);
     return this.begun.at(-1)?.end ?? this.known;
   }
@@ -59,13 +59,13 @@ export class RelayProgress {
   }
 
   /** Returns when fewer batches than this are under way. Throws when one failed. */
-  async roomFor(window: number): Promise<void> {
+  async waitForWindow(window: number): Promise<void> {
     while (this.begun.length >= window && !this.failure) await this.begun[0]!.delivered.catch(() => undefined);
-    if (this.failure) await this.settled();
+    if (this.failure) await this.waitUntilIdle();
   }
 
   /** Returns when no batch is under way. Throws when one failed; it and later ones are then read again. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.begun.map(({ delivered }) => delivered));
     const { failure } = this;
     this.begun = [];
@@ -98,7 +98,7 @@ export class RelayProgress {
   }
 
   /** The lease was lost: discards the cached position, which another process may move from now on. */
-  forget(): void {
+  discard(): void {
     this.known = undefined;
     this.begun = [];
     this.failure = undefined;

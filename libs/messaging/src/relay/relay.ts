@@ -61,7 +61,7 @@ export class Relay {
   ) {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
     this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
-    this.replays = broker.past && new Replays(dataSource, broker.past, clock, settings, log);
+    this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
   }
 
   /** Begins to relay to every present target, and to those that come later. */
@@ -98,7 +98,7 @@ export class Relay {
     for (const loop of this.loops.keys()) loop.end();
     await Promise.all(this.loops.values());
     // If the database is unavailable, the lease expires instead.
-    await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
+    await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
 
   /** Time of the oldest event that some target has not received; undefined if there is none. */
@@ -120,7 +120,7 @@ export class Relay {
         handedOver += step.handedOver;
         isCut = step.isCut;
       }
-      await progress.settled();
+      await progress.waitUntilIdle();
       await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
@@ -147,10 +147,10 @@ export class Relay {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
       const { target } = loop.does;
-      if (target && !target.separately && !targets.delete(target)) loop.end();
+      if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
-      if (target.separately) this.relayTogether(target);
+      if (target.consumerTargets) this.relayTogether(target);
       else this.relayTo(target);
     }
   }
@@ -225,7 +225,7 @@ export class Relay {
         return { handedOver, isCut: handedOver > 0, isBlocked: false };
       },
     });
-    this.replayRequests = await this.broker.past?.answer(
+    this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
         await replays.accept(request);
         loop.nudge();
@@ -259,7 +259,7 @@ export class Relay {
     await this.horizon.report(target.name, isBlocked && events.length === 0);
     if (events.length > 0) progress.begin(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
-    await progress.roomFor(isRecovering ? 1 : (target.window ?? 1));
+    await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
     return { handedOver: events.length, isCut, isBlocked };
   }
 

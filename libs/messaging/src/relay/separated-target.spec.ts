@@ -14,7 +14,7 @@ test('while its consumers are behind, it looks for new ones each five seconds an
   );
   const begun: string[] = [];
   const separated = new SeparatedTarget(
-    { name: 'target', deliver: () => Promise.resolve(), separately: consumerTargets },
+    { name: 'target', deliver: () => Promise.resolve(), consumerTargets },
     {
       dataSource: { query: () => Promise.resolve([]) } as unknown as DataSource,
       log: { info: jest.fn(), warn: jest.fn(), error: jest.fn() },

@@ -5,7 +5,7 @@ import type { RelayLoop, Step } from './relay-loop.js';
 import { joinCursors, separateCursors } from './separate-cursors.js';
 
 /** Functions of the relay that a separated target uses. */
-export interface SeparationSurroundings {
+export interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
   /** Begins to hand over the log to one consumer. */
@@ -30,7 +30,7 @@ export class SeparatedTarget {
 
   constructor(
     private readonly target: RelayTarget,
-    private readonly surroundings: SeparationSurroundings,
+    private readonly surroundings: SeparationContext,
   ) {}
 
   /** False when the target does not know its consumers: it can then only be retried as a whole. */
@@ -72,7 +72,7 @@ export class SeparatedTarget {
 
   private consumers(): Promise<readonly RelayTarget[]> {
     this.lookedAt = performance.now();
-    return this.target.separately?.() ?? Promise.resolve([]);
+    return this.target.consumerTargets?.() ?? Promise.resolve([]);
   }
 
   private async follow(consumers: readonly RelayTarget[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { Past, ReplayRequest } from '../broker/broker.js';
+import type { EventReplay, ReplayRequest } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
 import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
 import { isPowerOfTwo } from '../numbers.js';
@@ -24,7 +24,7 @@ export class Replays {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly eventReplay: Past,
+    private readonly eventReplay: EventReplay,
     private readonly clock: Clock,
     private readonly bounds: LogBounds,
     private readonly log: MessagingLog,

@@ -2,7 +2,7 @@ import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */
-export type WantedOrigins = ReadonlyMap<string, Partial<EventOrigin>>;
+export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
 /** The origin of a payment event; undefined for other events. */
 export function originOf(payload: unknown): EventOrigin | undefined {
@@ -12,7 +12,7 @@ export function originOf(payload: unknown): EventOrigin | undefined {
 }
 
 /** Whether to send this event to a service that wants `origins`. */
-export function isWanted({ type, payload }: EventEnvelope, origins: WantedOrigins): boolean {
+export function matchesOrigin({ type, payload }: EventEnvelope, origins: OriginFilter): boolean {
   const wanted = origins.get(type);
   if (!wanted) return true;
   const origin = originOf(payload);

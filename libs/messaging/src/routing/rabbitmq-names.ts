@@ -12,10 +12,10 @@ const SLOTS = 256;
 const SERVICE_NAME = '[a-z-]+';
 const MAX_SERVICE_NAME_LENGTH = 64;
 /** Beyond it the broker drops the oldest. */
-export const DEAD_LETTERS_MAX = 100_000;
+export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
   'x-queue-type': 'quorum',
-  'x-max-length': DEAD_LETTERS_MAX,
+  'x-max-length': MAX_BROKER_DEAD_LETTERS,
   // RabbitMQ 4 would drop a dead letter after 20 failed replays; earlier releases have no limit unless one is set.
   'x-delivery-limit': 1_000_000,
 } as const;

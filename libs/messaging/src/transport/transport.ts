@@ -5,7 +5,7 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { invalidRequest, refusal, type ReplyEnvelope } from '../broker/commands.js';
+import { invalidRequest, toErrorReply, type ReplyEnvelope } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
@@ -39,7 +39,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   private readonly subscribedTypes: SubscribedTypes | undefined;
   private types: ReadonlySet<string> = new Set();
   private deferredLoop: DeferredLoop | undefined;
-  /** Whether earlier events have to be requested: see {@link Past.isMissed}. */
+  /** Whether earlier events have to be requested: see {@link EventReplay.isRequired}. */
   private readonly hasMissed: boolean;
 
   constructor(
@@ -52,36 +52,37 @@ export class Transport extends Server implements CustomTransportStrategy {
   ) {
     super();
     this.deferred = new DeferredEvents(dataSource, clock);
-    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock, this.deferred);
-    this.hasMissed = broker.past?.isMissed ?? false;
+    this.subscribedTypes =
+      broker.eventReplay && new SubscribedTypes(dataSource, service, broker.eventReplay, clock, this.deferred);
+    this.hasMissed = broker.eventReplay?.isRequired ?? false;
   }
 
   /** Whether this service is backfilled with all earlier events; undefined where its publishers track that. */
-  async knowsThePast(): Promise<boolean | undefined> {
-    return this.hasMissed ? this.subscribedTypes?.areComplete(this.types) : undefined;
+  async isBackfilled(): Promise<boolean | undefined> {
+    return this.hasMissed ? this.subscribedTypes?.areBackfilled(this.types) : undefined;
   }
 
   /**
    * Marks all events ever published of these types for a replay to this service's handlers, beside current events. Request it with
-   * {@link askForThePast} after the commit. For handlers that are `repeatable`: others have an inbox entry for the event and are
+   * {@link requestReplay} after the commit. For handlers that are `repeatable`: others have an inbox entry for the event and are
    * not called.
    */
-  async missAgain(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
+  async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
     if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
-    await this.subscribedTypes.missAgain(
+    await this.subscribedTypes.scheduleReplay(
       tx,
       types.map(({ name }) => name),
     );
   }
 
   /** May be called repeatedly: a replay that is under way is not sent a second time. */
-  async askForThePast(): Promise<void> {
-    await this.subscribedTypes?.askForWhatIsMissing();
+  async requestReplay(): Promise<void> {
+    await this.subscribedTypes?.requestMissingReplays();
   }
 
-  /** Whether all replayed events have arrived and had their effect since {@link missAgain}. */
-  async haveBeenToldAgain(types: readonly EventType<unknown>[]): Promise<boolean> {
-    return (await this.subscribedTypes?.haveBeenToldAgain(types.map(({ name }) => name))) ?? false;
+  /** Whether all replayed events have arrived and had their effect since {@link scheduleReplay}. */
+  async isReplayComplete(types: readonly EventType<unknown>[]): Promise<boolean> {
+    return (await this.subscribedTypes?.isReplayComplete(types.map(({ name }) => name))) ?? false;
   }
 
   /** State of the connection to the broker; undefined without an external broker. */
@@ -135,8 +136,8 @@ export class Transport extends Server implements CustomTransportStrategy {
       ...(subscribedTypes && this.hasMissed
         ? {
             formerTypes: await subscribedTypes.retired(types),
-            lost: () => subscribedTypes.loseAll(),
-            bound: () => subscribedTypes.askForThePast(types),
+            onQueueLost: () => subscribedTypes.markAllMissing(),
+            onBound: () => subscribedTypes.requestReplay(types),
           }
         : {}),
     });
@@ -169,12 +170,12 @@ export class Transport extends Server implements CustomTransportStrategy {
     const invalid = findInvalidity('request', command, payload);
     if (invalid) {
       this.log.error({ err: invalid }, 'command refused: its request is invalid');
-      return refusal(invalidRequest(invalid));
+      return toErrorReply(invalidRequest(invalid));
     }
     try {
       return { ok: true, reply: await settle(handler, payload, {}) };
     } catch (error) {
-      const reply = refusal(error);
+      const reply = toErrorReply(error);
       if (!reply.ok && reply.code === 'internal') this.log.error({ err: error }, 'command failed');
       return reply;
     }

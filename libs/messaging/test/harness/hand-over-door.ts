@@ -19,14 +19,14 @@ export class HandOverDoor {
     const hold = (target: RelayTarget): RelayTarget => {
       const known = held.get(target);
       if (known) return known;
-      const separately = target.separately?.bind(target);
+      const separately = target.consumerTargets?.bind(target);
       const made: RelayTarget = {
         name: target.name,
         deliver: async (events) => {
           await target.deliver(events);
           await this.current?.pass();
         },
-        ...(separately ? { separately: async () => (await separately()).map(hold) } : {}),
+        ...(separately ? { consumerTargets: async () => (await separately()).map(hold) } : {}),
       };
       held.set(target, made);
       return made;
@@ -37,7 +37,7 @@ export class HandOverDoor {
       subscribe: (subscriber) => broker.subscribe(subscriber),
       respond: (command, answer) => broker.respond(command, answer),
       request: (command, payload, timeoutMs) => broker.request(command, payload, timeoutMs),
-      ...(broker.past ? { past: broker.past } : {}),
+      ...(broker.eventReplay ? { eventReplay: broker.eventReplay } : {}),
     };
   }
 }

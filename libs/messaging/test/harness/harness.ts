@@ -15,11 +15,11 @@ export interface MessagingHarness {
   /** The test's own connection to a service's migrated database; outlives the service's processes. */
   database(service: string): Promise<DataSource>;
   producer(service: string): Promise<Producer>;
-  consumer(service: string, handles: Handles): Promise<ConsumingProcess>;
+  consumer(service: string, handles: ProcessHandlers): Promise<ConsumingProcess>;
   /** From now on a relay that has handed over a batch waits at the door before it moves its cursor. */
   holdHandOvers(): Gate;
   /** Kills every connection to the service's database and rejects new ones until the returned function is called. */
-  takeDatabaseAway(service: string): Promise<() => Promise<void>>;
+  makeDatabaseUnavailable(service: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface LoggedLine {
   readonly message: string;
 }
 
-export interface Handles {
+export interface ProcessHandlers {
   readonly events?: Readonly<Record<string, EventHandler>>;
   readonly commands?: Readonly<Record<string, (payload: unknown) => Promise<unknown>>>;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.js';
 import type { Gate } from './gate.js';
 import { HandOverDoor } from './hand-over-door.js';
-import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
+import type { ConsumingProcess, ProcessHandlers, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
 
 /** Connects the processes: the only difference between the harnesses. */
 export interface Brokers {
@@ -86,7 +86,7 @@ export class ProcessesHarness implements MessagingHarness {
     });
   }
 
-  async consumer(service: string, { events = {}, commands = {} }: Handles): Promise<ConsumingProcess> {
+  async consumer(service: string, { events = {}, commands = {} }: ProcessHandlers): Promise<ConsumingProcess> {
     const { dataSource, kill } = await this.connect(service);
     const link = await this.brokers.connect(service, this.messagingLog);
     const transport = new Transport(service, link.broker, dataSource, this.clock, this.messagingLog);
@@ -96,7 +96,7 @@ export class ProcessesHarness implements MessagingHarness {
     return this.running({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers, link.broker.deadLetters),
-      isBackfilled: () => transport.knowsThePast(),
+      isBackfilled: () => transport.isBackfilled(),
       stop: async () => {
         await transport.close();
         await dataSource.destroy();
@@ -111,7 +111,7 @@ export class ProcessesHarness implements MessagingHarness {
     });
   }
 
-  async takeDatabaseAway(service: string): Promise<() => Promise<void>> {
+  async makeDatabaseUnavailable(service: string): Promise<() => Promise<void>> {
     const { dataSource } = await this.databaseOf(service);
     const administrator = await this.database('administrator');
     const name = await currentDatabase(dataSource);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
-import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
+import { MAX_EVENTS_PER_MESSAGE, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { Topology } from '../../src/rabbitmq/rabbitmq-topology.js';
 import type { Brokers, Link } from '../harness/processes-harness.js';
 
@@ -21,7 +21,7 @@ export class RabbitMqBrokers implements Brokers {
   /** @param eventsPerMessage 1 where a test counts messages */
   constructor(
     readonly url: string,
-    private readonly eventsPerMessage = EVENTS_PER_MESSAGE_MAX,
+    private readonly eventsPerMessage = MAX_EVENTS_PER_MESSAGE,
   ) {}
 
   async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { EVENTS_PER_MESSAGE_MAX } from '@svc/messaging';
+import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
@@ -44,8 +44,8 @@ export class ServiceConfig extends DatabaseConfig {
    */
   @IsInt()
   @Min(1)
-  @Max(EVENTS_PER_MESSAGE_MAX)
-  SVC_EVENTS_PER_MESSAGE: number = EVENTS_PER_MESSAGE_MAX;
+  @Max(MAX_EVENTS_PER_MESSAGE)
+  SVC_EVENTS_PER_MESSAGE: number = MAX_EVENTS_PER_MESSAGE;
 
   /** Port when the service runs in a process of its own. */
   @IsOptional()

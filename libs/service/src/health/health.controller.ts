@@ -35,7 +35,7 @@ export class HealthController {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
     // Backfilled once: between processes this service itself, in one process its publishers. From then on a delay is a lag, not a
     // reason to be unready.
-    this.caughtUpOnce ||= (await this.transport.knowsThePast()) ?? (await this.relay.isCaughtUp());
+    this.caughtUpOnce ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
     const missing = this.caughtUpOnce ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);
     const { brokerState } = this.transport;

@@ -9,7 +9,7 @@ import { readJsonBodies } from './request-validation.js';
 export const MAX_BODY_BYTES = 256 * 1024;
 
 /** HTTP settings of every service: limits, request ids, one log line for each request, security headers. */
-export const acceptRequests = {
+export const httpSettings = {
   options: (
     { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorForm,
     log: ServiceLog,

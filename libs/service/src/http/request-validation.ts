@@ -19,9 +19,9 @@ export function readJsonBodies(fastify: FastifyInstance): void {
 }
 
 /** Most values in one body, objects and lists included; the largest body of the specification has far fewer. */
-export const BODY_VALUES_MAX = 10_000;
+export const MAX_BODY_VALUES = 10_000;
 /** Most members of one object. */
-export const BODY_MEMBERS_MAX = 200;
+export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
 export const BODY_DEPTH_MAX = 20;
 
@@ -108,7 +108,7 @@ function isWithinLimits(body: object): boolean {
     for (const container of level) {
       const children: unknown[] = Object.values(container);
       values += children.length;
-      if (values > BODY_VALUES_MAX || (!Array.isArray(container) && children.length > BODY_MEMBERS_MAX)) return false;
+      if (values > MAX_BODY_VALUES || (!Array.isArray(container) && children.length > MAX_BODY_MEMBERS)) return false;
       for (const child of children) if (typeof child === 'object' && child !== null) next.push(child);
     }
     level = next;
