@@ -72,7 +72,7 @@ async function startBroker(service: MessagingService): Promise<void> {
     });
   const accept = (): Promise<void> => Promise.resolve();
   // Like every relay, also in a service that publishes nothing.
-  await broker.past.answer(accept, () => Promise.resolve(publishes.length > 0));
+  await broker.eventReplay.serveRequests(accept, () => Promise.resolve(publishes.length > 0));
 }
 
 function anEvent(type: string, payload: object = {}): EventEnvelope {
@@ -164,7 +164,7 @@ describe('the permissions suffice', () => {
     const [target] = brokers.get(service)!.targets();
     const events = messagesOf(service).publishes.map((type) => anEvent(type, payloadOf(type)));
     await target!.deliver(events);
-    const separate = await target!.separately!();
+    const separate = await target!.consumerTargets!();
     expect(separate).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
     const more = events.map((event) => ({ ...event, id: randomUUID() }));
     for (const consumer of separate) await consumer.deliver(more);
@@ -195,11 +195,11 @@ describe('the permissions suffice', () => {
   test.each(consumers)('%s requests event replays, and gets them from the publishers', async (service) => {
     for (const type of messagesOf(service).consumes) {
       const request = { id: randomUUID(), service, type };
-      expect(await brokers.get(service)!.past.ask(request)).toBe(true);
+      expect(await brokers.get(service)!.eventReplay.request(request)).toBe(true);
       const publisher = MESSAGING_SERVICES.find((one) => messagesOf(one).publishes.includes(type))!;
       const old = anEvent(type);
       const served = { ...anEvent('replay.served.v1', { type }), id: request.id };
-      expect(await brokers.get(publisher)!.past.deliver(service, [old, served])).toBe(true);
+      expect(await brokers.get(publisher)!.eventReplay.deliver(service, [old, served])).toBe(true);
       await expectReceived(service, [old.id, served.id]);
     }
   });

@@ -9,7 +9,7 @@ type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
-  ['Largest body of a request', 'BODY_BYTES_MAX', 'libs/service/src/http/http.ts', 'bytes'],
+  ['Largest body of a request', 'MAX_BODY_BYTES', 'libs/service/src/http/http.ts', 'bytes'],
   ['Largest amount', 'MAX_AMOUNT_CENTS', 'libs/contracts/src/validation.ts', 'cents'],
   ['Longest identifier, in characters', 'MAX_IDENTIFIER_LENGTH', 'libs/contracts/src/validation.ts', ''],
   ['Longest URL, in characters', 'MAX_URL_LENGTH', 'libs/contracts/src/validation.ts', ''],
@@ -20,7 +20,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
     ...EVERY_API,
     ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
     ['Logins of an email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
-    ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments/payments.ts', ''],
+    ['Most payments on a page', 'MAX_HISTORY_PAGE_SIZE', 'http/payments/payments.ts', ''],
     ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
     ['A card encrypted with the previous key is accepted for', 'CARD_KEY_OVERLAP_MS', 'card-data/card-key.ts', 'ms'],
   ],

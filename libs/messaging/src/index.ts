@@ -17,7 +17,7 @@ export * from './rabbitmq/rabbitmq-broker.js';
 export * from './read-models/read-model-rebuild.js';
 export * from './relay/relay.js';
 export * from './signal.js';
-export { EVENT_BYTES_MAX, statementWithEvents, type StatementWithEvents } from './event-log/statement-with-events.js';
+export { MAX_EVENT_BYTES, statementWithEvents, type StatementWithEvents } from './event-log/statement-with-events.js';
 export * from './consumer/tracing.js';
 export * from './transport/transport.js';
 export * from './read-models/upsert-if-newer.js';

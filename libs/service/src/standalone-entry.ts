@@ -1,6 +1,6 @@
 /**
- * What a program needs that has neither PostgreSQL nor a broker. Not the package's own entry: that loads TypeORM, pg and amqplib,
- * a third of the memory of such a program.
+ * For a program with neither PostgreSQL nor a broker. Not the package's own entry: that loads TypeORM, pg and amqplib, a third of
+ * the memory of such a program.
  */
 export * from './configuration/config-error.js';
 export * from './http/error-filter.js';

@@ -39,7 +39,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   IsText: (argument) => ({ minLength: 1, maxLength: argument(0), pattern: TEXT }),
   IsLocale: (_, constant) => ({ maxLength: constant('MAX_LOCALE_LENGTH') }),
   IsAmountInCents: (_, constant) => ({ type: 'integer', minimum: 1, maximum: constant('MAX_AMOUNT_CENTS') }),
-  IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('EMAIL_LENGTH_MAX') }),
+  IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('MAX_EMAIL_LENGTH') }),
   AreHosts: () => ({ type: 'array' }),
   // Of the transformer.
   IsLabel: (argument) => ({ maxLength: argument(0), pattern: LABEL }),

@@ -126,7 +126,8 @@ describe('a rebuild', () => {
   test('only the copy that serves is read; events go to it and to the one that is being built', async () => {
     const generations = retrieval.service.app.get(Generations);
     // No publisher answers the replay request, so the service itself does not let the copy serve.
-    const begin = () => generations.begin((tx) => retrieval.service.app.get(Transport).missAgain(tx, READ_MODEL.types));
+    const begin = () =>
+      generations.begin((tx) => retrieval.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
     const before = paymentAt(ours, retrieval.clock.now());
     await retrieval.deliver(told(before));
     expect(await begin()).toBe(2);

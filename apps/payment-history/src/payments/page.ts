@@ -1,4 +1,4 @@
-import { HISTORY_PAGE_SIZE_MAX, type PaymentHistory } from '@svc/contracts';
+import { MAX_HISTORY_PAGE_SIZE, type PaymentHistory } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
 
 /** What of the history was asked for. */
@@ -26,7 +26,7 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
     return read;
   };
   const page = number('page', 1);
-  const pageSize = Math.min(number('pageSize', HISTORY_PAGE_SIZE_MAX), HISTORY_PAGE_SIZE_MAX);
+  const pageSize = Math.min(number('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
   const { customerReference } = query;
   // Twice in one address: which of the two was meant cannot be known.
   if (customerReference !== undefined && typeof customerReference !== 'string')

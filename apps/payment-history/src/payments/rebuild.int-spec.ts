@@ -98,7 +98,7 @@ test('who dies between beginning and asking for the past leaves nothing that is 
   const transport = history.service.app.get(Transport);
   await history.service.app
     .get(Generations)
-    .begin((tx) => transport.missAgain(tx, [PaymentProcessingV1, PaymentSucceededV1]));
+    .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));
   await history.service.app.get(ReadModelRebuild).runOnce();
   expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
 

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 
 /**
- * Which of these keys of merchants and sites are not revoked. For a connection that outlives its request: the guard has let
- * it in once, and a key that was revoked since must not keep it open. Needs what {@link MerchantKeyGuard} needs.
+ * Returns the given merchant and site keys that are not revoked. For a connection that outlives its request: the guard checked
+ * its key only once, and the connection must close after a revocation. Needs what {@link MerchantKeyGuard} needs.
  */
 export async function findActiveKeys(dataSource: DataSource, keyIds: readonly string[]): Promise<Set<string>> {
   const rows = await dataSource.query<{ keyId: string }[]>(

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Mode } from '@svc/contracts';
 
-/** Whom an API key speaks for (A6): a partner on the main API, a merchant for all its sites, or one site. */
+/** Owner of an API key (A6): a partner on the main API, a merchant with all its sites, or one site. */
 export type ApiKeyKind = 'partner' | 'merchant' | 'site';
 
 const SHAPE = /^svc_(test|live)_(partner|merchant|site)_[A-Za-z0-9_-]{43}$/;
@@ -11,21 +11,21 @@ export function newApiKey(kind: ApiKeyKind, mode: Mode): string {
   return `svc_${mode}_${kind}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is stored and looked up. A plain hash is enough: 32 random bytes cannot be guessed from it. */
+/** The stored hash. A fast hash is enough: 32 random bytes cannot be guessed from it. */
 export function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** Whether it can be a key at all, so that nonsense costs no look-up. */
+/** Whether the text has the form of a key, so that other texts cost no query. */
 export function isApiKeyShaped(text: unknown): text is string {
   return typeof text === 'string' && SHAPE.test(text);
 }
 
 /**
- * Why a key was refused, in words for whoever sent it. It says nothing but what the text itself shows: whether a key of that
- * form exists, and whose it is, stays here.
+ * The reason why a key was rejected, for its sender. It only describes the text itself: whether such a key exists, and its
+ * owner, stay secret.
  *
- * @param kinds whose keys are taken
+ * @param kinds kinds of keys that are accepted
  */
 export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
   if (apiKey === undefined || apiKey === '') return 'The header x-api-key is missing.';

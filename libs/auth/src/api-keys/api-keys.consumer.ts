@@ -4,18 +4,18 @@ import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messagin
 import type { EntityManager } from 'typeorm';
 
 /**
- * Keeps the hashes of merchants' and sites' keys, for a service that has a table `known_sites` of its own; others import
- * {@link CredentialsConsumer}, which keeps both. Replay: the highest version of each row stays.
+ * Stores the hashes of merchants' and sites' keys, for a service that has its own table `known_sites`; others import
+ * {@link CredentialsConsumer}, which stores both. Replay: the highest version of each row stays.
  */
 @Controller()
 export class ApiKeysConsumer {
   @EventPattern(ApiKeyChangedV1)
   keep(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
-    return keepApiKeys(tx, events);
+    return storeApiKeys(tx, events);
   }
 }
 
-export async function keepApiKeys(tx: EntityManager, events: readonly EventEnvelope<ApiKeyChanged>[]): Promise<void> {
+export async function storeApiKeys(tx: EntityManager, events: readonly EventEnvelope<ApiKeyChanged>[]): Promise<void> {
   for (const { payload: key, aggregateVersion } of events) {
     await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {
       kind: key.kind,

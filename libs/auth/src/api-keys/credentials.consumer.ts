@@ -7,9 +7,9 @@ import {
   SiteChangedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
-import { keepApiKeys as keepKeys } from './api-keys.consumer.js';
+import { storeApiKeys as keepKeys } from './api-keys.consumer.js';
 
-/** Keeps this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
+/** Stores this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
 @Controller()
 export class CredentialsConsumer {
   @EventPattern(SiteChangedV1)

@@ -4,13 +4,13 @@ import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 
-/** What a key of a merchant or site may see and change on the path it was sent to. */
+/** The data that a key of a merchant or site may read and change on the path of its request. */
 export interface AuthenticatedMerchant {
   /** UUID of the key. */
   readonly keyId: string;
   readonly mode: Mode;
   readonly merchantId: number;
-  /** The site of the path, or the only site that the key speaks for; undefined: all sites of the merchant. */
+  /** The site of the path, or the only site of the key; undefined: all sites of the merchant. */
   readonly siteId: number | undefined;
   /** Whether the merchant has the site of the path. True on a path without a site. */
   readonly siteExists: boolean;
@@ -26,16 +26,16 @@ interface KeyRow {
   readonly keyId: string;
   readonly mode: Mode;
   readonly merchantId: number;
-  /** Null for a merchant's key, which speaks for all its sites. */
+  /** Null for a merchant's key, which covers all its sites. */
   readonly siteId: number | null;
   readonly siteExists: boolean;
 }
 
 /**
- * Lets a merchant in on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
- * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. A site's key
- * on a path of the whole merchant is let in for its own site alone. Reads the table each time, so that a revoked key is
- * refused as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
+ * Admits a merchant on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
+ * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. On a path of
+ * the whole merchant, a site's key is admitted for its own site only. Reads the table for each request, so that a revoked key is
+ * rejected as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
  * {@link ApiKeysConsumer}, a table of its keys, and one of sites with `merchant_id` and `site_id`.
  *
  * @throws credentials.invalid
@@ -52,7 +52,7 @@ export class MerchantKeyGuard implements CanActivate {
     const isOfSite = 'siteId' in request.params;
     const apiKey = apiKeyOf(request);
     const key = await this.find(apiKey, siteId);
-    // The answer has no body (C5); the log says why.
+    // The response has no body (C5); the log has the reason.
     if (!key) throw new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isOfSite ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
@@ -92,5 +92,5 @@ export function merchantOf(context: ExecutionContext): AuthenticatedMerchant {
   return merchant;
 }
 
-/** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} let in. */
+/** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} admitted. */
 export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => merchantOf(context));

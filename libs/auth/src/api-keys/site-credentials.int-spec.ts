@@ -6,7 +6,7 @@ import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { CredentialsConsumer } from './credentials.consumer.js';
 import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
-import { type SiteClaim, SiteCredentials } from './site-credentials.js';
+import { type SiteCredentialHeaders, SiteCredentials } from './site-credentials.js';
 
 @Module({ controllers: [CredentialsConsumer], providers: [SiteCredentials] })
 class AuthenticatingModule {}
@@ -139,20 +139,23 @@ describe('SiteCredentials', () => {
     const KEY =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     const NUMBER = (header: string): string => `The header ${header} must be a number, as in 1001.`;
-    const claims: [SiteClaim, string][] = [
+    const claims: [SiteCredentialHeaders, string][] = [
       [{ merchantId: '9999', merchantSiteId: '5001', apiKey }, KEY],
       [{ merchantId: '1001', merchantSiteId: '9999', apiKey }, KEY],
       [{ merchantId: '1002', merchantSiteId: '5001', apiKey }, KEY],
       [{ merchantId: '1001', merchantSiteId: '5003', apiKey }, KEY],
       [{ merchantId: '1001', merchantSiteId: '5001', apiKey: newApiKey('site', 'test') }, KEY],
-      ...['1001', '9999'].map((merchantId): [SiteClaim, string] => [
+      ...['1001', '9999'].map((merchantId): [SiteCredentialHeaders, string] => [
         { merchantId, merchantSiteId: '5001', apiKey: undefined },
         'There is no such site, or it needs its key in the header x-api-key.',
       ]),
       [{ merchantId: undefined, merchantSiteId: '5001', apiKey }, 'The header merchantId is missing.'],
       [{ merchantId: '1001', merchantSiteId: undefined, apiKey }, 'The header merchantSiteId is missing.'],
       ...['1001 ', '01001', '1001.0', "1001' OR '1'='1", '9'.repeat(40), ['1001'], 1001].map(
-        (merchantId): [SiteClaim, string] => [{ merchantId, merchantSiteId: '5001', apiKey }, NUMBER('merchantId')],
+        (merchantId): [SiteCredentialHeaders, string] => [
+          { merchantId, merchantSiteId: '5001', apiKey },
+          NUMBER('merchantId'),
+        ],
       ),
       [{ merchantId: '1001', merchantSiteId: 5001, apiKey }, NUMBER('merchantSiteId')],
     ];

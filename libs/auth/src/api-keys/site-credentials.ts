@@ -4,7 +4,7 @@ import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 
-/** The site that a hosted gateway call speaks for, and how it showed that it may. */
+/** The site that calls the hosted gateway, and how it authenticated. */
 export interface AuthenticatedSite {
   readonly merchantId: number;
   readonly siteId: number;
@@ -15,8 +15,8 @@ export interface AuthenticatedSite {
   readonly allowedHosts: readonly string[];
 }
 
-/** What was sent: the specification's two headers and, unless the site does without, a key (A8). */
-export interface SiteClaim {
+/** The credentials as received: the specification's two headers and, except for keyless sites, a key (A8). */
+export interface SiteCredentialHeaders {
   readonly merchantId: unknown;
   readonly merchantSiteId: unknown;
   readonly apiKey: unknown;
@@ -30,7 +30,7 @@ interface SiteRow {
   key_mode: Mode | null;
 }
 
-/** Answers who a hosted gateway call speaks for, from this service's own copy of what identity published. */
+/** Authenticates calls to the hosted gateway with this service's own copy of identity's data. */
 @Injectable()
 export class SiteCredentials {
   private readonly kept: KeptForASecond<AuthenticatedSite>;
@@ -43,14 +43,14 @@ export class SiteCredentials {
   }
 
   /**
-   * Throws `credentials.invalid` whatever is wrong. Its message says only what the claim itself shows, so that nobody learns which
+   * Throws `credentials.invalid` for every problem. Its message only describes the claim itself, so that it does not reveal which
    * merchants and sites exist.
    */
-  async authenticate(claim: SiteClaim): Promise<AuthenticatedSite> {
+  async authenticate(claim: SiteCredentialHeaders): Promise<AuthenticatedSite> {
     const { merchantId, merchantSiteId, apiKey } = claim;
     const refused = (): DomainError => new DomainError('credentials.invalid', { message: claimProblem(claim) });
     if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw refused();
-    // A wrong key is always 401, also where none is needed (A8).
+    // A wrong key is always 401, even where none is needed (A8).
     if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw refused();
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
 
@@ -83,7 +83,7 @@ export class SiteCredentials {
   }
 }
 
-function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteClaim): string {
+function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialHeaders): string {
   for (const [header, value] of Object.entries({ merchantId, merchantSiteId })) {
     if (value === undefined || value === '') return `The header ${header} is missing.`;
     if (!isNumericId(value)) return `The header ${header} must be a number, as in 1001.`;

@@ -9,7 +9,7 @@ import {
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 import { publicKeyOf } from './token-key.js';
 
-/** Keeps this service's copy of what lets partners in. Replay: the highest version of each row stays. */
+/** Stores this service's copy of partners' credentials. Replay: the highest version of each row stays. */
 @Controller()
 export class PartnerCredentialsConsumer {
   @EventPattern(PartnerKeyChangedV1)
@@ -24,7 +24,7 @@ export class PartnerCredentialsConsumer {
     }
   }
 
-  /** A key that cannot be used becomes a dead letter here instead of an error at every token. */
+  /** An unusable key becomes a dead letter here instead of an error at every token. */
   @EventPattern(TokenKeyChangedV1)
   async keepTokenKeys(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {

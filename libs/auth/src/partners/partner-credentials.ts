@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped, keyProblem } from '../api-keys/api-key.js';
 import { publicKeyOf } from './token-key.js';
 
-/** The organisation a partner key speaks for. */
+/** The organisation of a partner key. */
 export interface PartnerKey {
   readonly keyId: string;
   /** UUID. */
@@ -14,7 +14,7 @@ export interface PartnerKey {
   readonly mode: Mode;
 }
 
-/** Finds partner keys and the keys of tokens in this service's own copy of what identity published. */
+/** Finds partner keys and public keys of tokens in this service's own copy of identity's data. */
 @Injectable()
 export class PartnerCredentials {
   private readonly partnerKeys: KeptForASecond<PartnerKey>;

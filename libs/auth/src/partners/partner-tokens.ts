@@ -6,8 +6,8 @@ import passport from 'passport';
 import passportJwt from 'passport-jwt';
 import { PartnerCredentials } from './partner-credentials.js';
 
-/** Longest token that is looked at; ours have about 700 characters. */
-const TOKEN_LENGTH_MAX = 4_096;
+/** Longest token that is parsed; ours have about 700 characters. */
+const MAX_TOKEN_LENGTH = 4_096;
 
 /** The part of a request that passport-jwt reads. */
 interface TokenRequest {
@@ -15,10 +15,10 @@ interface TokenRequest {
 }
 
 /**
- * Verifies the identity token of a request, offline, with the keys this service was told of (A2).
+ * Verifies the identity token of a request, offline, with this service's own copy of the public keys (A2).
  *
- * Its Passport is its own: the library's usual one is one per process, and where all services share a process the last
- * one to register its strategy would verify the tokens of all of them, with its own tables.
+ * It has its own Passport instance. The default one is shared by the process, so where all services share a process, the strategy
+ * that was registered last would verify the tokens of all of them, with its own tables.
  */
 @Injectable()
 export class PartnerTokens {
@@ -34,7 +34,7 @@ export class PartnerTokens {
           jwtFromRequest: passportJwt.ExtractJwt.fromAuthHeaderAsBearerToken(),
           secretOrKeyProvider: (_request, token: string, done) => {
             this.findKey(token).then(
-              // A KeyObject need not be parsed for each token; the library takes one, its types do not say so.
+              // A KeyObject need not be parsed for each token; the library accepts one, but its types do not declare it.
               (key) => (key ? done(null, key as unknown as Buffer) : done(new Error('unknown key'))),
               (error: unknown) => done(error as Error),
             );
@@ -42,16 +42,16 @@ export class PartnerTokens {
           algorithms: [TOKEN_ALGORITHM],
           issuer: TOKEN_ISSUER,
           audience: TOKEN_AUDIENCE,
-          // The library asks the machine for the time; this is done below, by the injected clock.
+          // The library would use the system time; the injected clock checks the expiry below.
           ignoreExpiration: true,
         },
         (claims: unknown, done: (error: unknown, claims?: TokenClaims | false) => void) =>
-          done(null, isWhole(claims) && claims.exp * 1000 > this.clock.now().getTime() ? claims : false),
+          done(null, hasAllClaims(claims) && claims.exp * 1000 > this.clock.now().getTime() ? claims : false),
       ),
     );
   }
 
-  /** Throws `credentials.invalid` whatever is wrong with the token, or when there is none. */
+  /** Throws `credentials.invalid` for any problem with the token, or without one. */
   verify(request: TokenRequest): Promise<TokenClaims> {
     return new Promise((resolve, reject) => {
       const authenticate = this.passport.authenticate(
@@ -59,7 +59,7 @@ export class PartnerTokens {
         { session: false },
         (error: Error | null, claims: TokenClaims | false, refusal: unknown) => {
           if (claims) resolve(claims);
-          // What the tables could not be asked for says nothing about the token.
+          // A failed query is not a problem of the token.
           else reject(error ?? databaseErrorOf(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
@@ -68,24 +68,24 @@ export class PartnerTokens {
   }
 
   private async findKey(token: string) {
-    if (token.length > TOKEN_LENGTH_MAX) return undefined;
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
     return this.credentials.findTokenKey(kidOf(token)).catch((cause: unknown) => {
-      throw new KeyLookUpFailed(cause);
+      throw new KeyQueryError(cause);
     });
   }
 }
 
-class KeyLookUpFailed extends Error {
+class KeyQueryError extends Error {
   constructor(cause: unknown) {
     super('The key of a token could not be looked up.', { cause });
   }
 }
 
 function databaseErrorOf(refusal: unknown): Error | undefined {
-  return refusal instanceof KeyLookUpFailed ? (refusal.cause as Error) : undefined;
+  return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
 }
 
-/** As the token says it, before anything is verified: it only chooses among the keys that identity published. */
+/** The kid of the unverified token: it only chooses among the keys that identity published. */
 function kidOf(token: string): unknown {
   try {
     return decodeProtectedHeader(token).kid;
@@ -94,8 +94,8 @@ function kidOf(token: string): unknown {
   }
 }
 
-/** Whether it has every claim of A2. The signature says that identity wrote it; this, that it is an identity token. */
-function isWhole(claims: unknown): claims is TokenClaims {
+/** Whether it has every claim of A2. The signature proves that identity wrote it; this, that it is an identity token. */
+function hasAllClaims(claims: unknown): claims is TokenClaims {
   const { sub, org, typ, mode, scope, exp, jti } = claims as Partial<Record<keyof TokenClaims, unknown>>;
   return (
     isUuid(sub) &&

@@ -14,12 +14,12 @@ import { DomainError } from '@svc/kernel';
 import { PartnerCredentials, type PartnerKey } from './partner-credentials.js';
 import { hasScope, PartnerTokens } from './partner-tokens.js';
 
-/** The partner that a call of the main API speaks for, or the customer of it. */
+/** The caller of the main API: a partner, or a customer of it. */
 export interface AuthenticatedPartner {
-  /** UUID. Whatever is looked up for a partner belongs to this organisation and mode. */
+  /** UUID. All data of a partner belongs to this organisation and mode. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** UUID of a customer, who sees and pays only their own. Undefined: the partner's server. */
+  /** UUID of a customer, who reads and pays only their own. Undefined: the partner's server. */
   readonly customerReference: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface PartnerRequest {
 const SCOPE = Symbol('scope of a route');
 
 /**
- * Lets the holder of a partner's `x-api-key` in, who has no token yet (A1).
+ * Admits the holder of a partner's `x-api-key`, who has no token yet (A1).
  *
  * @throws credentials.invalid
  */
@@ -48,9 +48,8 @@ export class PartnerKeyGuard implements CanActivate {
 }
 
 /**
- * Lets partners and their customers in: `x-api-key` of a partner and an identity token, both of one organisation and
- * mode (A11, A6). Whatever is wrong with either is one and the same 401 (C5); a token that does not allow the route is
- * a 403. Use {@link ForPartners}.
+ * Admits partners and their customers: `x-api-key` of a partner and an identity token, both of one organisation and mode (A11,
+ * A6). Every problem with either is the same 401 (C5); a token that does not allow the route is a 403. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
  * @throws credentials.forbidden The token does not allow this.
@@ -80,21 +79,21 @@ export class PartnerGuard implements CanActivate {
 }
 
 /**
- * On a controller or a method: for partners whose token has this scope. Needs PartnerAuthModule among the imports of the
- * app's module, and the partner that was let in is given to a parameter by {@link Partner}.
+ * On a controller or a method: for partners whose token has this scope. Needs PartnerAuthModule among the imports of the app's
+ * module. {@link Partner} injects the admitted partner into a parameter.
  */
 export function ForPartners(scope: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(SetMetadata(SCOPE, scope), UseGuards(PartnerGuard));
 }
 
-/** Parameter decorator: the {@link AuthenticatedPartner} that {@link ForPartners} let in. */
+/** Parameter decorator: the {@link AuthenticatedPartner} that {@link ForPartners} admitted. */
 export const Partner = createParamDecorator((_: unknown, context: ExecutionContext): AuthenticatedPartner => {
   const { partner } = context.switchToHttp().getRequest<PartnerRequest>();
   if (!partner) throw new Error('@Partner() needs @ForPartners().');
   return partner;
 });
 
-/** Parameter decorator: the {@link PartnerKey} that {@link PartnerKeyGuard} let in. */
+/** Parameter decorator: the {@link PartnerKey} that {@link PartnerKeyGuard} admitted. */
 export const KeyOfPartner = createParamDecorator((_: unknown, context: ExecutionContext): PartnerKey => {
   const { partnerKey } = context.switchToHttp().getRequest<PartnerRequest>();
   if (!partnerKey) throw new Error('@KeyOfPartner() needs PartnerKeyGuard.');

@@ -15,11 +15,11 @@ import type { DataSource } from 'typeorm';
  * Reads a book: a table whose rows are compared with those of another service (docs/reconciliation.md). `rows` selects those
  * of a range, from `$1` until `$2`, with the columns
  *
- * - `mode`, `merchant_id`: whose row it is;
+ * - `mode`, `merchant_id`: the owner of the row;
  * - `key`: text, the same in both books. Rows with one key are compared as a multiset;
  * - `line`: jsonb, the members that both books must agree on; NULL where the row is not final;
  * - `amount`: cents, for the sums that people see;
- * - `open`: whether a difference means nothing yet.
+ * - `open`: true while a difference in the row means nothing.
  *
  * A digest is one statement over the range: nothing but the digests leaves the database. jsonb and SHA-256 give the same hash
  * on every release of PostgreSQL, unlike hashtext.
@@ -42,7 +42,7 @@ export class BookReader {
         FROM (${rows}) AS book
        WHERE (${third}::bigint IS NULL OR merchant_id = ${third}) AND (merchant_id, mode) > (${fourth}::bigint, ${fifth}::text)
        GROUP BY merchant_id, mode ORDER BY merchant_id, mode LIMIT ${sixth}`;
-    // Rows with one key are told apart by their place, so that a page can end between two of them.
+    // A number distinguishes rows with the same key, so that a page can end between two of them.
     this.linesText = `
       SELECT key, line, open FROM (
         SELECT open, line, key || CASE WHEN nth > 1 THEN '#' || nth ELSE '' END AS key FROM (
@@ -88,7 +88,7 @@ export interface LinesOptions {
   readonly extras?: readonly unknown[];
 }
 
-/** SQL: the smallest UUID of version 7 of a time; of the last year there is, the largest UUID. */
+/** SQL: the smallest UUID of version 7 of a time; for the year 9999, the largest UUID. */
 export function uuidFrom(time: string): string {
   return `(CASE WHEN ${time}::timestamptz >= '9999-01-01Z' THEN repeat('f', 32)
             ELSE lpad(to_hex(greatest(0, floor(extract(epoch FROM ${time}::timestamptz) * 1000))::bigint), 12, '0') || repeat('0', 20) END)::uuid`;
@@ -104,7 +104,7 @@ export function isoTime(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** SQL: a whole number of JSON; 0 where somebody has put something else in its place, which the line shows. */
+/** SQL: a whole number in JSON, or 0 where the value has another type; the line then shows the value. */
 export function numberOr0(text: string): string {
   return `CASE WHEN ${text} ~ '^[0-9]{1,15}$' THEN (${text})::bigint ELSE 0 END`;
 }

@@ -2,8 +2,9 @@ import { metrics } from '@opentelemetry/api';
 import type { BrokerConnection } from './broker.js';
 
 /**
- * Reports whether the broker can be spoken to, how much waits in the queues that this process reads, and how many of its
- * messages the broker gave up on: `svc.broker.connected` (1 or 0), `svc.broker.waiting` and `svc.broker.dead_letters`. Asked only when a collector is. Returns how to end it.
+ * Reports the state of the broker: `svc.broker.connected` (1 or 0), `svc.broker.waiting` (messages in the queues that this
+ * process reads) and `svc.broker.dead_letters`. Queries the broker only when a collector reads the metrics. Returns a function
+ * that stops it.
  */
 export function observeBroker(connection: BrokerConnection, service: string): () => void {
   const meter = metrics.getMeter('@svc/messaging');
@@ -12,7 +13,7 @@ export function observeBroker(connection: BrokerConnection, service: string): ()
   const deadLetters = meter.createObservableGauge('svc.broker.dead_letters', { unit: '{message}' });
   const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = async (result) => {
     result.observe(connected, connection.state === 'up' ? 1 : 0, { service });
-    // A broker that is away says nothing, which the gauge above has said.
+    // The gauge above reports an unavailable broker.
     const queues = await connection.waiting().catch(() => new Map<string, number>());
     for (const [queue, count] of queues) result.observe(waiting, count, { service, queue });
     const dead = await connection.deadLetters().catch(() => undefined);

@@ -3,15 +3,15 @@ import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Broker } from './broker.js';
 import { findInvalidity, type InvalidMessageError } from '../validation/message-validator.js';
 
-/** How an answer or a refusal travels: a DomainError arrives as the same DomainError. */
+/** A reply or an error as it travels: a DomainError arrives as the same DomainError. */
 export type ReplyEnvelope =
   | { ok: true; reply: unknown }
   | { ok: false; code: ErrorCode; message: string; fields: readonly FieldProblem[]; retryAfterSeconds?: number };
 
-/** Longest that a person is kept waiting for an answer (Rule 5 of the architecture). */
+/** Longest that a person waits for a reply (Rule 5 of the architecture). */
 export const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Asks another service while a person waits. The outcome also comes as an event, for when the answer is lost. */
+/** Sends requests to another service while a person waits. An event reports the outcome too, in case the reply is lost. */
 export class Commands {
   constructor(private readonly broker: Broker) {}
 
@@ -24,7 +24,7 @@ export class Commands {
     const envelope = (await this.broker.request(type.name, payload, timeoutMs)) as ReplyEnvelope;
     if (envelope.ok) {
       const invalid = findInvalidity('reply', type.name, envelope.reply);
-      // The outcome is as unknown as when the answer is lost.
+      // The outcome is unknown, as when the reply is lost.
       if (invalid) throw new DomainError('service.not-ready', { cause: invalid, retryAfterSeconds: 1 });
       return envelope.reply as Reply;
     }
@@ -33,13 +33,13 @@ export class Commands {
   }
 }
 
-/** Nothing has been done: a handler refuses what it cannot read in the same way. */
+/** The command has had no effect: a handler rejects unreadable requests with the same error. */
 export function invalidRequest(invalid: InvalidMessageError): DomainError {
   const fields = [{ field: invalid.path.slice(1).replaceAll('/', '.'), message: invalid.problem }];
   return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
 }
 
-export function refusal(error: unknown): ReplyEnvelope {
+export function toErrorReply(error: unknown): ReplyEnvelope {
   if (error instanceof DomainError) {
     const { code, message, fields, retryAfterSeconds } = error;
     return { ok: false, code, message, fields, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };

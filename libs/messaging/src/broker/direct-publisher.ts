@@ -7,9 +7,9 @@ import type { MessagingLog } from '../log.js';
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
 
 /**
- * Publishes events without the relay, which may be held back: by a transaction anywhere on the server, or because its
- * process has just died. It only makes them arrive earlier. The event log is what makes them arrive: an event that cannot be
- * published here is left to the relay.
+ * Publishes events without the relay, which a transaction anywhere on the server may hold back, or whose process may just have
+ * died. It only makes events arrive earlier: delivery is guaranteed by the event log, and the relay publishes any event that
+ * could not be published here.
  */
 export class DirectPublisher {
   private readonly inFlight = new Set<Promise<void>>();
@@ -25,7 +25,7 @@ export class DirectPublisher {
     for (const target of this.broker.targets()) this.track(this.publishTo(target, wantedBy(target, events)));
   }
 
-  /** Publishes once. A target that does not take the events is left out. */
+  /** Publishes once. Skips a target that does not accept the events. */
   async publishOnce(events: readonly EventEnvelope[]): Promise<void> {
     const attempts = this.broker.targets().map((target) => deliver(target, wantedBy(target, events)));
     const published = Promise.allSettled(attempts).then(() => undefined);
@@ -55,7 +55,7 @@ export class DirectPublisher {
         return;
       } catch (error) {
         failure = error;
-        // A full queue refuses the next attempt, too, and the other queues have taken the events.
+        // A full queue refuses the next attempt too, and the other queues have accepted the events.
         if (error instanceof ConsumerRefusedError) break;
       }
     }
@@ -68,7 +68,7 @@ export class DirectPublisher {
 }
 
 function wantedBy({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
-  // A copy, as the relay's are, which come out of the database: an embedded broker freezes what it delivers.
+  // A copy, as the relay's are, which come from the database: an embedded broker freezes the events it delivers.
   return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
 }
 

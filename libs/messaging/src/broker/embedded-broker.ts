@@ -1,11 +1,11 @@
 import { DomainError } from '@svc/kernel';
-import { isWanted } from '../routing/event-origin.js';
-import type { Broker, Past, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
+import { matchesOrigin } from '../routing/event-origin.js';
+import type { Broker, EventReplay, RelayTarget, ReplayRequest, Responder, Subscriber, Subscription } from './broker.js';
 
 /**
- * All services in one process: a relay hands its batches straight to the consumers and a command is a call. Nothing works
- * here that would not work between processes: a command is copied through JSON, and events, which were read from JSON,
- * are frozen, since all consumers are given the same ones.
+ * For all services in one process: a relay passes its batches straight to the consumers, and a command is a call. Nothing works
+ * here that would not work between processes: commands are copied through JSON, and events, which were read from JSON, are
+ * frozen, since all consumers share them.
  */
 export class EmbeddedBroker implements Broker {
   private readonly subscribed = new Map<string, RelayTarget>();
@@ -13,26 +13,26 @@ export class EmbeddedBroker implements Broker {
   private readonly watchers = new Set<() => void>();
   private readonly publishers = new Set<Publisher>();
 
-  readonly past: Past = {
-    isMissed: false,
-    ask: async (request) => {
-      let asked = false;
+  readonly eventReplay: EventReplay = {
+    isRequired: false,
+    request: async (request) => {
+      let isRequested = false;
       for (const { accept, hasPublished } of this.publishers) {
         if (!(await hasPublished(request.type))) continue;
         await accept(copy(request));
-        asked = true;
+        isRequested = true;
       }
-      return asked;
+      return isRequested;
     },
-    answer: (accept, hasPublished) => {
+    serveRequests: (accept, hasPublished) => {
       const publisher = { accept, hasPublished };
       this.publishers.add(publisher);
       return Promise.resolve({ close: () => Promise.resolve(void this.publishers.delete(publisher)) });
     },
     deliver: async (service, events) => {
       const target = this.subscribed.get(service);
-      // It is being stopped, or not there yet: the request is kept, and served when it is.
-      if (!target) throw new Error(`${service} is not there.`);
+      // The service is stopping or has not started: the request is stored, and served later.
+      if (!target) throw new Error(`${service} has no consumer in this process.`);
       await target.deliver(events);
       return true;
     },
@@ -48,7 +48,7 @@ export class EmbeddedBroker implements Broker {
   }
 
   subscribe(subscriber: Subscriber): Promise<Subscription> {
-    if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} is subscribed already.`);
+    if (this.subscribed.has(subscriber.name)) throw new Error(`${subscriber.name} has already subscribed.`);
     const underWay = new Set<Promise<void>>();
     let closed = false;
     this.subscribed.set(subscriber.name, {
@@ -58,26 +58,26 @@ export class EmbeddedBroker implements Broker {
       deliver: async (events) => {
         if (closed) throw new Error(`${subscriber.name} has stopped.`);
         const { origins } = subscriber;
-        const wanted = origins ? events.filter((event) => isWanted(event, origins)) : events;
+        const wanted = origins ? events.filter((event) => matchesOrigin(event, origins)) : events;
         if (wanted.length === 0) return;
         const delivery = subscriber.deliver(wanted.map(frozen));
         underWay.add(delivery);
         await delivery.finally(() => underWay.delete(delivery));
       },
     });
-    this.tellWatchers();
+    this.notifyWatchers();
     return Promise.resolve({
       close: async () => {
         closed = true;
         this.subscribed.delete(subscriber.name);
-        this.tellWatchers();
+        this.notifyWatchers();
         await Promise.allSettled(underWay);
       },
     });
   }
 
   respond(command: string, answer: Responder): Promise<Subscription> {
-    if (this.responders.has(command)) throw new Error(`${command} is answered already.`);
+    if (this.responders.has(command)) throw new Error(`${command} already has a responder.`);
     const underWay = new Set<Promise<unknown>>();
     this.responders.set(command, (payload) => {
       const reply = answer(payload);
@@ -96,7 +96,7 @@ export class EmbeddedBroker implements Broker {
     const answer = this.responders.get(command);
     if (!answer)
       throw new DomainError('service.not-ready', {
-        cause: new Error(`Nobody here answers ${command}.`),
+        cause: new Error(`No service in this process answers ${command}.`),
         retryAfterSeconds: 1,
       });
     let timer: NodeJS.Timeout | undefined;
@@ -118,7 +118,7 @@ export class EmbeddedBroker implements Broker {
     }
   }
 
-  private tellWatchers(): void {
+  private notifyWatchers(): void {
     for (const changed of this.watchers) changed();
   }
 }
@@ -132,7 +132,7 @@ function copy<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
 }
 
-/** To its depth, once: whoever is given it next finds it frozen. */
+/** Deep and only once: the next consumer finds the object frozen. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

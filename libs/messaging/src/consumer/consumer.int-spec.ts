@@ -318,7 +318,9 @@ describe('a failure that may be the database’s', () => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$`);
       },
     });
-    await expect(consumer.deliver([event(91, 'written.v1')])).rejects.toThrow('database of the consumer is away');
+    await expect(consumer.deliver([event(91, 'written.v1')])).rejects.toThrow(
+      'database of the consumer is unavailable',
+    );
     expect(await letters(91)).toEqual([]);
     expect(await deferred()).toBe(0);
   });

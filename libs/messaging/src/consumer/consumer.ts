@@ -8,65 +8,66 @@ import type { MessagingLog } from '../log.js';
 import { inTraceOf } from './tracing.js';
 import { separateInvalid } from '../validation/message-validator.js';
 
-/** What an @EventPattern method is given beside its events. */
+/** The second parameter of an @EventPattern method. */
 export interface ConsumerContext {
-  /** The transaction in which the messages are marked as done. The effect belongs in it, and nothing else. */
+  /** The transaction that marks the messages as done. The effect belongs in it, and nothing else. */
   readonly tx: Transaction;
 }
 
-/** What a method whose effect is repeatable is given: no transaction, so that one statement is one round trip. */
+/** For a method whose effect is repeatable: no transaction, so that one statement is one round trip. */
 export interface RepeatableContext {
   readonly connection: EntityManager;
 }
 
-/** What a service does with the events of each type. */
+/** The event handlers of a service. */
 export interface EventHandlers {
   readonly byType: ReadonlyMap<string, EventHandler>;
-  /** Types whose effect is its own mark: see `repeatable` of @EventPattern. */
+  /** Types whose effect needs no inbox entry: see `repeatable` of @EventPattern. */
   readonly repeatable: ReadonlySet<string>;
 }
 
 /** Handles a run of events of one type, in the order of the log. */
 export type EventHandler = (events: EventEnvelope[], context: ConsumerContext & RepeatableContext) => Promise<unknown>;
 
-/** The delivery failed as a whole and is to be repeated; it says nothing about the messages. */
-class DatabaseAway extends Error {
-  override readonly name = 'DatabaseAway';
+/** The delivery failed as a whole and is retried; the cause is not in the messages. */
+class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
 
   constructor(cause: unknown) {
-    super('The database of the consumer is away.', { cause });
+    super('The database of the consumer is unavailable.', { cause });
   }
 }
 
 /** Pauses before the second and each further delivery of a message; after the last it becomes a dead letter. */
 const RETRY_PAUSES_MS = [30, 90, 270, 810];
-const DELIVERIES_MAX = RETRY_PAUSES_MS.length + 1;
-/** Each may have waited for the statement timeout: after so many the others of the type are not tried, but deferred. */
-const BLOCKED_IN_A_ROW_MAX = 2;
-/** After so long a message that the database blocks is a dead letter all the same: a lock of a day is no lock. */
-const BLOCKED_MS_MAX = 24 * 3_600_000;
+const MAX_DELIVERIES = RETRY_PAUSES_MS.length + 1;
+/** Each may have waited for the statement timeout: after so many, the other events of the type are deferred without an attempt. */
+const MAX_CONSECUTIVE_BLOCKED = 2;
+/** A message that the database blocks for longer than this becomes a dead letter: no lock lasts a day. */
+const MAX_BLOCKED_MS = 24 * 3_600_000;
 /**
  * Longest wait for a lock. The transaction has written to the inbox by then, so while it waits it holds back the relays of
- * all services on the server. A deferred message waits for less: it is tried again and again.
+ * all services on the server. A deferred message waits less, because it is retried many times.
  */
 const LOCK_WAIT_MS = 2_000;
 const DEFERRED_LOCK_WAIT_MS = 250;
-/** The deliveries of a deferred message beside the tries that are counted. */
-const FIRST_AND_THIS = 2;
+/** The deliveries of a deferred message that its count of attempts does not include. */
+const UNCOUNTED_DELIVERIES = 2;
 
 /**
- * Gives events to the handlers of a service. The effect of a batch and its marks in the inbox are one transaction,
- * so a message delivered again finds its mark and does nothing; a repeatable effect needs no mark. When a batch fails its messages are tried one by
- * one, in rounds: those that can be handled wait for no other, and those that keep failing become dead letters.
+ * Passes events to the handlers of a service. The effect of a batch and its inbox entries are one transaction, so a message
+ * that is delivered again finds its entry and does nothing; a repeatable effect needs no entry. When a batch fails, its messages
+ * are retried one by one, in rounds: a message that can be handled waits for no other, and one that keeps failing becomes a
+ * dead letter.
  *
- * An error that is the database's uses up no delivery. While the database serves nobody nothing is concluded: the delivery
- * fails as a whole and is repeated. A message that a lock or a timeout blocks is deferred, and tried again beside those
- * that follow it. A timeout can be the message's own fault: it counts when other messages of its type succeed meanwhile.
+ * A database error uses up no delivery. While the database is unavailable, the delivery fails as a whole and is retried. A
+ * message that a lock or a timeout blocks is deferred, and retried alongside later messages. A timeout can be the message's own
+ * fault: it counts when other messages of its type succeed meanwhile.
  */
 export class Consumer {
-  /** Types that the database blocks: their events are deferred at once, until one succeeds. */
+  /** Types that the database blocks: their events are deferred without an attempt, until one succeeds. */
   private readonly blockedTypes = new Set<string>();
-  /** When an event of the type was handled last, in milliseconds. */
+  /** Time of the last successful event of each type, in milliseconds. */
   private readonly succeededAt = new Map<string, number>();
 
   constructor(
@@ -75,7 +76,7 @@ export class Consumer {
     private readonly clock: Clock,
     private readonly log: MessagingLog,
     private readonly deferred: DeferredEvents,
-    /** Called when events were deferred that this replica has to try again. */
+    /** Called after events were deferred that this replica has to retry. */
     private readonly onBlocked: () => void = () => undefined,
   ) {}
 
@@ -87,15 +88,15 @@ export class Consumer {
     const known = events.filter((event) => this.handlers.byType.has(event.type));
     if (known.length < events.length) await this.deferUnknown(events.filter((event) => !known.includes(event)));
     const { valid, invalid } = separateInvalid(known);
-    // Repeated deliveries would change nothing.
-    for (const [event, error] of invalid) await this.bury(event, error, 1);
+    // A retry would give the same result.
+    for (const [event, error] of invalid) await this.deadLetter(event, error, 1);
     const blocked = valid.filter(({ type }) => this.blockedTypes.has(type));
     if (blocked.length > 0) await this.deferBlocked(blocked);
     const free = valid.filter((event) => !blocked.includes(event));
     if (free.length > 0) await this.deliverTogether(free);
   }
 
-  /** Handles the deferred events of this service's types that are due. Returns how many are no longer deferred. */
+  /** Handles the due deferred events of this service's types. Returns how many are no longer deferred. */
   async retryDeferred(): Promise<number> {
     const due = await this.deferred.due(this.types);
     const unknown = due.filter(({ reason }) => reason === 'unknown');
@@ -103,13 +104,13 @@ export class Consumer {
       await this.deliver(unknown.map(({ envelope }) => envelope));
       await this.deferred.remove(unknown);
     }
-    const inARow = new Map<string, number>();
+    const consecutive = new Map<string, number>();
     let settled = unknown.length;
     for (const event of due) {
       const { type } = event.envelope;
-      if (event.reason === 'unknown' || (inARow.get(type) ?? 0) >= BLOCKED_IN_A_ROW_MAX) continue;
+      if (event.reason === 'unknown' || (consecutive.get(type) ?? 0) >= MAX_CONSECUTIVE_BLOCKED) continue;
       const isSettled = await this.retry(event);
-      inARow.set(type, isSettled ? 0 : (inARow.get(type) ?? 0) + 1);
+      consecutive.set(type, isSettled ? 0 : (consecutive.get(type) ?? 0) + 1);
       if (isSettled) settled++;
     }
     return settled;
@@ -121,13 +122,13 @@ export class Consumer {
     try {
       await this.handle([envelope], DEFERRED_LOCK_WAIT_MS);
     } catch (error) {
-      if (error instanceof DatabaseAway) throw error;
+      if (error instanceof DatabaseUnavailableError) throw error;
       const cause = failureCause(error);
       const isOwnFault = cause === 'timeout' && (this.succeededAt.get(envelope.type) ?? 0) >= triedAt.getTime();
       const ownFaults = event.ownFaults + (isOwnFault ? 1 : 0);
-      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= BLOCKED_MS_MAX;
-      if (cause !== 'message' && (ownFaults >= DELIVERIES_MAX || isTooLong))
-        await this.bury(envelope, error, tries + FIRST_AND_THIS);
+      const isTooLong = this.clock.now().getTime() - deferredAt.getTime() >= MAX_BLOCKED_MS;
+      if (cause !== 'message' && (ownFaults >= MAX_DELIVERIES || isTooLong))
+        await this.deadLetter(envelope, error, tries + UNCOUNTED_DELIVERIES);
       else if (cause !== 'message' || (await this.deliverOneByOne([envelope])).length > 0) {
         await this.deferred.keepBlocked(event, ownFaults, cause === 'timeout');
         this.onBlocked();
@@ -142,7 +143,7 @@ export class Consumer {
     try {
       await this.handle(events);
     } catch (error) {
-      if (error instanceof DatabaseAway) throw error;
+      if (error instanceof DatabaseUnavailableError) throw error;
       const blocked = await this.deliverOneByOne(events);
       if (blocked.length > 0) await this.deferBlocked(blocked);
     }
@@ -161,11 +162,11 @@ export class Consumer {
 
   private async keep(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
     await this.deferred.defer(events, reason).catch((error: unknown) => {
-      throw new DatabaseAway(error);
+      throw new DatabaseUnavailableError(error);
     });
   }
 
-  /** Returns those that the database blocks; the others are handled, or dead letters. */
+  /** Returns the events that the database blocks; the others are handled, or dead letters. */
   private async deliverOneByOne(events: readonly EventEnvelope[]): Promise<EventEnvelope[]> {
     const blocked: EventEnvelope[] = [];
     let failed = await this.round(events, blocked);
@@ -174,17 +175,17 @@ export class Consumer {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       failed = await this.round([...failed.keys()], blocked);
     }
-    for (const [event, error] of failed) await this.bury(event, error, DELIVERIES_MAX);
+    for (const [event, error] of failed) await this.deadLetter(event, error, MAX_DELIVERIES);
     return blocked;
   }
 
-  /** Tries each event once. Returns those that failed, and why; adds those that the database blocks to `blocked`. */
+  /** Attempts each event once. Returns the failed ones with their errors; adds those that the database blocks to `blocked`. */
   private async round(
     events: readonly EventEnvelope[],
     blocked: EventEnvelope[],
   ): Promise<Map<EventEnvelope, unknown>> {
     const failed = new Map<EventEnvelope, unknown>();
-    const inARow = new Map<string, number>();
+    const consecutive = new Map<string, number>();
     for (const event of events) {
       const { type } = event;
       if (this.blockedTypes.has(type)) {
@@ -193,16 +194,16 @@ export class Consumer {
       }
       try {
         await this.handle([event]);
-        inARow.delete(type);
+        consecutive.delete(type);
       } catch (error) {
-        if (error instanceof DatabaseAway) throw error;
+        if (error instanceof DatabaseUnavailableError) throw error;
         if (failureCause(error) === 'message') {
           failed.set(event, error);
           continue;
         }
         blocked.push(event);
-        inARow.set(type, (inARow.get(type) ?? 0) + 1);
-        if (inARow.get(type) === BLOCKED_IN_A_ROW_MAX) this.block(type, error);
+        consecutive.set(type, (consecutive.get(type) ?? 0) + 1);
+        if (consecutive.get(type) === MAX_CONSECUTIVE_BLOCKED) this.block(type, error);
       }
     }
     return failed;
@@ -236,7 +237,7 @@ export class Consumer {
     try {
       for (const [type, run] of byType) await this.handlers.byType.get(type)!(run, context);
     } catch (error) {
-      throw failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
+      throw failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }
 
@@ -252,12 +253,12 @@ export class Consumer {
         }
       });
     } catch (error) {
-      // Whatever kept the transaction from beginning says nothing about the messages.
-      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseAway(error) : error;
+      // The transaction did not begin, so the cause is not in the messages.
+      throw !begun || failureCause(error) === 'unavailable' ? new DatabaseUnavailableError(error) : error;
     }
   }
 
-  /** Also bounds the waits for locks of the rest of the transaction, without a round trip of its own. */
+  /** Also limits the lock waits of the rest of the transaction, without a round trip of its own. */
   private async mark(
     tx: EntityManager,
     events: readonly EventEnvelope[],
@@ -272,7 +273,7 @@ export class Consumer {
     return new Set(rows.map((row) => row.message_id));
   }
 
-  private async bury(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
+  private async deadLetter(event: EventEnvelope, error: unknown, deliveries: number): Promise<void> {
     this.log.error({ err: error, messageId: event.id, type: event.type }, 'consumer: message became a dead letter');
     await inTransaction(this.dataSource, async (tx) => {
       await this.mark(tx, [event]);

@@ -2,11 +2,11 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';
 
-const PAUSE_MS_MAX = 30_000;
-/** What was just blocked is tried again after this. */
-const NUDGED_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
+/** Pause before a blocked event is retried. */
+const RETRY_PAUSE_MS = 1_000;
 
-/** Calls `step` until it returns 0, and again after the poll; a second later while there is something to be tried again. */
+/** Calls `step` until it returns 0, and again after the poll; after a second while there are events to retry. */
 export class DeferredLoop {
   private readonly ended = new Signal();
   private readonly work = new Signal();
@@ -19,7 +19,7 @@ export class DeferredLoop {
     private readonly pollMs: number,
   ) {}
 
-  /** There is something to be tried again. */
+  /** To be called when there are events to retry. */
   nudge(): void {
     this.work.nudge();
   }
@@ -47,9 +47,9 @@ export class DeferredLoop {
         if (isPowerOfTwo(++failures))
           this.log.warn({ err: error, failures }, 'consumer: deferred events cannot be handled now');
       }
-      const pauseMs = failures > 0 ? Math.min(NUDGED_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX) : this.pollMs;
-      // However often it is nudged, it looks no more than once a second.
-      if (await this.work.wait(pauseMs)) await this.ended.wait(NUDGED_MS);
+      const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
+      // At most once a second, however often it is nudged.
+      if (await this.work.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { newDataSource } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
 import { NotedV1 } from '../../test/harness/effects.js';
-import { HEARTBEAT_MISSED_AFTER_MS, HeartbeatMonitor, keepHeartbeats, messagingMigrations } from '../index.js';
+import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, keepHeartbeats, messagingMigrations } from '../index.js';
 
 test('a publisher’s silence is an error once, not before the first heartbeat had time to arrive; an old heartbeat ends none', async () => {
   const database = await newTestDatabase();
@@ -20,10 +20,10 @@ test('a publisher’s silence is an error once, not before the first heartbeat h
     error: (_: object, message: string) => void lines.push(message),
   };
 
-  const old = clock.later(-HEARTBEAT_MISSED_AFTER_MS);
+  const old = clock.later(-HEARTBEAT_TIMEOUT_MS);
   await beat(old);
   const monitor = new HeartbeatMonitor('identity', dataSource, clock, log);
-  clock.advance(HEARTBEAT_MISSED_AFTER_MS);
+  clock.advance(HEARTBEAT_TIMEOUT_MS);
   await monitor.runOnce();
   expect(lines).toEqual([]);
   clock.advance(1);

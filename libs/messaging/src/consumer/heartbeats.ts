@@ -4,12 +4,12 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from '../log.js';
 
-/** How often a publisher sends one. */
+/** Interval of a publisher's heartbeats. */
 export const HEARTBEAT_EVERY_MS = 5_000;
-/** After so long without one a service alarms: several were lost, or the publisher is down. */
-export const HEARTBEAT_MISSED_AFTER_MS = 30_000;
+/** After so long without a heartbeat a service alarms: several were lost, or the publisher is down. */
+export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
-/** Keeps the newest heartbeat of a publisher. Replay: an older one changes nothing. */
+/** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
 export async function keepHeartbeats(
   db: EntityManager,
   publisher: string,
@@ -25,8 +25,8 @@ export async function keepHeartbeats(
 
 /**
  * Alarms when a publisher has been silent for too long: an error in the log, once for each silence, and
- * `svc.heartbeat.age`, the seconds since its newest heartbeat. It changes nothing else: a service goes on with what it
- * knows.
+ * `svc.heartbeat.age`, the seconds since its newest heartbeat. It changes nothing else: a service continues with the data it
+ * has.
  */
 export class HeartbeatMonitor {
   private readonly meter = metrics.getMeter('@svc/messaging');
@@ -50,7 +50,7 @@ export class HeartbeatMonitor {
 
   start(): void {
     this.gauge.addCallback(this.observe);
-    // While the database is unavailable, readiness says so.
+    // Readiness reports an unavailable database.
     this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_EVERY_MS).unref();
   }
 
@@ -59,14 +59,14 @@ export class HeartbeatMonitor {
     this.gauge.removeCallback(this.observe);
   }
 
-  /** Looks at the newest heartbeat now. */
+  /** Checks the newest heartbeat now. */
   async runOnce(): Promise<void> {
     const ageMs = await this.ageMs();
     const { publisher } = this;
-    const isOld = ageMs > HEARTBEAT_MISSED_AFTER_MS;
+    const isOld = ageMs > HEARTBEAT_TIMEOUT_MS;
     const ageSeconds = Math.round(ageMs / 1000);
-    // The first one has time to arrive after a start, however long this service was down.
-    const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_MISSED_AFTER_MS;
+    // After a start, however long this service was down, the first heartbeat has time to arrive.
+    const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_TIMEOUT_MS;
     if (isOld && hasWaited && !this.isSilent) {
       this.isSilent = true;
       this.log.error(
@@ -79,7 +79,7 @@ export class HeartbeatMonitor {
     }
   }
 
-  /** Since the newest heartbeat, or since the start where there never was one. */
+  /** Since the newest heartbeat; since the start if there was none. */
   private async ageMs(): Promise<number> {
     const [row] = await this.dataSource.query<{ sentAt: Date }[]>(
       `SELECT sent_at AS "sentAt" FROM heartbeats WHERE publisher = $1`,

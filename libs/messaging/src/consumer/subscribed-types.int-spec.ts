@@ -2,7 +2,7 @@
 import { newDataSource, type Transaction } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import type { Past, ReplayRequest } from '../broker/broker.js';
+import type { EventReplay, ReplayRequest } from '../broker/broker.js';
 import { DeferredEvents } from './deferred-events.js';
 import { messagingMigrations } from '../index.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
@@ -25,8 +25,8 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
   deferred = new DeferredEvents(dataSource, clock);
-  const ask = (request: ReplayRequest): Promise<boolean> => Promise.resolve(asked.push(request) > 0);
-  subscribed = new SubscribedTypes(dataSource, 'history', { ask } as Past, clock, deferred);
+  const request = (replay: ReplayRequest): Promise<boolean> => Promise.resolve(asked.push(replay) > 0);
+  subscribed = new SubscribedTypes(dataSource, 'history', { request } as EventReplay, clock, deferred);
 });
 afterEach(() => dataSource.query('TRUNCATE subscribed_types, deferred_events'));
 afterAll(async () => {
@@ -44,7 +44,7 @@ const serve = ({ type, id }: ReplayRequest): Promise<unknown> =>
   });
 
 test('a type and its deferred events are kept for a week after a replica last handled it, to the millisecond', async () => {
-  await subscribed.askForThePast(new Set(['edge.v1', 'kept.v1', 'other.v1']));
+  await subscribed.requestReplay(new Set(['edge.v1', 'kept.v1', 'other.v1']));
   const events = ['edge.v1', 'kept.v1', 'never.v1', 'other.v1'].map((name) => anEvent({ name }, 'a', 1, {}));
   await deferred.defer(events, 'unknown');
   clock.advance(1);
@@ -54,13 +54,13 @@ test('a type and its deferred events are kept for a week after a replica last ha
 
   const own = new Set(['own.v1']);
   expect(await subscribed.retired(own)).toEqual(new Set());
-  await subscribed.askForThePast(own);
+  await subscribed.requestReplay(own);
   expect(await typesIn('subscribed_types')).toEqual(['edge.v1', 'kept.v1', 'other.v1', 'own.v1']);
   expect(await typesIn('deferred_events')).toEqual(['edge.v1', 'kept.v1', 'never.v1', 'other.v1']);
 
   clock.advance(1);
   expect(await subscribed.retired(own)).toEqual(new Set(['other.v1']));
-  await subscribed.askForThePast(own);
+  await subscribed.requestReplay(own);
   expect(await typesIn('subscribed_types')).toEqual(['edge.v1', 'kept.v1', 'own.v1']);
   expect(await typesIn('deferred_events')).toEqual(['edge.v1', 'kept.v1']);
 });
@@ -68,19 +68,19 @@ test('a type and its deferred events are kept for a week after a replica last ha
 test('old events are requested under the same id until they were sent; a lost queue requires those that had been sent again', async () => {
   const types = new Set(['a.v1', 'b.v1']);
   const next = async (): Promise<ReplayRequest[]> => {
-    await subscribed.askForThePast(types);
+    await subscribed.requestReplay(types);
     return asked.splice(0);
   };
   const [first, second] = await next();
   await serve(first!);
-  expect(await subscribed.areComplete(types)).toBe(false);
+  expect(await subscribed.areBackfilled(types)).toBe(false);
   expect(await next()).toEqual([second]);
 
-  await subscribed.loseAll();
+  await subscribed.markAllMissing();
   const [again, ...others] = await next();
   expect([again!.type, others]).toEqual(['a.v1', [second]]);
   expect(again!.id).not.toBe(first!.id);
   for (const request of [again!, second!]) await serve(request);
-  expect(await subscribed.areComplete(types)).toBe(true);
+  expect(await subscribed.areBackfilled(types)).toBe(true);
   expect(await next()).toEqual([]);
 });

@@ -2,26 +2,26 @@ import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Past } from '../broker/broker.js';
+import type { EventReplay } from '../broker/broker.js';
 import type { EventHandler } from './consumer.js';
 import type { DeferredEvents } from './deferred-events.js';
 
-/** Said by a publisher, straight to the service that asked, behind the last event of the past. */
+/** Sent by a publisher to the requesting service after the last event of a replay. */
 export const ReplayServedV1 = eventType<{ type: string }>('replay.served.v1');
 
-/** Longest that a rollout, or a release that was rolled back, may take. After that a type is taken to be given up. */
+/** Longest time of a rollout, or of a release that was rolled back. After that a type counts as retired. */
 const RETIRED_AFTER_MS = 7 * 24 * 3_600_000;
 
 /**
- * Which types of events this service is bound to, and whether it has been given each from the beginning. Those it
- * has not it asks for, of whoever publishes them, each time it is bound until it has been given them. Asking twice is
- * harmless: what is replayed goes through the inbox like everything else.
+ * The event types that this service is bound to, and whether each is backfilled. Each time it is bound, the service requests a
+ * replay of the types that are not, from their publishers. A second request is harmless: replayed events pass through the inbox
+ * like all others.
  */
 export class SubscribedTypes {
   constructor(
     private readonly dataSource: DataSource,
     private readonly service: string,
-    private readonly past: Past,
+    private readonly eventReplay: EventReplay,
     private readonly clock: Clock,
     private readonly deferred: DeferredEvents,
   ) {}
@@ -35,20 +35,20 @@ export class SubscribedTypes {
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** To be called when the service is bound: from then on nothing new passes it by, and what was before is asked for. */
-  async askForThePast(types: ReadonlySet<string>): Promise<void> {
+  /** To be called after each binding: from then on the queue gets new events, and this requests the earlier ones. */
+  async requestReplay(types: ReadonlySet<string>): Promise<void> {
     await inTransaction(this.dataSource, (tx) => this.keep(tx, [...types]));
-    await this.askForWhatIsMissing();
+    await this.requestMissingReplays();
   }
 
-  /** The queue was lost with what was in it, and what was published since: all of it has to come again. */
-  async loseAll(): Promise<void> {
+  /** To be called when the queue was lost, with its messages and those published since: all types need a replay. */
+  async markAllMissing(): Promise<void> {
     await this.dataSource.query(
       `UPDATE subscribed_types SET given_at = NULL, replay_id = gen_random_uuid() WHERE given_at IS NOT NULL`,
     );
   }
 
-  /** Says that this release handles these types: others keep their events for it. */
+  /** Records that this release handles these types, so that other replicas keep their events for it. */
   async touch(types: ReadonlySet<string>): Promise<void> {
     await this.dataSource.query(`UPDATE subscribed_types SET known_at = $2 WHERE type = ANY($1)`, [
       [...types],
@@ -57,10 +57,10 @@ export class SubscribedTypes {
   }
 
   /**
-   * Everything of these types is missing once more, until {@link haveBeenToldAgain}. To be asked for after the commit; where
-   * that comes to nothing, it is asked for when the service is bound the next time.
+   * Marks these types for a replay, until {@link isReplayComplete}. To be requested after the commit; otherwise it is requested at
+   * the next binding.
    */
-  async missAgain(tx: EntityManager, types: readonly string[]): Promise<void> {
+  async scheduleReplay(tx: EntityManager, types: readonly string[]): Promise<void> {
     await tx.query(
       `INSERT INTO subscribed_types (type, replay_id, given_at, again_id)
        SELECT type, id, $3, id FROM unnest($1::text[], $2::uuid[]) AS asking (type, id)
@@ -69,8 +69,8 @@ export class SubscribedTypes {
     );
   }
 
-  /** May be called at any time by any replica: what was asked for already is asked for under the same id. */
-  async askForWhatIsMissing(): Promise<void> {
+  /** Any replica may call it at any time: a repeated request has the same id. */
+  async requestMissingReplays(): Promise<void> {
     const missing = await this.dataSource.query<{ type: string; id: string }[]>(
       `SELECT type, replay_id AS id FROM subscribed_types WHERE given_at IS NULL
        UNION SELECT type, again_id FROM subscribed_types WHERE again_id IS NOT NULL ORDER BY type`,
@@ -78,30 +78,30 @@ export class SubscribedTypes {
     for (const { type, id } of missing) await this.ask(type, id);
   }
 
-  async haveBeenToldAgain(types: readonly string[]): Promise<boolean> {
+  async isReplayComplete(types: readonly string[]): Promise<boolean> {
     const [row] = await this.dataSource.query<{ open: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM subscribed_types WHERE type = ANY($1) AND again_id IS NOT NULL) AS open`,
       [types],
     );
-    return !row!.open && !(await this.deferred.areLeft(types));
+    return !row!.open && !(await this.deferred.hasAny(types));
   }
 
   private async ask(type: string, id: string): Promise<void> {
-    const asked = await this.past.ask({ id, service: this.service, type });
-    // Nobody has published it: whatever there will be comes by itself.
-    if (!asked) await this.given(this.dataSource.manager, type, id);
+    const isRequested = await this.eventReplay.request({ id, service: this.service, type });
+    // No service has published the type yet: its future events arrive anyway.
+    if (!isRequested) await this.given(this.dataSource.manager, type, id);
   }
 
   /**
-   * Whether each of these types has been given from the beginning, and none of its events waits for a replica that knows it.
-   * What the database blocks is a lag like others, and no reason to be unready.
+   * Whether each of these types is backfilled, and none of its events waits for a replica that knows it. Events that the database
+   * blocks are a lag like others: the service stays ready.
    */
-  async areComplete(types: ReadonlySet<string>): Promise<boolean> {
+  async areBackfilled(types: ReadonlySet<string>): Promise<boolean> {
     const [row] = await this.dataSource.query<{ given: number }[]>(
       `SELECT count(*)::int AS given FROM subscribed_types WHERE type = ANY($1) AND given_at IS NOT NULL`,
       [[...types]],
     );
-    return row!.given === types.size && !(await this.deferred.areLeft(types, 'unknown'));
+    return row!.given === types.size && !(await this.deferred.hasAny(types, 'unknown'));
   }
 
   /** Replay: sets the same mark again. */
@@ -111,7 +111,7 @@ export class SubscribedTypes {
   };
 
   private async keep(tx: EntityManager, types: string[]): Promise<void> {
-    // A replica of a newer release may handle them: what none has handled for so long is asked for anew when it comes back.
+    // A replica of a newer release may handle the others: a type that none has handled for so long is replayed when it comes back.
     await tx.query(
       `WITH retired AS (DELETE FROM subscribed_types WHERE NOT type = ANY($1) AND known_at < $2)
        DELETE FROM deferred_events WHERE NOT type = ANY($1) AND deferred_at < $2

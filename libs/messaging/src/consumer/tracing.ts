@@ -4,9 +4,9 @@ import type { EventEnvelope } from '@svc/contracts';
 const tracer = trace.getTracer('@svc/messaging');
 
 /**
- * Handles events, each as a span of the trace of the request that caused it, so that a trace can be followed through
- * every service. A batch holds events of many requests, so it has many spans and, unless it is a single event, no
- * active one. Costs next to nothing while telemetry is off.
+ * Handles events, each as a span of the trace of the request that caused it, so that a trace covers every service. A batch
+ * contains events of many requests, so it has many spans and, unless it is a single event, no active one. Costs next to nothing
+ * while telemetry is off.
  */
 export async function inTraceOf<T>(events: readonly EventEnvelope[], handle: () => Promise<T>): Promise<T> {
   const spans = events.flatMap(startSpan);
@@ -28,7 +28,7 @@ function startSpan(event: EventEnvelope): Span[] {
   return [tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, cause)];
 }
 
-/** The trace that is under way, to be kept with what is made in it; undefined while telemetry is off. */
+/** The active trace, to be stored with new objects; undefined while telemetry is off. */
 export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
@@ -36,8 +36,8 @@ export function currentTraceparent(): string | undefined {
 }
 
 /**
- * Works on in a trace that was kept, though another request has brought it about: the payer's press of Pay belongs to
- * the trace in which the merchant made the session. What is under way here is linked to it.
+ * Continues a stored trace in another request: the payer's click on Pay belongs to the trace in which the merchant created the
+ * session. The span links to the trace of the current request.
  */
 export function continueTrace<T>(
   traceparent: string | null | undefined,

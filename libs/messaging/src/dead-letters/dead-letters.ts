@@ -12,23 +12,23 @@ export interface DeadLetter {
   type: string;
   aggregateId: string;
   error: string;
-  /** Deliveries made before it was given up. */
+  /** Deliveries before it became a dead letter. */
   deliveries: number;
   failedAt: Date;
 }
 
-/** Longest name of an event type that is looked for. */
-const TYPE_LENGTH_MAX = 200;
+/** Longest event type name that a filter accepts. */
+const MAX_TYPE_LENGTH = 200;
 
 export interface DeadLetterScope {
   readonly type?: string | undefined;
-  /** `after` of the page before. */
+  /** Cursor: `after` of the previous page. */
   readonly after?: string | undefined;
 }
 
 export interface DeadLetterPage {
   readonly deadLetters: DeadLetter[];
-  /** Where the next page begins; null on the last. */
+  /** Cursor of the next page; null on the last. */
   readonly after: string | null;
 }
 
@@ -38,30 +38,30 @@ export interface ReplayedPage {
   readonly after: string | null;
 }
 
-const PAGE_MAX = 200;
-const REPLAYED_MAX = 100;
+const PAGE_SIZE = 200;
+const REPLAY_PAGE_SIZE = 100;
 
-/** Messages whose handler kept failing: to be looked at, and handled again once the cause is mended. */
+/** Messages whose handler kept failing: an administrator inspects them, and replays them once the cause is fixed. */
 export class DeadLetters {
   constructor(
     private readonly dataSource: DataSource,
     private readonly handlers: ReadonlyMap<string, EventHandler>,
-    /** Those that the broker keeps, which never reached a handler; undefined where there is none outside this process. */
+    /** The dead letters that the broker keeps, which never reached a handler; undefined without an external broker. */
     readonly inBroker?: BrokerDeadLetters,
   ) {}
 
-  /** A page of 200, newest first. Without what they carry: that can be large, and is other people's data. */
+  /** A page of 200, newest first. Without payloads: they can be large and contain personal data. */
   async list({ type, after }: DeadLetterScope = {}): Promise<DeadLetterPage> {
-    const deadLetters = await this.page(PAGE_MAX, type, after);
-    return { deadLetters, after: cursorBehind(deadLetters, PAGE_MAX) };
+    const deadLetters = await this.page(PAGE_SIZE, type, after);
+    return { deadLetters, after: nextCursor(deadLetters, PAGE_SIZE) };
   }
 
   /**
-   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so that the next page begins behind
-   * them. Replay: one that is replayed already is neither replayed nor failed.
+   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so the next page begins after them. Replay:
+   * a dead letter that another call has replayed counts neither as replayed nor as failed.
    */
   async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
-    const page = await this.page(REPLAYED_MAX, type, after);
+    const page = await this.page(REPLAY_PAGE_SIZE, type, after);
     let [replayed, failed] = [0, 0];
     for (const { messageId } of page) {
       try {
@@ -72,11 +72,11 @@ export class DeadLetters {
         if (!(error instanceof DomainError && error.code === 'resource.not-found')) failed++;
       }
     }
-    return { replayed, failed, after: cursorBehind(page, REPLAYED_MAX) };
+    return { replayed, failed, after: nextCursor(page, REPLAY_PAGE_SIZE) };
   }
 
   private async page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
-    if (type !== undefined && !isText(type, TYPE_LENGTH_MAX))
+    if (type !== undefined && !isText(type, MAX_TYPE_LENGTH))
       throw invalidField('type', 'type must be given once, as text');
     const [failedAt, messageId] = after === undefined ? [null, null] : readCursor(after);
     return this.dataSource.query(
@@ -90,8 +90,8 @@ export class DeadLetters {
   }
 
   /**
-   * Handles a dead letter again; it is gone when its effect is committed and stays when the handler fails, or when this release still
-   * finds it invalid.
+   * Handles a dead letter again. It is removed when its effect is committed, and stays when the handler fails or when this
+   * release still finds it invalid.
    * Replay: the row is locked, so two replays at once handle it once.
    */
   async replay(messageId: string): Promise<void> {
@@ -113,12 +113,12 @@ export class DeadLetters {
   }
 }
 
-function cursorBehind(page: readonly DeadLetter[], limit: number): string | null {
+function nextCursor(page: readonly DeadLetter[], limit: number): string | null {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.failedAt.toISOString()}~${last.messageId}` : null;
 }
 
-/** @param after as it was sent: a parameter that is given twice is no text */
+/** @param after as received: not a string if the query parameter was given twice */
 function readCursor(after: unknown): [Date, string] {
   const [failedAt, messageId, ...rest] = typeof after === 'string' ? after.split('~') : [];
   const date = new Date(failedAt ?? '');

@@ -13,14 +13,14 @@ import { EVENTS, eventColumns, eventRows, INSERT_EVENTS, type StatementWithEvent
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;
   readonly aggregateId: string;
-  /** From 1, one more with each change; committed with the change it speaks of. */
+  /** From 1, one more with each change; committed with its change. */
   readonly aggregateVersion: number;
   readonly payload: Payload;
 }
 
 /**
- * The append-only log of what a service says happened: its outbox. `append` takes the transaction of the state
- * change, so that neither exists without the other. The {@link Relay} hands the log over after the commit.
+ * The append-only log of a service's events: its outbox. `append` takes the transaction of the state change, so that neither
+ * exists without the other. The {@link Relay} publishes the log after the commit.
  */
 export class EventLog {
   /** Called after events of these types have been committed. */
@@ -41,8 +41,8 @@ export class EventLog {
   }
 
   /**
-   * For what must not wait for the relay, such as a revocation: these events are also published directly, as soon as the
-   * transaction has committed. The relay publishes them again, under the same ids, so consumers apply them once.
+   * For events that must not wait for the relay, such as a revocation: they are also published directly after the commit. The
+   * relay publishes them again, under the same ids, so consumers apply them once.
    */
   async appendAndPublish(tx: Transaction, ...events: NewEvent[]): Promise<void> {
     const envelopes = this.envelopes(events);
@@ -51,8 +51,8 @@ export class EventLog {
   }
 
   /**
-   * For the hot paths, where rows and their events are one statement. The relay is woken once the events are committed: after the
-   * statement, or after the commit of `connection` where that is a transaction. Without events it is not woken.
+   * For the hot paths, where rows and their events are one statement. Wakes the relay once the events are committed: after the
+   * statement, or after the commit where `connection` is a transaction. Without events it does not.
    */
   async write<Row extends object>(
     connection: DataSource | Transaction,
@@ -105,7 +105,7 @@ const DIRECT = 'svc.messaging.direct';
 
 function checkIsOpen(tx: Transaction): void {
   if (!tx.queryRunner?.isTransactionActive)
-    throw new Error('Events are appended inside the transaction of the change they speak of.');
+    throw new Error('Events must be appended inside the transaction of their change.');
 }
 
 function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {
@@ -130,7 +130,7 @@ class WakeAfterCommit implements EntitySubscriberInterface {
     if (direct) this.log.publishDirectly(direct);
   }
 
-  /** Also of a savepoint: what it took back must not be published, so the relay alone publishes what is left. */
+  /** Also after a rollback to a savepoint: events it removed must not be published, so the relay alone publishes the rest. */
   afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
     queryRunner.data[DIRECT] = undefined;
   }

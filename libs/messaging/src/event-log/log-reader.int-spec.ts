@@ -1,7 +1,7 @@
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { type Note, noted } from '../../test/harness/effects.js';
+import { type Note, newNoteEvent } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog, messagingMigrations } from '../index.js';
 import { findCursor, isBehind, lagBehind, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
 import { joinCursors } from '../relay/separate-cursors.js';
@@ -30,7 +30,7 @@ const BEGINNING = { txid: '0', position: 0 };
 const BYTES_OF_NOTE = 13;
 
 const append = (...texts: string[]): Promise<void> =>
-  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
 const read = (scope: Partial<LogScope> = {}, bounds: { events?: number; bytes?: number } = {}): Promise<LogBatch> =>
   readLog(
     dataSource,
@@ -56,9 +56,9 @@ test('a batch ends at its number of events or bytes, within a transaction too, a
 test('events of one transaction are read in the order of their positions, in whatever partitions they are', async () => {
   await inTransaction(dataSource, async (tx) => {
     clock.advance(200 * 24 * 3_600_000);
-    await events.append(tx, noted('first, in the default partition'));
+    await events.append(tx, newNoteEvent('first, in the default partition'));
     clock.advance(-200 * 24 * 3_600_000);
-    await events.append(tx, noted('second, in the partition of its month'));
+    await events.append(tx, newNoteEvent('second, in the partition of its month'));
   });
   expect(textsOf(await read({}, { events: 1 }))).toEqual(['first, in the default partition']);
   expect(textsOf(await read({}))).toHaveLength(2);
@@ -67,7 +67,7 @@ test('events of one transaction are read in the order of their positions, in wha
 test('what an open transaction has written is not read, nor what came after it; a batch says that it is blocked', async () => {
   const open = dataSource.createQueryRunner();
   await open.startTransaction();
-  await events.append(open.manager as Transaction, noted('open'));
+  await events.append(open.manager as Transaction, newNoteEvent('open'));
   await append('after it');
   const blocked = await read();
   expect([textsOf(blocked), blocked.end, blocked.isBlocked]).toEqual([[], BEGINNING, true]);

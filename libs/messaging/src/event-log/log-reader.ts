@@ -1,25 +1,25 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
 
-/** A place in the log: up to it, a target has been handed everything. */
+/** A position in the log: a target has received everything up to it. */
 export interface LogPosition {
   readonly txid: string;
   readonly position: number;
 }
 
-/** What of the log is read. */
+/** The part of the log to read. */
 export interface LogScope {
   readonly after: LogPosition;
-  /** Only events of these types; others are stepped over. */
+  /** Only events of these types; others are skipped. */
   readonly types?: ReadonlySet<string> | undefined;
   /** Only transactions before this one (xid8). */
   readonly until?: string;
 }
 
 export interface LogBounds {
-  /** Events read, handed over and marked at once. */
+  /** Most events in a batch. */
   readonly batchMax: number;
-  /** Bytes of payload after which a batch takes no further event, so that a batch of large events fits in memory. */
+  /** A batch takes no further event after this many bytes of payload, so that a batch of large events fits in memory. */
   readonly batchBytesMax: number;
 }
 
@@ -34,23 +34,23 @@ interface LogRow {
   aggregate_version: number;
   occurred_at: Date;
   traceparent: string | null;
-  /** Null where it is not wanted. */
+  /** Null where the type is not wanted. */
   payload: string | null;
 }
 
 export interface LogBatch {
   readonly events: EventEnvelope[];
-  /** Where the cursor stands once the batch is handed over. */
+  /** Position of the cursor once the batch is delivered. */
   readonly end: LogPosition;
-  /** The bounds cut it off: there is more to be read at once. */
+  /** A limit ended the batch: more can be read at once. */
   readonly isCut: boolean;
-  /** More is committed that cannot be read yet, because an older transaction is open. */
+  /** Further events are committed but cannot be read yet, because an older transaction is open. */
   readonly isBlocked: boolean;
 }
 
 const BEGINNING: LogPosition = { txid: '0', position: 0 };
 
-/** Where a cursor stands; one that is new stands where its origin does, or at the beginning. */
+/** Position of a cursor; a new one begins at that of `origin`, or at the beginning. */
 export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<LogPosition> {
   const [row] = await db.query<LogPosition[]>(
     `SELECT txid::text AS txid, position FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
@@ -77,7 +77,7 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
       WHERE bytes_before < $4 ORDER BY measured.txid, position`,
     parameters,
   );
-  // In the order of transactions whatever is readable comes first.
+  // Sorted by transaction: the readable rows come first.
   const readable = rows.filter((row) => row.readable);
   const last = readable.at(-1);
   const isCut = readable.length === bounds.batchMax || bytesOf(readable) >= bounds.batchBytesMax;
@@ -93,7 +93,7 @@ function bytesOf(rows: readonly LogRow[]): number {
   return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
 }
 
-/** Never backwards: of two relays that hand the same batch over, the slower one changes nothing. */
+/** Never backwards: when two relays deliver the same batch, the slower one changes nothing. */
 export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
@@ -103,7 +103,7 @@ export async function moveCursor(db: DataSource, cursor: string, { txid, positio
   );
 }
 
-/** Whether the log has an event of this type. Reads up to the first; all of the log where there is none. */
+/** Whether the log has an event of this type. Reads up to the first; the whole log if there is none. */
 export async function hasType(db: DataSource, type: string): Promise<boolean> {
   const [answer] = await db.query<{ has: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE type = $1) AS has`,
@@ -112,7 +112,7 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
   return answer!.has;
 }
 
-/** Whether anything is committed beyond the cursor, also where it cannot be read yet. */
+/** Whether events are committed beyond the cursor, including those that cannot be read yet. */
 export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
     `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
@@ -121,10 +121,10 @@ export async function isBehind(db: DataSource, cursor: string, types?: ReadonlyS
   return answer!.more;
 }
 
-/** More events than this are not counted: what matters then is how old the oldest is. */
-const COUNTED_MAX = 10_000;
+/** More events than this are not counted: the age of the oldest matters more then. */
+const MAX_COUNTED = 10_000;
 
-/** How much of the log waits beyond a cursor, and since when its oldest event does. */
+/** Number of events beyond a cursor, and the time of the oldest. */
 export async function lagBehind(
   db: DataSource,
   cursor: string,
@@ -132,7 +132,7 @@ export async function lagBehind(
 ): Promise<{ waiting: number; since: Date | null }> {
   const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
     `SELECT count(*) AS waiting, min(occurred_at) AS since
-       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${COUNTED_MAX}) AS beyond`,
+       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${MAX_COUNTED}) AS beyond`,
     [cursor, types ? [...types] : null],
   );
   return lag!;

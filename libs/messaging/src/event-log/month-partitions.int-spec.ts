@@ -1,7 +1,7 @@
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource, EntityManager } from 'typeorm';
-import { noted } from '../../test/harness/effects.js';
+import { newNoteEvent } from '../../test/harness/effects.js';
 import { EmbeddedBroker, ensureMonthPartitions, EventLog, messagingMigrations, Relay } from '../index.js';
 
 let database: TestDatabase;
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const append = (...texts: string[]): Promise<void> =>
-  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
 const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
   dataSource.query(
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
@@ -78,7 +78,7 @@ const inboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_
 test('partitions of months to come are made beside transactions that write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);
   const writer = await openTransaction();
-  await events.append(writer.tx as Transaction, noted('a'));
+  await events.append(writer.tx as Transaction, newNoteEvent('a'));
   await inboxRow(writer.tx);
   clock.advance(31 * 24 * 3_600_000);
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
@@ -105,7 +105,7 @@ test('who has written to the inbox and then logs an event does not meet it half-
     );
     return waits;
   });
-  await events.append(consumer.tx as Transaction, noted('an effect'));
+  await events.append(consumer.tx as Transaction, newNoteEvent('an effect'));
   await consumer.end();
   expect(await made).toBe(true);
 });

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@svc/contracts';
 import { type NamedStatement, namedStatement } from '@svc/persistence';
 
 /** Largest event as JSON: four times the largest request (C6). A relay holds a batch of them in memory. */
-export const EVENT_BYTES_MAX = 1024 * 1024;
+export const MAX_EVENT_BYTES = 1024 * 1024;
 
 const TYPES = {
   id: 'uuid',
@@ -14,10 +14,10 @@ const TYPES = {
   payload: 'jsonb',
 };
 
-/** What every INSERT of events begins with. */
+/** The beginning of every INSERT of events. */
 export const INSERT_EVENTS = `INSERT INTO event_log (${Object.keys(TYPES).join(', ')})`;
 
-/** A FROM item: parameter `$events`, which {@link eventRows} makes, as rows of the log. */
+/** A FROM item: the parameter `$events` (see {@link eventRows}) as rows of the log. */
 export const EVENTS = `jsonb_to_recordset($events::jsonb) AS event(${Object.entries(TYPES)
   .map(([column, type]) => `${column} ${type}`)
   .join(', ')})`;
@@ -29,11 +29,11 @@ export function eventColumns(payload = 'event.payload'): string {
     .join(', ');
 }
 
-/** Value of parameter `$events`. Throws when an event is over {@link EVENT_BYTES_MAX}. */
+/** Value of parameter `$events`. Throws when an event is over {@link MAX_EVENT_BYTES}. */
 export function eventRows(envelopes: readonly EventEnvelope[]): string {
   const rows = envelopes.map((envelope) => JSON.stringify(asRow(envelope)));
-  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > EVENT_BYTES_MAX);
-  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${EVENT_BYTES_MAX} bytes.`);
+  const tooLarge = rows.findIndex((row) => Buffer.byteLength(row) > MAX_EVENT_BYTES);
+  if (tooLarge >= 0) throw new Error(`${envelopes[tooLarge]!.type} is over ${MAX_EVENT_BYTES} bytes.`);
   return `[${rows.join()}]`;
 }
 
@@ -61,9 +61,9 @@ export interface WritesWithEvents {
   readonly changed: string;
   /** Column of `changed`: the aggregate of the row's events. A row without an event fails the whole statement. */
   readonly aggregateId: string;
-  /** What is written instead of `event.payload`, from columns of `event` and `changed`. */
+  /** Replaces `event.payload`; may use columns of `event` and `changed`. */
   readonly payload?: string;
-  /** What the statement returns of each row of `changed`, beside `aggregateId`. */
+  /** Columns of `changed` that the statement returns beside `aggregateId`. */
   readonly returns?: string;
 }
 
@@ -74,7 +74,7 @@ export interface WritesWithEvents {
 export function statementWithEvents(parts: WritesWithEvents): StatementWithEvents {
   const { writes, changed, payload, returns } = parts;
   const aggregateId = `${changed}.${parts.aggregateId}::text`;
-  // LEFT: where the event is missing its columns are null, which the log refuses. The row would be written without it.
+  // LEFT JOIN: without its event, a row has null columns, which the log rejects. Otherwise the row would be written without it.
   const statement = namedStatement(`WITH ${writes}, logged AS (
          ${INSERT_EVENTS}
          SELECT ${eventColumns(payload)}

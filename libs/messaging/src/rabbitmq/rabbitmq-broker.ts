@@ -5,7 +5,7 @@ import {
   type Broker,
   type BrokerConnection,
   ConsumerRefusedError,
-  type Past,
+  type EventReplay,
   type RelayTarget,
   type ReplayRequest,
   type Responder,
@@ -17,10 +17,10 @@ import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
 import {
-  BrokerAway,
+  BrokerUnavailableError,
   type EventRoute,
   eventMessages,
-  type Outgoing,
+  type OutgoingMessage,
   type PublishOutcome,
   RabbitMqPublisher,
   withDeadline,
@@ -35,25 +35,25 @@ import { Topology } from './rabbitmq-topology.js';
 export interface RabbitMqSettings {
   /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
   readonly url: string;
-  /** The service this process is, or is a replica of. */
+  /** The service of this process. */
   readonly service: string;
   readonly log: MessagingLog;
-  /** Most events that share a message, 50 unless told: 1 while replicas of a release before ADR 34 read them. */
+  /** Most events that share a message, 50 by default: 1 while replicas of a release before ADR 34 read them. */
   readonly eventsPerMessage?: number;
   /** Prefix of every exchange and queue. */
   readonly namespace?: string;
 }
 
-/** Name of the one cursor of a relay that publishes: the broker keeps who has been given what. */
+/** Name of a publishing relay's only cursor: the broker tracks deliveries to each consumer. */
 const TARGET = 'rabbitmq';
-/** An event need not wait for the confirmation of the one before it, which takes the broker a disk's time. */
+/** Batches are sent without waiting for the confirmation of earlier ones, which needs a disk write of the broker. */
 const UNCONFIRMED_BATCHES = 4;
-/** A message is handled as a whole, so that what it holds is bounded like a batch. */
-export const EVENTS_PER_MESSAGE_MAX = 50;
-/** How long a start waits for the broker. After that it goes on, and joins in when the broker is back. */
+/** A message is handled as a whole, so it is limited like a batch. */
+export const MAX_EVENTS_PER_MESSAGE = 50;
+/** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
 const ATTACH_WAIT_MS = 5_000;
-/** Metrics are collected whether the broker answers or not. */
-const WAITING_MS_MAX = 1_000;
+/** Metrics are collected even if the broker does not answer. */
+const METRICS_TIMEOUT_MS = 1_000;
 
 /** Whether and where an attachment has been attached. */
 interface Attaching {
@@ -64,9 +64,9 @@ interface Attaching {
 }
 
 /**
- * Services as processes of their own, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange
- * of events and takes a batch as handed over when each message is confirmed and none was returned. Publishing and
- * consuming have a connection each: a broker short of memory stops reading from those who publish.
+ * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of events.
+ * A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use separate connections:
+ * a broker short of memory stops reading from publishers.
  */
 export class RabbitMqBroker implements Broker {
   private readonly topology: Topology;
@@ -77,9 +77,9 @@ export class RabbitMqBroker implements Broker {
   readonly deadLetters: RabbitMqDeadLetters;
   private readonly attachments = new Map<Attachment, Attaching>();
   private readonly openedAt = Date.now();
-  /** Types that others know, by a binding, to have been published by this service. */
+  /** Types that a binding announces as published by this service. */
   private announced = new Set<string>();
-  /** Messages so far that no queue was bound for, by type. */
+  /** Number of messages without a bound queue, by type. */
   private readonly unroutable = new Map<string, number>();
 
   private readonly live: RelayTarget = {
@@ -89,15 +89,15 @@ export class RabbitMqBroker implements Broker {
       await this.announce(events);
       await this.publishAll(this.eventMessages(events));
     },
-    separately: () => this.consumers(),
+    consumerTargets: () => this.consumers(),
   };
 
   readonly connection: BrokerConnection = this.connectionState();
 
-  readonly past: Past = {
-    isMissed: true,
-    ask: (request) => this.isRouted([this.replayMessage(request)]),
-    answer: (accept) =>
+  readonly eventReplay: EventReplay = {
+    isRequired: true,
+    request: (request) => this.isRouted([this.replayMessage(request)]),
+    serveRequests: (accept) =>
       this.consume({
         declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
         parse: (message) => [asReplayRequest(message, this.topology)],
@@ -106,13 +106,13 @@ export class RabbitMqBroker implements Broker {
         },
       }),
     deliver: async (service, events) => {
-      // Requested of a release that accepted any name.
+      // A release that accepted any name stored the request.
       if (!this.topology.isServiceName(service)) return false;
       const { past: exchange } = this.topology;
       const routeOf = (event: EventEnvelope): EventRoute => {
         return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
       };
-      // One alone: the bound of that queue counts messages, and a service may ask for all there ever was.
+      // One event per message: the limit of that queue counts messages, and a replay may be the whole log.
       return this.isRouted(eventMessages(events, routeOf, 1));
     },
   };
@@ -155,14 +155,14 @@ export class RabbitMqBroker implements Broker {
   }
 
   async subscribe(subscriber: Subscriber): Promise<Subscription> {
-    const { name, deliver, bound, lost, gatherMs = 0 } = subscriber;
+    const { name, deliver, onBound, onQueueLost, gatherMs = 0 } = subscriber;
     const reading = {
       parse: (message: ConsumeMessage) => asEvents(message, name, this.topology),
       handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
       gatherMs,
     };
     this.deadLetters.readBy({ service: name, handle: reading.handle });
-    // First: the past is asked for when the events are bound, and has to find its queue.
+    // First: a replay is requested when the events are bound, and needs its queue.
     const past = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declarePast(channel, model, name),
@@ -171,8 +171,8 @@ export class RabbitMqBroker implements Broker {
     const events = await this.consume({
       ...reading,
       declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
-      ...(bound ? { attached: bound } : {}),
-      ...(lost ? { lost: { queue: this.topology.eventQueue(name), tell: lost } } : {}),
+      ...(onBound ? { attached: onBound } : {}),
+      ...(onQueueLost ? { lost: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
     });
     return { close: async () => void (await Promise.all([events.close(), past.close()])) };
   }
@@ -190,7 +190,7 @@ export class RabbitMqBroker implements Broker {
     return this.requests.request(command, payload, timeoutMs);
   }
 
-  /** Lets go of the connections. Subscriptions are closed before, by those who made them. */
+  /** Closes the connections. The owners close their subscriptions before. */
   async close(): Promise<void> {
     await this.consuming.close();
     await this.publishing.close();
@@ -205,12 +205,20 @@ export class RabbitMqBroker implements Broker {
         return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
       },
       waiting: async () => {
-        const asked = Promise.all(attached().map((consumer) => consumer.waiting()));
-        const known = await withDeadline(asked, WAITING_MS_MAX, () => new BrokerAway('It does not say what waits.'));
+        const counts = Promise.all(attached().map((consumer) => consumer.waiting()));
+        const known = await withDeadline(
+          counts,
+          METRICS_TIMEOUT_MS,
+          () => new BrokerUnavailableError('The broker did not report its queues in time.'),
+        );
         return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
       },
       deadLetters: () =>
-        withDeadline(this.deadLetters.count(), WAITING_MS_MAX, () => new BrokerAway('It does not count dead letters.')),
+        withDeadline(
+          this.deadLetters.count(),
+          METRICS_TIMEOUT_MS,
+          () => new BrokerUnavailableError('The broker did not report its dead letters in time.'),
+        ),
     };
   }
 
@@ -220,14 +228,14 @@ export class RabbitMqBroker implements Broker {
     return { close: () => this.remove(consumer) };
   }
 
-  /** Attaches now, or when there is a connection; from then on to each new one. */
+  /** Attaches now or at the first connection, and again to each new connection. */
   private async add(attachment: Attachment): Promise<void> {
     const first = Promise.withResolvers<void>();
     this.attachments.set(attachment, { attached: first.resolve });
     const model = this.consuming.current;
     if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
-    const late = new BrokerAway('The broker is away.');
-    // Once for a whole start, not for each thing that is attached.
+    const late = new BrokerUnavailableError('The broker is unavailable.');
+    // One wait for the whole start, not one for each attachment.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
     await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
       this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
@@ -252,7 +260,7 @@ export class RabbitMqBroker implements Broker {
     await attachment.close();
   }
 
-  /** Before a type is published for the first time: who binds to it later finds out from the broker whom to ask. */
+  /** Announces a type before its first event, so that later subscribers can send a replay request to this service. */
   private async announce(events: readonly EventEnvelope[]): Promise<void> {
     const types = new Set(events.map(({ type }) => type).filter((type) => !this.announced.has(type)));
     if (types.size === 0) return;
@@ -266,26 +274,26 @@ export class RabbitMqBroker implements Broker {
   }
 
   /**
-   * An event without a consumer is only said, and holds up nothing: its type has been announced, and a service that binds to
-   * it later requests all there ever was of it.
+   * An event without a consumer is only logged, and blocks nothing: its type is announced, and a service that subscribes later
+   * requests a replay.
    */
-  private async publishAll(messages: readonly Outgoing[]): Promise<void> {
+  private async publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
     const outcomes = await this.publisher.publish(messages);
     for (const [i, outcome] of outcomes.entries()) if (outcome === 'unroutable') this.warnUnroutable(messages[i]!);
-    refuseIf(outcomes);
+    throwIfRefused(outcomes);
   }
 
-  private warnUnroutable({ properties }: Outgoing): void {
+  private warnUnroutable({ properties }: OutgoingMessage): void {
     const type = String(properties.type);
     const count = (this.unroutable.get(type) ?? 0) + 1;
     this.unroutable.set(type, count);
     if (isPowerOfTwo(count)) this.settings.log.warn({ type, count }, 'broker: event has no consumer yet');
   }
 
-  /** Whether there was a queue for every message. */
-  private async isRouted(messages: readonly Outgoing[]): Promise<boolean> {
+  /** Whether every message was routed to a queue. */
+  private async isRouted(messages: readonly OutgoingMessage[]): Promise<boolean> {
     const outcomes = await this.publisher.publish(messages);
-    refuseIf(outcomes);
+    throwIfRefused(outcomes);
     return !outcomes.includes('unroutable');
   }
 
@@ -293,7 +301,11 @@ export class RabbitMqBroker implements Broker {
   private async consumers(): Promise<RelayTarget[]> {
     const { topology, publisher } = this;
     const probes = topology.slots.flatMap((slot) =>
-      eventMessages([aProbe()], () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }), 1),
+      eventMessages(
+        [newProbe()],
+        () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }),
+        1,
+      ),
     );
     const outcomes = await publisher.publish(probes);
     return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
@@ -305,14 +317,14 @@ export class RabbitMqBroker implements Broker {
       name: `${TARGET}/${slot}`,
       deliver: async (events) => {
         await this.announce(events);
-        // Those of types that nobody in the slot is bound to have nowhere to go, which is right.
-        refuseIf(await publisher.publish(this.eventMessages(events, slot)));
+        // Messages of types without a consumer in this slot are unroutable, which is right.
+        throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
       },
     };
   }
 
-  /** Under the plain type as well: a consumer of an earlier release is bound to nothing else (ADR 26). */
-  private eventMessages(events: readonly EventEnvelope[], slot?: number): Outgoing[] {
+  /** Also under the plain type, the only binding of consumers of earlier releases (ADR 26). */
+  private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
     const { topology } = this;
     const keyOf = (type: string, origin?: EventOrigin): string =>
       slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
@@ -323,10 +335,10 @@ export class RabbitMqBroker implements Broker {
   }
 
   private get perMessage(): number {
-    return this.settings.eventsPerMessage ?? EVENTS_PER_MESSAGE_MAX;
+    return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
   }
 
-  private replayMessage(request: ReplayRequest): Outgoing {
+  private replayMessage(request: ReplayRequest): OutgoingMessage {
     return {
       exchange: this.topology.replays,
       routingKey: request.type,
@@ -336,20 +348,20 @@ export class RabbitMqBroker implements Broker {
   }
 }
 
-/** As amqplib reads it. */
+/** The user name as amqplib reads it. */
 function userOf(url: string): string {
   const { username } = new URL(url);
   return username === '' ? 'guest' : decodeURIComponent(username);
 }
 
-/** An event in form only: a consumer skips it. */
-function aProbe(): EventEnvelope {
+/** An event in form only, which consumers skip. */
+function newProbe(): EventEnvelope {
   const id = randomUUID();
   const occurredAt = new Date(0).toISOString();
   return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
 }
 
-function refuseIf(outcomes: readonly PublishOutcome[]): void {
+function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
   const refused = outcomes.filter((outcome) => outcome === 'refused').length;
   if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
 }

@@ -10,24 +10,24 @@ export interface ConnectionSettings {
   /** Shown by the broker's administration tools. */
   readonly name: string;
   readonly log: MessagingLog;
-  /** Opens channels, declares, consumes; called for each new connection, before anybody is given it. */
+  /** Opens channels, declares and consumes, on each new connection before it is used. */
   readonly setUp: (model: ChannelModel) => Promise<void>;
 }
 
-const CONNECT_MS_MAX = 5_000;
-/** Both sides notice within twice this that the other is gone without a word. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Both sides notice a lost connection within twice this time. */
 const HEARTBEAT_SECONDS = 10;
 const FIRST_PAUSE_MS = 50;
-const PAUSE_MS_MAX = 5_000;
-const CLOSE_MS_MAX = 2_000;
+const MAX_PAUSE_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * One connection to the broker that is made again whenever it is lost, with everything {@link ConnectionSettings.setUp}
- * puts on it. A channel that is lost takes its connection with it: there is one way to recover, not two. Nothing is
- * queued here while the broker is away; whoever wants to send waits a bounded time and is told.
+ * One connection to the broker that is opened again whenever it is lost, with everything that {@link ConnectionSettings.setUp}
+ * sets up. A lost channel closes its connection too: there is one way to recover, not two. Nothing is queued here while the
+ * broker is unavailable; a sender waits a limited time and then gets an error.
  */
 export class RabbitMqConnection {
-  /** Why the broker takes no messages now (memory or disk alarm), or undefined. */
+  /** Why the broker accepts no messages now (memory or disk alarm), or undefined. */
   blockedBecause: string | undefined;
   private model: ChannelModel | undefined;
   private usable = false;
@@ -38,7 +38,7 @@ export class RabbitMqConnection {
 
   constructor(private readonly settings: ConnectionSettings) {}
 
-  /** The connection there is now, also while it is being set up. */
+  /** The present connection, also while it is being set up. */
   get current(): ChannelModel | undefined {
     return this.model;
   }
@@ -52,7 +52,7 @@ export class RabbitMqConnection {
     this.running ??= this.run();
   }
 
-  /** Whether there is a connection that is set up, now or within the time. */
+  /** Whether there is a connection that is set up, now or within this time. */
   async isUsableWithin(milliseconds: number): Promise<boolean> {
     if (this.usable || this.closing) return this.usable;
     await new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ export class RabbitMqConnection {
     return this.usable;
   }
 
-  /** Gives the present connection up; another is made. */
+  /** Closes the present connection; another is opened. */
   drop(because: unknown): void {
     if (!this.model || this.closing) return;
     this.settings.log.warn(
@@ -98,7 +98,7 @@ export class RabbitMqConnection {
     let cause: unknown;
     channel.on('error', (error) => (cause = error));
     channel.on('close', () => {
-      // A channel that its owner closed has no cause; one that dies with its connection is noticed there.
+      // A channel that its owner closed has no cause; the loss of a connection is handled there.
       if (cause !== undefined && this.model === model) this.drop(cause);
     });
     return channel;
@@ -114,7 +114,7 @@ export class RabbitMqConnection {
         if (isPowerOfTwo(++failures))
           this.settings.log.warn({ err: error, connection: this.settings.name, failures }, 'broker: not connected');
       }
-      await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
+      await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
     }
   }
 
@@ -123,7 +123,7 @@ export class RabbitMqConnection {
     const model = await connect(withHeartbeat(this.settings.url), {
       noDelay: true,
       keepAlive: true,
-      timeout: CONNECT_MS_MAX,
+      timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: this.settings.name },
     });
     let cause: unknown = new Error('The connection was closed.');
@@ -163,26 +163,26 @@ function withHeartbeat(url: string): string {
   return address.href;
 }
 
-/** Ends when the channel is closed, or lost: amqplib never answers a close whose connection is lost meanwhile. */
+/** Resolves when the channel is closed or lost: amqplib never answers a close if the connection is lost meanwhile. */
 export async function closeChannel(channel: Channel): Promise<void> {
   const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()));
   try {
     await Promise.race([channel.close(), closed]);
   } catch {
-    // It is closed already, which is what was wanted.
+    // It is already closed.
   }
 }
 
-/** Closes in order, and after {@link CLOSE_MS_MAX} without an answer by force. */
+/** Closes in order; without an answer, by force after {@link CLOSE_TIMEOUT_MS}. */
 async function closeQuietly(model: ChannelModel): Promise<void> {
   const { stream } = model.connection as unknown as { stream: Socket };
-  const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_MS_MAX);
+  const force = setTimeout(() => stream.destroy(new Error('The broker did not answer.')), CLOSE_TIMEOUT_MS);
   const gone = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   try {
-    // Without the race a broker that never answers would keep this promise open for ever.
+    // Without the race, a broker that never answers would keep this promise pending for ever.
     await Promise.race([model.close(), gone]);
   } catch {
-    // It is closed already, which is what was wanted.
+    // It is already closed.
   } finally {
     clearTimeout(force);
   }

@@ -4,7 +4,7 @@ import { isPowerOfTwo } from '../numbers.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { Signal } from '../signal.js';
 
-/** Something that consumes on the connection, and again on each connection that replaces it. */
+/** A consumer that attaches to the connection, and again to each connection that replaces it. */
 export interface Attachment {
   attach(model: ChannelModel): Promise<void>;
 }
@@ -12,42 +12,42 @@ export interface Attachment {
 export interface QueueReader<T> {
   /** Declares the queue and returns its name. */
   readonly declare: (channel: Channel, model: ChannelModel) => Promise<string>;
-  /** What the message holds. Throws when it cannot be read: it then goes where the queue sends what is rejected. */
+  /** The items of the message. Throws when it is unreadable: the queue then dead-letters it. */
   readonly parse: (message: ConsumeMessage) => readonly T[];
-  /** Resolves when the effects are committed. Throws when nothing can be concluded (its database is away). */
+  /** Resolves when the effects are committed. Throws when the items must be retried (the database is unavailable). */
   readonly handle: (items: readonly T[]) => Promise<void>;
-  /** How long a message may wait for others to be handled with it. */
+  /** How long a message may wait so that it is handled in a batch with others. */
   readonly gatherMs?: number;
   /**
-   * The queue has one active reader, and the next may not go on before this one has finished: who closes then gives back
-   * what he has not begun, together with the queue.
+   * The queue has one active reader, and the next may not begin before this one has finished: on close it requeues the messages
+   * that it has not begun by closing the channel.
    */
   readonly oneReplica?: boolean;
-  /** `tell` is called when this queue does not exist, before it is declared. */
-  readonly lost?: { readonly queue: string; readonly tell: () => Promise<void> };
-  /** Called after the queue is declared and before its first message is read. */
+  /** `onLost` is called before the declaration if this queue does not exist. */
+  readonly lost?: { readonly queue: string; readonly onLost: () => Promise<void> };
+  /** Called after the declaration of the queue and before its first message is read. */
   readonly attached?: () => Promise<void>;
 }
 
 /**
- * Unacknowledged messages a replica holds, so that a batch gathers while one is handled. Each may hold many events, which no
- * other replica is given meanwhile.
+ * Unacknowledged messages that a replica holds, so that a batch gathers while another is handled. Each may contain many events,
+ * and no other replica gets them meanwhile.
  */
 const PREFETCH = 50;
-/** A batch takes messages until they hold so many items. */
+/** A batch takes messages until they contain so many items. */
 const BATCH_ITEMS = 100;
 const FIRST_PAUSE_MS = 25;
-const PAUSE_MS_MAX = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** Reply code of AMQP. */
 const NOT_FOUND = 404;
 
 /**
  * Reads a durable queue in batches, one at a time, in its order, and acknowledges each when its effects are committed.
  *
- * When a batch cannot be handled because the database is away it is held and tried again here. Giving it back would
- * count as a delivery, 3.10 counts each, and a minute's outage would put good messages among the dead letters; it
- * would also come straight back. Held, nothing more is delivered than PREFETCH. An outage longer than the broker's
- * acknowledgement timeout (30 min) costs the channel and counts once.
+ * When a batch fails because the database is unavailable, this process keeps it and retries it. A requeue would count as a
+ * delivery (3.10 counts each one), so an outage of a minute would dead-letter good messages; they would also come back at once.
+ * Meanwhile the broker delivers no more than PREFETCH. An outage longer than the broker's acknowledgement timeout (30 min)
+ * closes the channel and counts once.
  */
 export class QueueConsumer<T> implements Attachment {
   private session: Session<T> | undefined;
@@ -62,7 +62,7 @@ export class QueueConsumer<T> implements Attachment {
   async attach(model: ChannelModel): Promise<void> {
     if (this.closed) return;
     const { lost } = this.reader;
-    if (lost && !(await queueExists(model, lost.queue))) await lost.tell();
+    if (lost && !(await queueExists(model, lost.queue))) await lost.onLost();
     const channel = await this.connection.channel(model);
     const queue = await this.reader.declare(channel, model);
     await this.reader.attached?.();
@@ -71,27 +71,27 @@ export class QueueConsumer<T> implements Attachment {
     this.session = session;
     channel.on('close', () => session.lose());
     const { consumerTag } = await channel.consume(queue, (message) => {
-      // The queue was deleted under us: everything is declared anew.
-      if (message === null) this.connection.drop(new Error(`${queue} is gone.`));
+      // The queue was deleted: everything is declared again.
+      if (message === null) this.connection.drop(new Error(`${queue} was deleted.`));
       else session.take(message);
     });
     session.consumerTag = consumerTag;
     if (this.closed) await session.close();
   }
 
-  /** What the broker holds for this queue and has given to nobody yet; undefined while it is not attached. */
+  /** Number of messages in this queue that are not delivered yet; undefined while it is not attached. */
   waiting(): Promise<{ queue: string; count: number } | undefined> {
     return this.session?.waiting() ?? Promise.resolve(undefined);
   }
 
-  /** Takes nothing more, finishes and acknowledges what was delivered. */
+  /** Accepts no further message, finishes and acknowledges the delivered ones. */
   async close(): Promise<void> {
     this.closed = true;
     await this.session?.close();
   }
 }
 
-/** What one channel has delivered. Its acknowledgements mean nothing on any other. */
+/** The deliveries of one channel. Their acknowledgements are valid on this channel only. */
 class Session<T> {
   consumerTag = '';
   private readonly delivered: ConsumeMessage[] = [];
@@ -119,7 +119,7 @@ class Session<T> {
     this.running ??= this.run();
   }
 
-  /** The broker gives everything that was not acknowledged to the next. */
+  /** The broker requeues every unacknowledged message. */
   lose(): void {
     this.lost = true;
     this.delivered.length = 0;
@@ -127,7 +127,7 @@ class Session<T> {
   }
 
   async close(): Promise<void> {
-    // Cancelled, the queue would be the next one's at once.
+    // A cancelled queue would pass to the next reader at once.
     if (this.reader.oneReplica) this.delivered.length = 0;
     else if (!this.lost && this.consumerTag) await this.channel.cancel(this.consumerTag).catch(() => this.lose());
     this.ending = true;
@@ -144,7 +144,7 @@ class Session<T> {
     this.running = undefined;
   }
 
-  /** Without a time to wait a batch is what came while the last one was handled, or from the network in one go. */
+  /** Without a `gatherMs` a batch is what arrived while the previous one was handled, or in one network read. */
   private gather(): Promise<void> {
     const { gatherMs = 0 } = this.reader;
     return new Promise((resolve) => void (gatherMs > 0 ? setTimeout(resolve, gatherMs) : setImmediate(resolve)));
@@ -168,12 +168,12 @@ class Session<T> {
     if (!last) return true;
     if (!(await this.handle(items))) return false;
     const upToLast = last;
-    // Everything up to it: those before it are in this batch, in an earlier one, or rejected already.
+    // `true` acknowledges all earlier messages: they are in this batch, in an earlier one, or already rejected.
     this.onChannel(() => this.channel.ack(upToLast, true));
     return !this.lost;
   }
 
-  /** A channel refuses everything from the moment its connection is being closed, some time before it says so. */
+  /** A channel rejects everything from the moment its connection begins to close, some time before its close event. */
   private onChannel(send: () => void): void {
     try {
       if (!this.lost) send();
@@ -192,7 +192,7 @@ class Session<T> {
         if (this.ending) return false;
         if (isPowerOfTwo(++failures))
           this.log.warn({ err: error, failures }, 'broker: message handling failed, will be retried');
-        await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), PAUSE_MS_MAX));
+        await this.end.wait(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS));
         if (this.ending) return false;
       }
     }
@@ -200,7 +200,7 @@ class Session<T> {
   }
 }
 
-/** On a channel of its own: the broker closes it when there is no such queue. */
+/** On a channel of its own: the broker closes it if the queue does not exist. */
 async function queueExists(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => undefined);

@@ -5,29 +5,29 @@ import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from '.
 import type { MessagingLog } from '../log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { asDeadLetter, asEnvelopes, replayedType } from './rabbitmq-messages.js';
-import { DEAD_LETTERS_MAX, type RabbitMqNames } from '../routing/rabbitmq-names.js';
+import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 export interface DeadLetterReader {
   readonly service: string;
-  /** Resolves when each event is committed or kept, as for a message of the service's own queue. */
+  /** Resolves when each event is committed or stored, as for a message of the service's own queue. */
   readonly handle: (events: readonly EventEnvelope[]) => Promise<void>;
 }
 
 /**
- * RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and forgets them
- * when the channel is closed: fewer, so that a replay does not leave behind what it has handled.
+ * RabbitMQ holds back acknowledgements of a quorum queue beyond 32 in flight, and loses them when the channel is closed. With
+ * fewer, a replay leaves behind no message that it has handled.
  */
-const BATCH_MAX = 25;
-/** Messages that one replay takes: what it cannot use stays unacknowledged meanwhile, so that it reads on behind it. */
-const REPLAYED_MAX = 1_000;
+const MAX_BATCH_SIZE = 25;
+/** Messages that one replay takes: unusable ones stay unacknowledged meanwhile, so that it reads the next ones. */
+const MAX_REPLAYED = 1_000;
 
 /**
- * The queue in which RabbitMQ itself puts messages: unreadable ones, and those that ended their reader 20 times or waited out
+ * The queue of messages that RabbitMQ dead-lettered: unreadable ones, and those that ended their reader 20 times or waited out
  * an outage of its database longer than that. They never reached the consumer, so its table of dead letters has no row.
  *
- * A replay hands them to the consumer and acknowledges each after its commit: a process that dies half-way loses
- * nothing, and the inbox undoes what comes twice. Any service may put a message in here with whatever headers it likes
- * (ADR 26), so its sender is checked: the broker lets nobody send under the name of another user.
+ * A replay passes them to the consumer and acknowledges each after its commit: a process that dies half-way loses nothing, and
+ * the inbox ignores duplicates. Any service may publish a message to this queue with any headers (ADR 26), so the sender is
+ * checked: the broker rejects the name of another user.
  */
 export class RabbitMqDeadLetters implements BrokerDeadLetters {
   private reader: DeadLetterReader | undefined;
@@ -51,7 +51,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
   }
 
   async summary(): Promise<BrokerDeadLetterSummary> {
-    const countMax = DEAD_LETTERS_MAX;
+    const countMax = MAX_BROKER_DEAD_LETTERS;
     if (!this.reader) return { count: 0, countMax, oldest: null };
     const queue = this.names.deadLetterQueue(this.reader.service);
     return this.withChannel(async (channel) => {
@@ -69,7 +69,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     return this.withChannel(async (channel) => {
       const refused: GetMessage[] = [];
       let replayed = 0;
-      while (replayed + refused.length < REPLAYED_MAX) {
+      while (replayed + refused.length < MAX_REPLAYED) {
         const batch = await take(channel, this.names.deadLetterQueue(reader.service));
         if (batch.length === 0) break;
         for (const message of batch) {
@@ -102,7 +102,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     return false;
   }
 
-  /** Users are named alike but for the service (`svc-<service>`). With one user for all there is nothing to tell apart. */
+  /** Users are named `svc-<service>`. If all services share one user, senders cannot be distinguished. */
   private isOwner(sender: unknown, type: string, service: string): boolean {
     if (!this.user.includes(service)) return sender === this.user;
     const owners: [string, { publishes: readonly string[] }][] = Object.entries(SERVICE_MESSAGES);
@@ -110,7 +110,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
     return owner !== undefined && sender === this.user.replace(service, owner);
   }
 
-  /** On a channel of its own: whatever goes wrong costs no consumer its connection, and gives back what is not acknowledged. */
+  /** On a channel of its own: an error then closes no consumer's connection, and unacknowledged messages are requeued. */
   private async withChannel<T>(work: (channel: Channel) => Promise<T>): Promise<T> {
     const model = this.connection.current;
     if (!model) throw new DomainError('service.not-ready', { retryAfterSeconds: 5 });
@@ -126,7 +126,7 @@ export class RabbitMqDeadLetters implements BrokerDeadLetters {
 
 async function take(channel: Channel, queue: string): Promise<GetMessage[]> {
   const batch: GetMessage[] = [];
-  while (batch.length < BATCH_MAX) {
+  while (batch.length < MAX_BATCH_SIZE) {
     const message = await channel.get(queue);
     if (!message) break;
     batch.push(message);

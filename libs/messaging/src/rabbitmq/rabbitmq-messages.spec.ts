@@ -29,7 +29,7 @@ test.each([
   ['an id that is none', { id: 'a', service: 'payment-history', type }],
   ['a name that is no text', { id, service: ['payment-history'], type }],
 ])('a request for a replay with %s is refused', (_, request) => {
-  expect(() => asReplayRequest(messageOf(request), names)).toThrow('no request for the past');
+  expect(() => asReplayRequest(messageOf(request), names)).toThrow('not a replay request');
 });
 
 describe('the events of a message', () => {
@@ -65,15 +65,17 @@ describe('the events of a message', () => {
     ['a type that is no text', { ...event, type: 1 }],
     ['an aggregate that is no text', { ...event, aggregateId: 1 }],
   ])('are none in %s', (_, content) => {
-    expect(() => read(content)).toThrow(/is no event|has no events/);
+    expect(() => read(content)).toThrow(/is not an event|has no events/);
   });
 
   it('are refused, all of them, where one is not of the type that the routing key grants', () => {
-    expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow('its routing key does not');
+    expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
+      'routing key of the message is not that of',
+    );
     const past = { exchange: names.past, routingKey: names.pastKey('payment-history', type) };
     expect(read([event, event], past)).toEqual([event, event]);
     const ofAnother = { exchange: names.past, routingKey: names.pastKey('code-decoder', type) };
-    expect(() => read([event], ofAnother)).toThrow('its routing key does not');
+    expect(() => read([event], ofAnother)).toThrow('routing key of the message is not that of');
   });
 });
 
@@ -127,7 +129,7 @@ test.each([
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   const message = { ...messageOf(served), fields, properties: { headers: {} } } as ConsumeMessage;
   const taken = typeOrError(() => asEvents(message, 'payment-history', names)[0]!.type);
-  const refused = `Error: The message says ${ReplayServedV1.name}, its routing key does not.`;
+  const refused = `Error: The routing key of the message is not that of ${ReplayServedV1.name}.`;
   expect(taken).toBe(isTaken ? ReplayServedV1.name : refused);
 });
 

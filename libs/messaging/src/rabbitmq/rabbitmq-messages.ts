@@ -6,9 +6,9 @@ import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 
 /**
- * The events of a message. Throws where the routing key is not that of their type: the broker grants the key to the owner
- * of the type, and knows nothing of what the message says. Through the default exchange come replays of releases before
- * ADR 26; no service's user may publish there.
+ * The events of a message. Throws if their type is not the routing key: the broker grants a key only to the publisher of the
+ * type, and cannot read the message. Replays of releases before ADR 26 come through the default exchange; no service's user may
+ * publish there.
  */
 export function asEvents(message: ConsumeMessage, service: string, names: RabbitMqNames): EventEnvelope[] {
   const events = asEnvelopes(message);
@@ -24,12 +24,12 @@ function checkGranted(event: EventEnvelope, message: ConsumeMessage, service: st
     (exchange === names.events && names.typeOf(routingKey) === event.type) ||
     (exchange === names.past && routingKey === names.pastKey(service, replayedType(event))) ||
     (exchange === '' && routingKey === names.pastQueue(service));
-  if (!isGranted) throw new Error(`The message says ${event.type.slice(0, 100)}, its routing key does not.`);
+  if (!isGranted) throw new Error(`The routing key of the message is not that of ${event.type.slice(0, 100)}.`);
 }
 
 /**
- * Whether the broker was asked for this command: `CC` adds queues to a message, and RabbitMQ before 3.13 checks the first
- * routing key alone. Through the default exchange come requests of releases before ADR 26.
+ * Whether the broker authorised this command: `CC` adds queues to a message, and RabbitMQ before 3.13 checks only the first
+ * routing key. Requests of releases before ADR 26 come through the default exchange.
  */
 export function isRequestOf(command: string, message: ConsumeMessage, names: RabbitMqNames): boolean {
   const { exchange, routingKey } = message.fields;
@@ -40,19 +40,19 @@ export function isRequestOf(command: string, message: ConsumeMessage, names: Rab
 }
 
 /**
- * Whether a queue's dead-letter exchange sent the message. The broker checks routing keys when a message is published, not
- * then, and a service chooses exchange and key where it declares a queue of its own. The broker always adds this header.
+ * Whether a dead-letter exchange routed the message. The broker checks routing keys when a message is published, but not when
+ * it is dead-lettered, and a service chooses exchange and key in its own queue declarations. The broker always adds this header.
  */
 function isDeadLettered({ properties }: ConsumeMessage): boolean {
   return properties.headers?.['x-death'] !== undefined;
 }
 
-/** The type whose replay an event belongs to. */
+/** The type whose replay contains the event. */
 export function replayedType({ type, payload }: EventEnvelope): string {
   return type === ReplayServedV1.name ? String((payload as { type?: unknown } | null)?.type) : type;
 }
 
-/** A message is an event, or a list of at least one. Throws when it is neither. */
+/** A message is an event, or a list of at least one. Throws for anything else. */
 export function asEnvelopes({ content }: Pick<ConsumeMessage, 'content'>): EventEnvelope[] {
   const said: unknown = JSON.parse(content.toString());
   const events = Array.isArray(said) ? said.map(asEnvelope) : [asEnvelope(said)];
@@ -69,11 +69,11 @@ function asEnvelope(said: unknown): EventEnvelope {
     typeof aggregateId === 'string' &&
     Number.isSafeInteger(aggregateVersion) &&
     !Number.isNaN(Date.parse(String(occurredAt)));
-  if (!valid) throw new Error('The message is no event.');
+  if (!valid) throw new Error('The message is not an event.');
   return event as EventEnvelope;
 }
 
-/** For administrators: without what it carries, which can be large, and is other people's data. */
+/** For administrators: without the payload, which can be large and contain personal data. */
 export function asDeadLetter({ properties }: GetMessage): BrokerDeadLetter {
   const headers = (properties.headers ?? {}) as Record<string, unknown>;
   const [death] = (Array.isArray(headers['x-death']) ? headers['x-death'] : []) as { time?: { value?: unknown } }[];
@@ -92,13 +92,13 @@ function asText(value: unknown): string | null {
 }
 
 /**
- * Throws where it names no service, or another type than its routing key: the broker would refuse the replay and close the
- * channel that publishes events and answers, each time it is tried.
+ * Throws if the service name is invalid or the type differs from the routing key: otherwise the broker would reject the replay
+ * and close the channel for events and replies, at each attempt.
  */
 export function asReplayRequest({ content, fields }: ConsumeMessage, names: RabbitMqNames): ReplayRequest {
   const request = JSON.parse(content.toString()) as Partial<ReplayRequest> | null;
   const { id, service, type } = request ?? {};
   if (!isUuid(id) || typeof service !== 'string' || !names.isServiceName(service) || type !== fields.routingKey)
-    throw new Error('The message is no request for the past.');
+    throw new Error('The message is not a replay request.');
   return { id, service, type };
 }

@@ -9,30 +9,30 @@ import type { Attachment } from './rabbitmq-consumer.js';
 import { isRequestOf } from './rabbitmq-messages.js';
 import type { Topology } from './rabbitmq-topology.js';
 
-/** How releases before ADR 26 name where their answers go, which can be sent there through the default exchange alone. */
+/** Prefix of reply addresses of releases before ADR 26, which only the default exchange can reach. */
 const DIRECT_REPLY = 'amq.rabbitmq.reply-to.';
-/** People waiting at once, for one process. */
-const ASKING_MAX = 2_000;
+/** Most requests that wait for a reply, for one process. */
+const MAX_WAITING_REQUESTS = 2_000;
 /**
- * Requests one replica takes at once; the rest wait for it or for another. They are gone with the queue when its last
- * reader leaves, so few should have to wait there.
+ * Most requests that one replica handles at once; the rest wait for it or for another. They are lost with the queue when its
+ * last reader leaves, so few should have to wait there.
  */
-const ANSWERING_MAX = 1_000;
+const MAX_CONCURRENT_REQUESTS = 1_000;
 const CONNECTION_WAIT_MS = 1_000;
 /**
- * Nobody is there to answer: so long as a service takes to start again it is asked again. What came back was handled by
- * nobody, and whoever waits would rather wait a little than be turned away by a restart.
+ * Longest time for retries while no service consumes the command: as long as a restart takes. A returned request was not
+ * handled, and for a person a short wait is better than an error.
  */
-const NOBODY_MS_MAX = 6_000;
-const NOBODY_PAUSE_MS = 100;
+const UNROUTABLE_RETRY_MS = 6_000;
+const UNROUTABLE_PAUSE_MS = 100;
 
-class NobodyAnswers extends Error {
-  override readonly name = 'NobodyAnswers';
+class UnroutableError extends Error {
+  override readonly name = 'UnroutableError';
 }
 
-interface Asked {
+interface PendingRequest {
   readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: DomainError | NobodyAnswers) => void;
+  readonly reject: (error: DomainError | UnroutableError) => void;
 }
 
 function notReady(why: string): DomainError {
@@ -40,16 +40,16 @@ function notReady(why: string): DomainError {
 }
 
 /**
- * Asks other services while a person waits. Nothing is stored: a request that is not answered in time is gone, one
- * that nobody is there for is refused after a few seconds, and an answer that comes late is dropped.
+ * Sends requests to other services while a person waits. Nothing is stored: a request that is not answered in time is dropped,
+ * a request without a consumer fails after a few seconds, and a late reply is dropped.
  */
 export class RabbitMqRequests {
   private channel: ConfirmChannel | undefined;
   private model: ChannelModel | undefined;
-  /** Declared for the first request: services that request nothing may not have one. */
+  /** Declared for the first request: services that request nothing have no permission for one. */
   private replyQueue: Promise<string> | undefined;
-  private readonly asked = new Map<string, Asked>();
-  /** Also those that pause because nobody is there to answer. */
+  private readonly pending = new Map<string, PendingRequest>();
+  /** Also counts requests that pause because no service consumes their command. */
   private waiting = 0;
 
   constructor(
@@ -61,12 +61,12 @@ export class RabbitMqRequests {
   async setUp(model: ChannelModel): Promise<void> {
     const channel = await this.connection.confirmChannel(model);
     channel.on('return', ({ fields, properties }) =>
-      this.asked
+      this.pending
         .get(String(properties.correlationId))
-        ?.reject(new NobodyAnswers(`Nobody answers ${fields.routingKey}.`)),
+        ?.reject(new UnroutableError(`No service answers ${fields.routingKey}.`)),
     );
     channel.on('close', () => {
-      for (const { reject } of this.asked.values()) reject(notReady('The connection was lost.'));
+      for (const { reject } of this.pending.values()) reject(notReady('The connection was lost.'));
     });
     this.channel = channel;
     this.model = model;
@@ -74,34 +74,34 @@ export class RabbitMqRequests {
   }
 
   async request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
-    if (this.waiting >= ASKING_MAX) throw notReady('Too many requests wait for an answer.');
+    if (this.waiting >= MAX_WAITING_REQUESTS) throw notReady('Too many requests wait for an answer.');
     this.waiting++;
-    return this.askUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
+    return this.requestUntilAnswered(command, payload, timeoutMs).finally(() => this.waiting--);
   }
 
-  private async askUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async requestUntilAnswered(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
-    const patientUntil = Date.now() + Math.min(NOBODY_MS_MAX, timeoutMs - NOBODY_PAUSE_MS);
+    const retryUntil = Date.now() + Math.min(UNROUTABLE_RETRY_MS, timeoutMs - UNROUTABLE_PAUSE_MS);
     for (;;) {
       try {
-        return await this.askOnce(command, payload, deadline - Date.now());
+        return await this.requestOnce(command, payload, deadline - Date.now());
       } catch (error) {
-        if (!(error instanceof NobodyAnswers)) throw error;
-        if (Date.now() >= patientUntil) throw notReady(error.message);
-        await new Promise((resolve) => setTimeout(resolve, NOBODY_PAUSE_MS));
+        if (!(error instanceof UnroutableError)) throw error;
+        if (Date.now() >= retryUntil) throw notReady(error.message);
+        await new Promise((resolve) => setTimeout(resolve, UNROUTABLE_PAUSE_MS));
       }
     }
   }
 
-  private async askOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+  private async requestOnce(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
     const deadline = Date.now() + timeoutMs;
     const usable = await this.connection.isUsableWithin(Math.min(CONNECTION_WAIT_MS, timeoutMs));
     const { blockedBecause } = this.connection;
-    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is away.');
+    if (!usable || !this.channel || blockedBecause !== undefined) throw notReady('The broker is unavailable.');
     return this.ask(this.channel, command, payload, Math.max(1, deadline - Date.now()));
   }
 
-  /** An answer whose asker is gone goes nowhere, and one that cannot be sent now is not worth sending later. */
+  /** A reply to a caller that is gone is dropped, and one that cannot be sent now is not worth sending later. */
   reply(queue: string, correlationId: string, content: Buffer): void {
     if (!this.channel || this.connection.blockedBecause !== undefined) return;
     const properties = { persistent: false, correlationId, contentType: 'application/json' };
@@ -109,7 +109,7 @@ export class RabbitMqRequests {
     else if (this.topology.isReplyQueue(queue)) this.channel.publish(this.topology.replies, queue, content, properties);
   }
 
-  /** On a channel of its own: without permission for the default exchange only this answer is lost. */
+  /** On a channel of its own: without permission for the default exchange only this reply is lost. */
   private async replyDirectly(queue: string, content: Buffer, properties: Options.Publish): Promise<void> {
     try {
       const channel = await this.model!.createChannel();
@@ -117,7 +117,7 @@ export class RabbitMqRequests {
       channel.publish('', queue, content, properties);
       await closeChannel(channel);
     } catch {
-      // The connection is lost, and so is the answer.
+      // The connection is lost, and with it the reply.
     }
   }
 
@@ -128,32 +128,32 @@ export class RabbitMqRequests {
     let timer: NodeJS.Timeout | undefined;
     try {
       const replyTo = await (this.replyQueue ??= this.consumeReplies(channel));
-      return await new Promise((resolve, reject: Asked['reject']) => {
+      return await new Promise((resolve, reject: PendingRequest['reject']) => {
         timer = setTimeout(() => reject(notReady(`${command} was not answered in time.`)), timeoutMs);
-        this.asked.set(correlationId, { resolve, reject });
+        this.pending.set(correlationId, { resolve, reject });
         const properties = {
           mandatory: true,
           persistent: false,
           correlationId,
           replyTo,
-          // In the queue it is worth nothing once nobody waits for it.
+          // The request expires in the queue with the caller's timeout.
           expiration: Math.ceil(timeoutMs),
           contentType: 'application/json',
           type: command,
           headers,
         };
-        // A full queue refuses its message, and that is known at once.
+        // A full queue rejects its message, which the caller learns at once.
         channel.publish(this.topology.commands, command, asJson(payload), properties, (error: unknown) => {
           if (error) reject(notReady(`${command} was not accepted by the broker.`));
         });
       });
     } catch (error) {
-      throw error instanceof DomainError || error instanceof NobodyAnswers
+      throw error instanceof DomainError || error instanceof UnroutableError
         ? error
         : notReady('The connection was lost.');
     } finally {
       clearTimeout(timer);
-      this.asked.delete(correlationId);
+      this.pending.delete(correlationId);
     }
   }
 
@@ -164,7 +164,7 @@ export class RabbitMqRequests {
       queue,
       (message) => {
         if (message) this.answered(message);
-        else this.connection.drop(new Error(`${queue} is gone.`));
+        else this.connection.drop(new Error(`${queue} was deleted.`));
       },
       options,
     );
@@ -172,18 +172,18 @@ export class RabbitMqRequests {
   }
 
   private answered(message: ConsumeMessage): void {
-    const asked = this.asked.get(String(message.properties.correlationId));
+    const pending = this.pending.get(String(message.properties.correlationId));
     try {
-      asked?.resolve(fromJson(message.content));
+      pending?.resolve(fromJson(message.content));
     } catch {
-      asked?.reject(notReady('The answer cannot be read.'));
+      pending?.reject(notReady('The answer cannot be read.'));
     }
   }
 }
 
 /**
- * Answers one command; replicas share its queue. A request whose replica dies before it answered goes to another, so
- * a command may be begun twice: it must give the first outcome when repeated.
+ * Answers one command; replicas share its queue. If a replica dies before it replies, the broker delivers the request to
+ * another, so a command may begin twice: it must return the first outcome when repeated.
  */
 export class RabbitMqResponder implements Attachment, Subscription {
   private channel: Channel | undefined;
@@ -196,7 +196,7 @@ export class RabbitMqResponder implements Attachment, Subscription {
     private readonly topology: Topology,
     private readonly command: string,
     private readonly answer: Responder,
-    /** Sends on the connection that publishes, so that a broker short of memory does not hold up consuming. */
+    /** Sends on the publishing connection, so that a broker short of memory does not block consuming. */
     private readonly reply: (queue: string, correlationId: string, content: Buffer) => void,
     private readonly log: MessagingLog,
   ) {}
@@ -205,11 +205,11 @@ export class RabbitMqResponder implements Attachment, Subscription {
     if (this.closed) return;
     const channel = await this.connection.channel(model);
     const queue = await this.topology.declareCommand(channel, this.command);
-    await channel.prefetch(ANSWERING_MAX);
+    await channel.prefetch(MAX_CONCURRENT_REQUESTS);
     this.channel = channel;
     channel.on('close', () => (this.channel = this.channel === channel ? undefined : this.channel));
     const { consumerTag } = await channel.consume(queue, (message) => {
-      if (message === null) return this.connection.drop(new Error(`${queue} is gone.`));
+      if (message === null) return this.connection.drop(new Error(`${queue} was deleted.`));
       const work: Promise<void> = this.handle(channel, message).finally(() => this.underWay.delete(work));
       this.underWay.add(work);
     });
@@ -229,17 +229,17 @@ export class RabbitMqResponder implements Attachment, Subscription {
     try {
       if (!isRequestOf(this.command, message, this.topology))
         throw new Error(`The message was published for ${message.fields.routingKey.slice(0, 100)}.`);
-      const asker = propagation.extract(context.active(), message.properties.headers ?? {});
-      const reply = await context.with(asker, () => this.answer(fromJson(message.content)));
+      const caller = propagation.extract(context.active(), message.properties.headers ?? {});
+      const reply = await context.with(caller, () => this.answer(fromJson(message.content)));
       this.reply(String(replyTo), String(correlationId), asJson(reply));
     } catch (error) {
-      // The asker's deadline tells it; what answers turns its own errors into refusals.
+      // The caller's deadline ends its wait; the responder turns its own errors into error replies.
       this.log.error({ err: error, command: this.command }, 'broker: a request could not be answered');
     }
     try {
       channel.ack(message);
     } catch {
-      // The channel is lost: the request goes to another, whose answer nobody waits for.
+      // The channel is lost: another replica gets the request, but no caller waits for its reply.
     }
   }
 }

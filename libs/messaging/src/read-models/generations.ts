@@ -2,9 +2,9 @@ import type { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import type { DataSource, EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows that one statement removes: short enough to hold nobody up. */
+/** Rows that one statement removes: few enough to block no other statement for long. */
 const REMOVED_AT_ONCE = 5_000;
-/** A statement that still wrote to a generation when it was retired has ended by then (they end after 15 s). */
+/** By then, every statement that still wrote to a generation when it was retired has ended (after 15 s). */
 const REMOVED_AFTER_MS = 60_000;
 
 /**
@@ -34,25 +34,25 @@ export class Generations {
   }
 
   /**
-   * From the commit on events are written to it too, and in the same transaction `missPast` writes down that it lacks what
-   * was before: there is no moment at which it could be taken for complete. Of several at once one begins; the others are
-   * given undefined, as they are while one is being built.
+   * Begins a new generation: after the commit, events are written to it too. `scheduleReplay` records in the same transaction that
+   * earlier events are missing, so no one can take it for complete. Of several callers at once one begins; the others get
+   * undefined, as they do while a generation is being built.
    */
-  begin(missPast: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
+  begin(scheduleReplay: (tx: EntityManager) => Promise<void>): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<{ generation: number }[]>(
         `INSERT INTO generations (generation, state, begun_at)
          SELECT max(generation) + 1, 'building', $1 FROM generations ON CONFLICT DO NOTHING RETURNING generation`,
         [this.clock.now()],
       );
-      if (row) await missPast(tx);
+      if (row) await scheduleReplay(tx);
       return row?.generation;
     });
   }
 
   /**
-   * One transaction: whoever reads sees the one before or this one, and whoever writes reaches the one that is read. False
-   * when another replica was first: by then the one that serves is this one, and must not be retired.
+   * Switches in one transaction: a reader sees the old generation or this one, and a writer reaches the one that is read. False
+   * when another replica was first: this generation then serves already, and must not be retired.
    */
   serve(generation: number): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -70,8 +70,8 @@ export class Generations {
   }
 
   /**
-   * Removes some of what is left of retired generations. False when there is nothing to remove now. Only a retired one has
-   * `retired_at` (constraint generations_retired), and it never serves again.
+   * Removes some rows of retired generations. False when there is nothing to remove now. Only a retired one has `retired_at`
+   * (constraint generations_retired), and it never serves again.
    */
   async removeSome(): Promise<boolean> {
     const [retired] = await this.dataSource.query<{ generation: number }[]>(
@@ -80,7 +80,7 @@ export class Generations {
     );
     if (!retired) return false;
     for (const table of this.tables) {
-      // A ctid is of one partition: the row of another one that has the same must be of the generation, too.
+      // A ctid is unique in one partition only: the condition on the generation protects rows of others with the same ctid.
       const [, removed] = await this.dataSource.query<[unknown, number]>(
         `DELETE FROM ${table}
           WHERE generation = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE generation = $1 LIMIT ${REMOVED_AT_ONCE}))`,
@@ -93,7 +93,7 @@ export class Generations {
   }
 }
 
-/** The table of {@link Generations}, for a service that is new; its first generation serves and receives every event. */
+/** The table of {@link Generations}, for a new service; its first generation serves and receives every event. */
 export class Generations1763500000030 implements MigrationInterface {
   readonly name = 'Generations1763500000030';
 

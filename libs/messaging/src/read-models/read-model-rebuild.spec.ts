@@ -10,7 +10,7 @@ test.each([
   const serve = jest.fn(() => Promise.resolve(true));
   const removeSome = jest.fn(() => Promise.resolve(false));
   const generations = { findBuilding: () => Promise.resolve(building), serve, removeSome };
-  const transport = { haveBeenToldAgain: () => Promise.resolve(isComplete) };
+  const transport = { isReplayComplete: () => Promise.resolve(isComplete) };
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const rebuild = new ReadModelRebuild(
     [],

@@ -7,34 +7,34 @@ import { MESSAGING_LOG, type MessagingLog } from '../log.js';
 import { Signal } from '../signal.js';
 import { Transport } from '../transport/transport.js';
 
-/** Answer of the administration API. */
+/** Response of the administration API. */
 export interface RebuildState {
   /** The generation of the read model that is read. */
   readonly serving: number;
-  /** The one that is being built; null when none is. */
+  /** The generation under construction; null when there is none. */
   readonly building: number | null;
 }
 
-/** What a read model is made from and kept in. */
+/** The tables and the sources of a read model. */
 export interface ReadModel {
-  /** Its tables; constants, never input. */
+  /** Constants, never input. */
   readonly tables: readonly string[];
-  /** All that it is made from. */
+  /** Every event type that it is derived from. */
   readonly types: readonly EventType<unknown>[];
 }
 
-/** While a generation is being built, and else: any replica may have received the request. */
+/** Polled, because any replica may have received the request. */
 const POLL_MS = { building: 500, idle: 5_000 };
 
 /**
- * Builds a read model again from the publisher's log while the present one serves. Every event is handled once more, by the
- * same handlers, which write to both generations; when all events have come, the new generation serves and the old one is
- * removed, a little at a time. A generation depends on the events alone, so the two agree unless the old one was wrong.
+ * Rebuilds a read model from the publisher's log while the present one serves. A replay delivers every event to the same
+ * handlers once more, and they write to both generations. When all events have arrived, the new generation serves and the old
+ * one is removed in small steps. A generation depends on the events alone, so the two agree unless the old one was wrong.
  *
  * Replicas: of any number that receive the request one begins, and the first that sees all events handled lets the new
  * generation serve. The state is in the database alone, so the death of a replica stops nothing: RabbitMQ delivers its
- * messages to the next one. Where the one that began died before it requested the replay, that is requested when it
- * starts again, or with the next request to build.
+ * messages to the next one. If the replica that began died before it requested the replay, the replay is requested at its next
+ * start, or with the next rebuild request.
  */
 export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly signal = new Signal();
@@ -60,9 +60,9 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
 
   /** Begins, unless a generation is being built already. */
   async execute(): Promise<RebuildState> {
-    await this.generations.begin((tx) => this.transport.missAgain(tx, this.types));
-    // In this order: events published before the request come again, later ones come by themselves.
-    await this.transport.askForThePast();
+    await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
+    // In this order: a replay repeats events published before the request, and later ones arrive anyway.
+    await this.transport.requestReplay();
     this.signal.nudge();
     const state = await this.state();
     this.log.info({ ...state }, 'read model: a rebuild was requested');
@@ -76,7 +76,7 @@ export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationSh
   /** One step. False when there is nothing to do now. */
   async runOnce(): Promise<boolean> {
     const generation = await this.generations.findBuilding();
-    if (generation !== undefined && (await this.transport.haveBeenToldAgain(this.types))) {
+    if (generation !== undefined && (await this.transport.isReplayComplete(this.types))) {
       const isFirst = await this.generations.serve(generation);
       if (isFirst) this.log.info({ generation }, 'read model: the new generation serves');
       return true;

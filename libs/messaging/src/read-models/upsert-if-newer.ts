@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * Keeps a read model at the newest version it was told of: inserts the row, or replaces it when `version` is higher
- * than the stored one. Events may come twice, late or out of order and the row ends the same.
+ * Keeps the newest version of a row in a read model: inserts it, or replaces it when `version` is higher than the stored one.
+ * Events may come twice, late or out of order and the result is the same.
  *
  * `table` and column names are constants of the caller, never input. Returns whether the row changed.
  */

@@ -3,8 +3,8 @@ import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 
 /**
- * Whose transaction keeps the horizon back, as far as the service's role may see it: of the sessions of another role
- * PostgreSQL shows neither state nor begin, unless the role has pg_read_all_stats.
+ * The transaction that holds the horizon back, as far as the service's role may see it: without pg_read_all_stats, PostgreSQL
+ * hides state and start of other roles' sessions.
  */
 export interface HorizonHolder {
   /** Absent for a prepared transaction, which belongs to no session. */
@@ -24,8 +24,8 @@ export interface HeldBack {
 }
 
 /**
- * Notices that events are committed and cannot be relayed, because an older transaction is open somewhere on the server, and
- * names its holder: a warning in the log, once for each holder, and {@link heldBack} for the metric.
+ * Detects that committed events cannot be relayed because an older transaction is open somewhere on the server. Reports its
+ * holder: a warning in the log, once for each holder, and {@link heldBack} for the metric.
  */
 export class HorizonWatch {
   /** performance.now() of the first report that a target is blocked, by target. */
@@ -34,14 +34,14 @@ export class HorizonWatch {
   private isHeldBack = false;
   private since = 0;
   private holder: HorizonHolder | undefined;
-  /** Different holders since it has been held back. */
+  /** Number of different holders since it has been held back. */
   private holders = 0;
   private loggedHolder: string | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly log: MessagingLog,
-    /** How long is usual. The holder is looked up after that, and then half as often. */
+    /** A shorter delay is normal. The holder is looked up after that, and then half as often. */
     private readonly afterMs: number,
   ) {}
 
@@ -49,7 +49,7 @@ export class HorizonWatch {
     return this.isHeldBack ? { seconds: this.heldMs() / 1000, holder: this.holder } : undefined;
   }
 
-  /** To be called after each look at the log. Blocked: something is committed, and nothing of it can be read. */
+  /** To be called after each read of the log. Blocked: events are committed, and none of them can be read. */
   async report(target: string, isBlocked: boolean): Promise<void> {
     if (!isBlocked) return this.free(target);
     const now = performance.now();
@@ -57,7 +57,7 @@ export class HorizonWatch {
     this.blockedSince.set(target, since);
     if (now - since < this.afterMs || now - this.lookedUpAt < 2 * this.afterMs) return;
     this.lookedUpAt = now;
-    // The next look at the log reports a database that does not answer.
+    // The next read of the log reports an unavailable database.
     const holder = await findHorizonHolder(this.dataSource).catch(() => undefined);
     // It may have ended meanwhile.
     if (this.blockedSince.has(target)) this.hold(since, holder);
@@ -70,7 +70,7 @@ export class HorizonWatch {
     const name = JSON.stringify([holder?.pid, holder?.prepared, holder?.since]);
     if (name === this.loggedHolder) return;
     this.loggedHolder = name;
-    // Many transactions one after the other are said a few times, not each.
+    // Of many transactions in a row, only some are logged.
     if (isPowerOfTwo(++this.holders))
       this.log.warn({ holder, heldMs: this.heldMs() }, 'relay: held back by an older transaction on this server');
   }
@@ -99,7 +99,7 @@ interface HolderRow {
   since: Date | null;
 }
 
-/** The holder of the oldest transaction that writes, in any database of the server; undefined when it has just ended. */
+/** The holder of the oldest writing transaction, in any database of the server; undefined when it has just ended. */
 async function findHorizonHolder(db: DataSource): Promise<HorizonHolder | undefined> {
   const [row] = await db.query<HolderRow[]>(
     `WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot())::xid AS xid)

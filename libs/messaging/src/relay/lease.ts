@@ -3,8 +3,8 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 
 /**
- * Which process relays a service's log now. It keeps two from doing the same work; it is not what makes delivery
- * correct. Two holders at once (clocks that differ, a batch that takes longer than the lease) hand an event over
+ * The lease of the process that relays a service's log. It keeps two processes from doing the same work, but correct delivery
+ * does not depend on it. Two holders at once (clocks that differ, a batch that takes longer than the lease) publish an event
  * twice, and consumers apply it once.
  */
 export class Lease {
@@ -19,14 +19,14 @@ export class Lease {
   ) {}
 
   /** Whether this process may relay; takes or renews the lease where it can. */
-  async hold(): Promise<boolean> {
+  async acquireOrRenew(): Promise<boolean> {
     if (this.clock.now().getTime() < this.heldUntil - this.leaseMs / 2) return true;
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
   }
 
-  /** So that the next process need not wait until it runs out. */
-  async giveBack(): Promise<void> {
+  /** Lets the next process take the lease before it expires. */
+  async release(): Promise<void> {
     if (this.heldUntil === 0) return;
     this.heldUntil = 0;
     await this.dataSource.query(`DELETE FROM relay_lease WHERE name = 'relay' AND holder = $1`, [this.holder]);

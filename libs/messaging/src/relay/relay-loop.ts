@@ -7,7 +7,7 @@ import { Signal } from '../signal.js';
 
 export interface Step {
   readonly handedOver: number;
-  /** There is more to be handed over at once. */
+  /** There is more to hand over at once. */
   readonly isCut: boolean;
   /** There is more that can be handed over soon: see {@link LogBatch.isBlocked}. */
   readonly isBlocked: boolean;
@@ -17,16 +17,16 @@ export interface LoopWork {
   readonly name: string;
   readonly target?: RelayTarget;
   readonly progress?: RelayProgress;
-  /** Hands one batch over. While it is recovering it resolves when the batch is confirmed, also where more may be under way. */
+  /** Hands over one batch. In recovery it resolves when the batch is confirmed; otherwise batches may still be under way. */
   readonly step: (isRecovering: boolean) => Promise<Step>;
-  /** Whether it has dealt with the failure, so that no pause and no log line are due. */
+  /** Whether it has handled the failure itself, without a pause and a log line. */
   readonly failed?: (error: unknown) => Promise<boolean>;
   /** Another process may relay now. */
   readonly leaseLost?: () => void;
 }
 
-/** What all loops of a relay have in common. */
-export interface LoopSurroundings {
+/** Shared by all loops of a relay. */
+export interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
   readonly pollMs: number;
@@ -35,10 +35,10 @@ export interface LoopSurroundings {
   readonly before: () => Promise<void>;
 }
 
-/** Longest pause between two tries to hand the same batch over. */
-const FAILURE_PAUSE_MAX_MS = 5_000;
+/** Longest pause between two attempts to hand over the same batch. */
+const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** The loop that hands the log over to one target, serves the replays, or watches targets that are separated. */
+/** The loop that hands the log over to one target, serves the replays, or watches separated targets. */
 export class RelayLoop {
   /** Whether the last step handed over everything that could be read. */
   isCaughtUp = false;
@@ -50,7 +50,7 @@ export class RelayLoop {
 
   constructor(
     readonly does: LoopWork,
-    private readonly surroundings: LoopSurroundings,
+    private readonly surroundings: LoopContext,
   ) {}
 
   nudge(): void {
@@ -68,8 +68,8 @@ export class RelayLoop {
     const { progress } = this.does;
     while (!this.isEnding) {
       try {
-        if (!(await lease.hold())) {
-          progress?.forget();
+        if (!(await lease.acquireOrRenew())) {
+          progress?.discard();
           this.does.leaseLost?.();
           await this.ended.wait(leaseMs / 4);
           continue;
@@ -78,11 +78,11 @@ export class RelayLoop {
       } catch (error) {
         this.isCaughtUp = false;
         if (this.isEnding) break;
-        if (!(await this.hasDealtWith(error))) await this.pauseAfter(error);
+        if (!(await this.isHandled(error))) await this.pauseAfter(error);
       }
     }
-    await progress?.settled().catch(() => undefined);
-    // Without a database what lies between is handed over again.
+    await progress?.waitUntilIdle().catch(() => undefined);
+    // If the database is unavailable, the unsaved part is handed over again.
     await progress?.save().catch((error: unknown) => log.warn({ err: error }, 'relay: cursor not saved'));
   }
 
@@ -95,21 +95,21 @@ export class RelayLoop {
     this.recover();
     this.isCaughtUp = !isCut;
     if (isCut) return;
-    // Committed, but not below the horizon while an older transaction is open: look again soon, ever less often.
+    // Committed, but above the horizon while an older transaction is open: read again soon, then less and less often.
     if (handedOver > 0) this.blockedMs = 0;
     this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), pollMs) : 0;
     const nudged = await this.work.wait(Math.min(this.blockedMs || pollMs, progress?.dueInMs ?? pollMs));
     if (nudged && target?.gatherMs) await this.ended.wait(target.gatherMs);
   }
 
-  /** The step of a loop that is recovering was confirmed: to begin a batch is no success. */
+  /** The step of a recovering loop was confirmed; a batch that has only begun is no success. */
   private recover(): void {
     if (this.failures === 0) return;
     this.surroundings.log.info({ target: this.does.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
   }
 
-  private async hasDealtWith(error: unknown): Promise<boolean> {
+  private async isHandled(error: unknown): Promise<boolean> {
     try {
       return (await this.does.failed?.(error)) ?? false;
     } catch {
@@ -120,9 +120,9 @@ export class RelayLoop {
   private async pauseAfter(error: unknown): Promise<void> {
     const { log } = this.surroundings;
     const { name } = this.does;
-    // While the database is away for an hour, this is said a dozen times, not a thousand.
+    // An hour without the database is a dozen log lines, not a thousand.
     if (isPowerOfTwo(++this.failures))
       log.warn({ err: error, target: name, failures: this.failures }, 'relay: hand-over failed, will be retried');
-    await this.ended.wait(Math.min(25 * 2 ** this.failures, FAILURE_PAUSE_MAX_MS));
+    await this.ended.wait(Math.min(25 * 2 ** this.failures, MAX_FAILURE_PAUSE_MS));
   }
 }

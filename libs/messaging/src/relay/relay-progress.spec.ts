@@ -32,7 +32,7 @@ test('a loop saves where it stands when that is due, not with each batch', async
   query.mockClear();
   const saves: number[] = [];
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const lease = { hold: () => Promise.resolve(true) } as Lease;
+  const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
   let batches = 1;
   const loop: RelayLoop = new RelayLoop(
     {

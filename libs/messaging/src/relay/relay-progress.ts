@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { findCursor, type LogPosition, moveCursor } from '../event-log/log-reader.js';
 
-/** After a crash the next process hands this much over again, which the inboxes undo. */
+/** After a crash the next process hands over this much again, and the inboxes ignore it. */
 const SAVED_WITHIN_MS = 250;
-/** What was only stepped over need not be handed over again, just read. */
+/** Skipped events are only read again, not handed over. */
 const STEPPED_OVER_WITHIN_MS = 10_000;
 
 interface Batch {
@@ -13,20 +13,20 @@ interface Batch {
 }
 
 /**
- * How far one target has been handed the log: known here at once, and in the database a moment later. A commit for
- * each batch would cost as much as the batch's own effect.
+ * Progress of one target in the log: known here at once, and saved in the database a moment later. A commit for each batch
+ * would cost as much as the batch's own effect.
  */
 export class RelayProgress {
   private known: LogPosition | undefined;
   private savedAt = 0;
-  /** performance.now() by which it is to be saved. */
+  /** performance.now() of the next save. */
   private dueAt = Number.POSITIVE_INFINITY;
   /** Batches under way, in the order of the log. */
   private begun: Batch[] = [];
   private failure: { readonly error: unknown } | undefined;
 
   /**
-   * @param failed called when a batch that nobody waits for was not taken
+   * @param failed called when a batch failed and no caller waits for it
    * @param origin the cursor to begin at while the target has none of its own
    */
   constructor(
@@ -36,9 +36,9 @@ export class RelayProgress {
     private readonly origin?: string,
   ) {}
 
-  /** Behind what has been handed over and what is under way. Throws what became of the latter, if it failed. */
+  /** The position after all batches that are handed over or under way. Throws the error of one that failed. */
   async readFrom(): Promise<LogPosition> {
-    if (this.failure) await this.settled();
+    if (this.failure) await this.waitUntilIdle();
     this.known ??= await findCursor(this.dataSource, this.target, this.origin);
     return this.begun.at(-1)?.end ?? this.known;
   }
@@ -47,7 +47,7 @@ export class RelayProgress {
     return this.begun.length === 0;
   }
 
-  /** A batch is under way; the position moves when it and all before it have been taken. */
+  /** Adds a batch that is under way; the position moves when the target has accepted it and all before it. */
   begin(end: LogPosition, delivered: Promise<void>): void {
     const batch: Batch = { end, isTaken: false, delivered: delivered.then(() => this.take(batch)) };
     batch.delivered.catch((error: unknown) => {
@@ -58,14 +58,14 @@ export class RelayProgress {
     this.begun.push(batch);
   }
 
-  /** Returns when fewer batches than this are under way. Throws when one was not taken. */
-  async roomFor(window: number): Promise<void> {
+  /** Returns when fewer batches than this are under way. Throws when one failed. */
+  async waitForWindow(window: number): Promise<void> {
     while (this.begun.length >= window && !this.failure) await this.begun[0]!.delivered.catch(() => undefined);
-    if (this.failure) await this.settled();
+    if (this.failure) await this.waitUntilIdle();
   }
 
-  /** Returns when nothing is under way. Throws when a batch was not taken; it and those after it are then read again. */
-  async settled(): Promise<void> {
+  /** Returns when no batch is under way. Throws when one failed; it and later ones are then read again. */
+  async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.begun.map(({ delivered }) => delivered));
     const { failure } = this;
     this.begun = [];
@@ -85,7 +85,7 @@ export class RelayProgress {
     this.dueAt = Math.min(this.dueAt, Math.max(this.savedAt, performance.now() - within) + within);
   }
 
-  /** Milliseconds until it is to be saved; infinite when it is. */
+  /** Milliseconds until the next save; infinite when there is nothing to save. */
   get dueInMs(): number {
     return Math.max(0, this.dueAt - performance.now());
   }
@@ -97,8 +97,8 @@ export class RelayProgress {
     this.dueAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Another process may relay from now on, and knows better when it is our turn again. */
-  forget(): void {
+  /** The lease was lost: discards the cached position, which another process may move from now on. */
+  discard(): void {
     this.known = undefined;
     this.begun = [];
     this.failure = undefined;

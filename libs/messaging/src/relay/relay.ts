@@ -14,11 +14,11 @@ import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
 
 export interface RelaySettings extends LogBounds {
-  /** Safety net: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
+  /** Fallback: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
   readonly pollMs: number;
-  /** After a crash another process takes over when this has passed. */
+  /** After a crash another process takes over after this time. */
   readonly leaseMs: number;
-  /** An older transaction that keeps events back for longer than this is reported. */
+  /** A transaction that holds back events for longer than this is reported. */
   readonly heldBackAfterMs: number;
 }
 
@@ -33,11 +33,11 @@ export const RELAY_DEFAULTS: RelaySettings = {
 const PARTITIONS_RETRY_MS = 60_000;
 
 /**
- * Reads a service's event log on from a durable cursor and hands it over, for each target separately, so that a
- * slow consumer delays nobody. Reads only below pg_snapshot_xmin, in the order (txid, position): positions are given
- * out before the commit, so a cursor over positions alone would step over a transaction that commits late.
+ * Reads a service's event log from a durable cursor and hands it over, for each target separately, so that a slow consumer
+ * delays no other. Reads only below pg_snapshot_xmin, in the order (txid, position): PostgreSQL assigns positions before the
+ * commit, so a cursor over positions alone would skip a transaction that commits late.
  *
- * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats what lies between
+ * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats the events in between
  * (see {@link RelayProgress}).
  */
 export class Relay {
@@ -50,7 +50,7 @@ export class Relay {
   private partitionedMonth = '';
   private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
-  private asked: Subscription | undefined;
+  private replayRequests: Subscription | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -61,24 +61,24 @@ export class Relay {
   ) {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
     this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
-    this.replays = broker.past && new Replays(dataSource, broker.past, clock, settings, log);
+    this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
   }
 
-  /** Begins to relay to every target there is now, and to those that come later. */
+  /** Begins to relay to every present target, and to those that come later. */
   async start(): Promise<void> {
     this.isStopping = false;
     await this.ensurePartitions();
     this.unwatch();
     this.unwatch = this.broker.watchTargets(() => this.followTargets());
     this.followTargets();
-    await this.answerForThePast();
+    await this.serveReplays();
     this.unobserve();
     const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
     const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
     this.unobserve = () => (unobserveLag(), unobserveHeldBack());
   }
 
-  /** Events of these types were committed; of any, when it is not said. */
+  /** To be called after the commit of events of these types; of any type without an argument. */
   nudge(types?: readonly string[]): void {
     for (const loop of this.loops.keys()) {
       const { target } = loop.does;
@@ -88,20 +88,20 @@ export class Relay {
     }
   }
 
-  /** Ends after the batches under way, and gives the lease back. */
+  /** Ends after the batches under way, and releases the lease. */
   async stop(): Promise<void> {
     this.unobserve();
     this.unwatch();
-    await this.asked?.close();
-    this.asked = undefined;
+    await this.replayRequests?.close();
+    this.replayRequests = undefined;
     this.isStopping = true;
     for (const loop of this.loops.keys()) loop.end();
     await Promise.all(this.loops.values());
-    // Without a database the lease cannot be given back and runs out by itself.
-    await this.lease.giveBack().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
+    // If the database is unavailable, the lease expires instead.
+    await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
 
-  /** When the oldest event was written that has not been handed over to every target; undefined where there is none. */
+  /** Time of the oldest event that some target has not received; undefined if there is none. */
   async findOldestWaiting(): Promise<Date | undefined> {
     const lags = await Promise.all(
       this.broker.targets().map(({ name, types }) => lagBehind(this.dataSource, name, types)),
@@ -120,25 +120,25 @@ export class Relay {
         handedOver += step.handedOver;
         isCut = step.isCut;
       }
-      await progress.settled();
+      await progress.waitUntilIdle();
       await progress.save();
     }
     for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
     return handedOver;
   }
 
-  /** Whether every target has been handed everything that was committed. */
+  /** Whether every target has received every committed event. */
   async isCaughtUp(): Promise<boolean> {
     for (const { name, types } of this.broker.targets()) if (await isBehind(this.dataSource, name, types)) return false;
     return true;
   }
 
-  /** Whether an older transaction, of any database of the server, keeps events back for longer than is usual. */
+  /** Whether an older transaction, of any database of the server, holds back events for longer than usual. */
   get isHeldBack(): boolean {
     return this.horizon.heldBack !== undefined;
   }
 
-  /** Those that are handed the log now. */
+  /** The present targets. */
   private targets(): readonly RelayTarget[] {
     return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
   }
@@ -147,10 +147,10 @@ export class Relay {
     const targets = new Set(this.broker.targets());
     for (const loop of this.loops.keys()) {
       const { target } = loop.does;
-      if (target && !target.separately && !targets.delete(target)) loop.end();
+      if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
     }
     for (const target of targets) {
-      if (target.separately) this.relayTogether(target);
+      if (target.consumerTargets) this.relayTogether(target);
       else this.relayTo(target);
     }
   }
@@ -163,7 +163,7 @@ export class Relay {
     return loop;
   }
 
-  /** Until one of its consumers refuses what the others take. */
+  /** Until one of its consumers rejects events that the others accept. */
   private relayTogether(target: RelayTarget): void {
     const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
     const separate = async (): Promise<boolean> => {
@@ -178,7 +178,7 @@ export class Relay {
       target,
       progress,
       step: async (isRecovering) => {
-        // As another process left it, which had the lease before.
+        // The process that had the lease before may have separated them.
         const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
         if (isSeparated && (await separate())) return { handedOver: 0, isCut: false, isBlocked: false };
         isChecked = true;
@@ -215,9 +215,9 @@ export class Relay {
     return true;
   }
 
-  private async answerForThePast(): Promise<void> {
+  private async serveReplays(): Promise<void> {
     const { replays } = this;
-    if (!replays || this.asked) return;
+    if (!replays || this.replayRequests) return;
     const loop = this.begin({
       name: 'replays',
       step: async () => {
@@ -225,7 +225,7 @@ export class Relay {
         return { handedOver, isCut: handedOver > 0, isBlocked: false };
       },
     });
-    this.asked = await this.broker.past?.answer(
+    this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
         await replays.accept(request);
         loop.nudge();
@@ -259,11 +259,11 @@ export class Relay {
     await this.horizon.report(target.name, isBlocked && events.length === 0);
     if (events.length > 0) progress.begin(end, target.deliver(events));
     else if (progress.isIdle) progress.advance(end, false);
-    await progress.roomFor(isRecovering ? 1 : (target.window ?? 1));
+    await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
     return { handedOver: events.length, isCut, isBlocked };
   }
 
-  /** This month's partitions and the next two's; at the start and whenever a month has begun. */
+  /** The partitions of this month and the next two; at the start and whenever a month has begun. */
   private async ensurePartitions(): Promise<void> {
     const month = this.clock.nowISO().slice(0, 7);
     if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
@@ -271,7 +271,7 @@ export class Relay {
       this.partitionedMonth = month;
       return;
     }
-    // What is logged meanwhile goes to the default partition, and is read from there.
+    // Meanwhile new events are stored in the default partition, and read from there.
     this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
     this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
   }

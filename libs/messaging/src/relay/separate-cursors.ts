@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-// While a target's consumers are handed the log separately, each has a cursor named `<target>/<consumer>`. The target's own
+// While the consumers of a target are served separately, each has a cursor named `<target>/<consumer>`. The target's own
 // cursor stays where they were separated: a consumer that is found later begins there, so that it misses nothing.
 
 export async function hasSeparateCursors(db: DataSource, target: string): Promise<boolean> {
@@ -11,7 +11,7 @@ export async function hasSeparateCursors(db: DataSource, target: string): Promis
   return row!.has;
 }
 
-/** Gives each consumer a cursor where the target's stands; one that has a cursor keeps it. */
+/** Gives each consumer a cursor at the position of the target's; existing cursors stay. */
 export async function separateCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
   await db.query(
     `INSERT INTO relay_cursors (target, txid, position)
@@ -22,7 +22,7 @@ export async function separateCursors(db: DataSource, target: string, consumers:
   );
 }
 
-/** The target goes on where the last of its consumers stands; those ahead are handed the difference a second time. */
+/** The target continues at the position of its slowest consumer; the others get the difference a second time. */
 export async function joinCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
   await db.query(
     `WITH last AS (SELECT txid, position FROM relay_cursors WHERE target = ANY($2) ORDER BY txid, position LIMIT 1),

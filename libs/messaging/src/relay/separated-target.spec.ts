@@ -9,12 +9,12 @@ test('while its consumers are behind, it looks for new ones each five seconds an
   let nowMs = 100_000;
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const consumers = ['target/1'];
-  const separately = jest.fn(() =>
+  const consumerTargets = jest.fn(() =>
     Promise.resolve(consumers.map((name): RelayTarget => ({ name, deliver: () => Promise.resolve() }))),
   );
   const begun: string[] = [];
   const separated = new SeparatedTarget(
-    { name: 'target', deliver: () => Promise.resolve(), separately },
+    { name: 'target', deliver: () => Promise.resolve(), consumerTargets },
     {
       dataSource: { query: () => Promise.resolve([]) } as unknown as DataSource,
       log: { info: jest.fn(), warn: jest.fn(), error: jest.fn() },
@@ -30,8 +30,8 @@ test('while its consumers are behind, it looks for new ones each five seconds an
   consumers.push('target/2');
   nowMs += 5_000;
   await separated.step();
-  expect([separately.mock.calls.length, begun]).toEqual([1, ['target/1']]);
+  expect([consumerTargets.mock.calls.length, begun]).toEqual([1, ['target/1']]);
   nowMs += 1;
   for (let times = 0; times < 2; times++) await separated.step();
-  expect([separately.mock.calls.length, begun]).toEqual([2, ['target/1', 'target/2']]);
+  expect([consumerTargets.mock.calls.length, begun]).toEqual([2, ['target/1', 'target/2']]);
 });

@@ -4,11 +4,11 @@ import type { MessagingLog } from '../log.js';
 import type { RelayLoop, Step } from './relay-loop.js';
 import { joinCursors, separateCursors } from './separate-cursors.js';
 
-/** What a relay does for a target that is separated. */
-export interface SeparationSurroundings {
+/** Functions of the relay that a separated target uses. */
+export interface SeparationContext {
   readonly dataSource: DataSource;
   readonly log: MessagingLog;
-  /** Begins to hand the log over to one consumer. */
+  /** Begins to hand over the log to one consumer. */
   readonly begin: (consumer: RelayTarget) => RelayLoop;
   /** Ends the loop after the batch under way and saves its cursor. */
   readonly end: (loop: RelayLoop) => Promise<void>;
@@ -16,13 +16,13 @@ export interface SeparationSurroundings {
   readonly join: (target: RelayTarget) => void;
 }
 
-/** How often it looks for consumers that came since. One that comes is given what it missed meanwhile. */
+/** Interval between two searches for new consumers, which then get the events they missed. */
 const LOOK_MS = 5_000;
 const NOTHING: Step = { handedOver: 0, isCut: false, isBlocked: false };
 
 /**
- * A target whose consumers are handed the log separately, because one of them refused what the others took. Each has a
- * cursor and a backoff of its own. When all of them have caught up, the target is handed the log as a whole again.
+ * A target whose consumers are served separately, because one of them rejected events that the others accepted. Each has a
+ * cursor and a backoff of its own. When all of them have caught up, the target is served as a whole again.
  */
 export class SeparatedTarget {
   private readonly loops = new Map<string, RelayLoop>();
@@ -30,10 +30,10 @@ export class SeparatedTarget {
 
   constructor(
     private readonly target: RelayTarget,
-    private readonly surroundings: SeparationSurroundings,
+    private readonly surroundings: SeparationContext,
   ) {}
 
-  /** False when the target does not know its consumers: then it can only be tried again as a whole. */
+  /** False when the target does not know its consumers: it can then only be retried as a whole. */
   async begin(): Promise<boolean> {
     const consumers = await this.consumers();
     if (consumers.length === 0) return false;
@@ -45,14 +45,14 @@ export class SeparatedTarget {
     return true;
   }
 
-  /** Follows consumers that come, and joins those there are when all have caught up. */
+  /** Begins with new consumers, and joins all when they have caught up. */
   async step(): Promise<Step> {
     if (performance.now() - this.lookedAt > LOOK_MS) await this.follow(await this.consumers());
     if ([...this.loops.values()].every(({ isCaughtUp }) => isCaughtUp)) await this.join();
     return NOTHING;
   }
 
-  /** Another process may relay now, and it finds the cursors. */
+  /** To be called when another process may relay; it finds the cursors. */
   leave(): void {
     this.endAll().catch(() => undefined);
     this.surroundings.join(this.target);
@@ -62,7 +62,7 @@ export class SeparatedTarget {
     const { dataSource, log, join } = this.surroundings;
     const names = [...this.loops.keys()];
     await this.endAll();
-    // One that came since has been handed nothing: it has to begin where the others were separated.
+    // A new consumer has received nothing yet: it has to begin where the others were separated.
     const consumers = await this.consumers();
     if (consumers.some(({ name }) => !names.includes(name))) return this.follow(consumers);
     await joinCursors(dataSource, this.target.name, names);
@@ -72,7 +72,7 @@ export class SeparatedTarget {
 
   private consumers(): Promise<readonly RelayTarget[]> {
     this.lookedAt = performance.now();
-    return this.target.separately?.() ?? Promise.resolve([]);
+    return this.target.consumerTargets?.() ?? Promise.resolve([]);
   }
 
   private async follow(consumers: readonly RelayTarget[]): Promise<void> {

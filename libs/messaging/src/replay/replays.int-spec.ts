@@ -3,8 +3,8 @@ import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import type { Past } from '../broker/broker.js';
-import { type Note, noted, NotedV1 } from '../../test/harness/effects.js';
+import type { EventReplay } from '../broker/broker.js';
+import { type Note, newNoteEvent, NotedV1 } from '../../test/harness/effects.js';
 import { EventLog, messagingMigrations, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
@@ -35,7 +35,7 @@ beforeEach(() => {
     return Promise.resolve(true);
   };
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  replays = new Replays(dataSource, { deliver } as Past, clock, RELAY_DEFAULTS, log);
+  replays = new Replays(dataSource, { deliver } as EventReplay, clock, RELAY_DEFAULTS, log);
 });
 afterEach(() => dataSource.query('TRUNCATE event_log, relay_cursors, replays'));
 afterAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 const append = (...texts: string[]): Promise<void> =>
-  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
 const idOf = (nr: number): string => `00000000-0000-7000-8000-${String(nr).padStart(12, '0')}`;
 const request = (nr: number, service: string): Promise<void> =>
   replays.accept({ id: idOf(nr), service, type: NotedV1.name });
@@ -58,7 +58,7 @@ test('a replay ends where the live events begin, also those of a transaction tha
   await append('a');
   const open = dataSource.createQueryRunner();
   await open.startTransaction();
-  await events.append(open.manager as Transaction, noted('open'));
+  await events.append(open.manager as Transaction, newNoteEvent('open'));
   await request(1, 'late');
   await open.commitTransaction();
   await open.release();

@@ -1,36 +1,36 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import type { Past, ReplayRequest } from '../broker/broker.js';
+import type { EventReplay, ReplayRequest } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
 import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 
 const FIRST_PAUSE_MS = 25;
-const PAUSE_MS_MAX = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 interface OpenReplay extends ReplayRequest {
   readonly until: string;
 }
 
 /**
- * Gives services that bound late what they missed: everything in the log of one type, straight into the queue of who
- * asked, up to the horizon at the time it was asked. What the live cursor publishes from then on reaches the queue by
- * itself; a batch it was publishing just then is on both sides of the line and comes twice, which the inbox undoes.
+ * Serves replays to services that subscribed late: all events of one type in the log, up to the horizon at the time of the
+ * request, straight into the queue of the requesting service. The live cursor publishes later events to that queue anyway. A
+ * batch that it was publishing at that time may arrive twice, and the inbox ignores the second.
  */
 export class Replays {
-  /** Services that take nothing now. */
+  /** Services that accept nothing now. */
   private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly past: Past,
+    private readonly eventReplay: EventReplay,
     private readonly clock: Clock,
     private readonly bounds: LogBounds,
     private readonly log: MessagingLog,
   ) {}
 
-  /** Keeps a request until it is served. Asked again after that, it is served again: whoever asks has not seen it. */
+  /** Stores a request until it is served. A repeated request is served again: its service has not received the end. */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO replays (id, service, type, until, asked_at)
@@ -42,8 +42,8 @@ export class Replays {
   }
 
   /**
-   * Hands one batch of the oldest open request over, or says that it is served. 0 when there is none. A service that takes
-   * nothing is left alone for longer each time until it takes a batch, and the requests of the others are served meanwhile.
+   * Hands over one batch of the oldest open request, or reports its end. Returns 0 when there is none. A service that accepts
+   * nothing is paused, for longer each time until it accepts a batch; meanwhile the requests of others are served.
    */
   async step(): Promise<number> {
     const now = this.clock.now().getTime();
@@ -66,7 +66,7 @@ export class Replays {
 
   private pause({ service, type }: OpenReplay, error: unknown): void {
     const failures = (this.paused.get(service)?.failures ?? 0) + 1;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, PAUSE_MS_MAX);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
     this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
     if (isPowerOfTwo(failures))
       this.log.warn({ err: error, service, type, failures }, 'relay: replay request not accepted, will be retried');
@@ -78,17 +78,17 @@ export class Replays {
     const scope = { after, types: new Set([replay.type]), until: replay.until };
     const batch = await readLog(this.dataSource, scope, this.bounds);
     if (batch.end === after) return this.finish(replay, cursor);
-    // A service that has no queue any more asks again when it comes back.
-    if (batch.events.length > 0 && !(await this.past.deliver(replay.service, batch.events)))
+    // A service without a queue requests the replay again when it comes back.
+    if (batch.events.length > 0 && !(await this.eventReplay.deliver(replay.service, batch.events)))
       return this.close(replay, cursor);
     await moveCursor(this.dataSource, cursor, batch.end);
     return 1;
   }
 
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {
-    await this.past.deliver(replay.service, [
+    await this.eventReplay.deliver(replay.service, [
       {
-        // The inbox of who asked takes it for one message, however often it is said.
+        // The id is stable, so the inbox deduplicates it.
         id: replay.id,
         type: ReplayServedV1.name,
         aggregateId: replay.id,

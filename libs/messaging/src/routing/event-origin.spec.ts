@@ -1,4 +1,4 @@
-import { isWanted, originOf } from './event-origin.js';
+import { matchesOrigin, originOf } from './event-origin.js';
 
 const session = { source: { kind: 'session' }, paymentReference: 'P1' };
 const partners = { source: { kind: 'invoice' }, paymentReference: 'P2', partner: { organisationId: 'o' } };
@@ -31,6 +31,6 @@ test.each([
   [{}, partners, true],
   [{}, { text: 'no payment' }, false],
 ] as const)('who wants %j of a type is sent %j: %j', (origin, payload, expected) => {
-  expect(isWanted(event(payload), new Map([['paid.v1', origin]]))).toBe(expected);
-  expect(isWanted(event(payload, 'other.v1'), new Map([['paid.v1', origin]]))).toBe(true);
+  expect(matchesOrigin(event(payload), new Map([['paid.v1', origin]]))).toBe(expected);
+  expect(matchesOrigin(event(payload, 'other.v1'), new Map([['paid.v1', origin]]))).toBe(true);
 });

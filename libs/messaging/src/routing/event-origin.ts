@@ -1,18 +1,18 @@
 import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
-/** Of which payments a service is sent the events: those of one source, or of one kind of payer; of all, where it is not said. */
-export type WantedOrigins = ReadonlyMap<string, Partial<EventOrigin>>;
+/** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */
+export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
-/** Of a payment: what is paid, and who pays. Undefined for an event of anything else. */
+/** The origin of a payment event; undefined for other events. */
 export function originOf(payload: unknown): EventOrigin | undefined {
   const { source, partner, paymentReference } = (payload ?? {}) as Partial<AnyPaymentSnapshot>;
   if (typeof source?.kind !== 'string' || paymentReference === undefined) return undefined;
   return { source: source.kind, payer: partner ? 'partner' : 'page' };
 }
 
-/** Whether the service that wants events of `origins` is to be sent this one. */
-export function isWanted({ type, payload }: EventEnvelope, origins: WantedOrigins): boolean {
+/** Whether to send this event to a service that wants `origins`. */
+export function matchesOrigin({ type, payload }: EventEnvelope, origins: OriginFilter): boolean {
   const wanted = origins.get(type);
   if (!wanted) return true;
   const origin = originOf(payload);

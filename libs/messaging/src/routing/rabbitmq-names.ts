@@ -5,24 +5,24 @@ import { createHash } from 'node:crypto';
  * without a build.
  */
 
-/** Type of a message without an effect, by which a publisher finds the slots that have a queue. */
+/** Type of a message without an effect, with which a publisher finds the slots that have a queue. */
 export const PROBE = 'relay.probe.v1';
 const SLOTS = 256;
-/** As regular expression, in permissions too. */
+/** A regular expression, also used in permissions. */
 const SERVICE_NAME = '[a-z-]+';
-const SERVICE_NAME_LENGTH_MAX = 64;
-/** Beyond it the oldest are dropped. */
-export const DEAD_LETTERS_MAX = 100_000;
+const MAX_SERVICE_NAME_LENGTH = 64;
+/** Beyond it the broker drops the oldest. */
+export const MAX_BROKER_DEAD_LETTERS = 100_000;
 export const DEAD_LETTERS_ARGUMENTS = {
   'x-queue-type': 'quorum',
-  'x-max-length': DEAD_LETTERS_MAX,
-  // RabbitMQ 4 would drop a dead letter after 20 replays that failed; before it no number means no limit.
+  'x-max-length': MAX_BROKER_DEAD_LETTERS,
+  // RabbitMQ 4 would drop a dead letter after 20 failed replays; earlier releases have no limit unless one is set.
   'x-delivery-limit': 1_000_000,
 } as const;
 
-/** What the routing key of a payment says beside its type, so that a consumer can bind to a part of the payments. */
+/** The part of a payment's routing key after the type, so that a consumer can bind to some of the payments. */
 export interface EventOrigin {
-  /** Kind of what is paid: `session`, `invoice` or `code`. */
+  /** Kind of the payable: `session`, `invoice` or `code`. */
   readonly source: string;
   /** `page`: an anonymous payer on a hosted page; `partner`: an organisation. */
   readonly payer: 'page' | 'partner';
@@ -60,9 +60,9 @@ export class RabbitMqNames {
     ]);
   }
 
-  /** One that publishers may send replays to, and answers: to another name the broker refuses it, and closes the channel. */
+  /** Whether publishers may send replays to it: for any other name the broker rejects the message and closes the channel. */
   isServiceName(name: string): boolean {
-    return name.length <= SERVICE_NAME_LENGTH_MAX && new RegExp(`^${SERVICE_NAME}$`).test(name);
+    return name.length <= MAX_SERVICE_NAME_LENGTH && new RegExp(`^${SERVICE_NAME}$`).test(name);
   }
   eventQueue(service: string): string {
     return `${this.namespace}.${service}.events`;
@@ -79,19 +79,19 @@ export class RabbitMqNames {
   commandQueue(command: string): string {
     return `${this.namespace}.commands.${command}`;
   }
-  /** Of one process, also the routing key of what is sent to it. */
+  /** Queue of one process, and also the routing key of its replies. */
   replyQueue(service: string, id: string): string {
     return `${this.namespace}.${service}.replies.${id}`;
   }
-  /** A responder sends nothing to another address: the broker would close its channel. */
+  /** A responder replies to no other address: the broker would close its channel. */
   isReplyQueue(name: string): boolean {
     return new RegExp(this.replyKeys(SERVICE_NAME)).test(name);
   }
 
   /**
-   * A publisher does not know the names of its consumers, and a queue that refuses a message is not named either. So each
-   * service has one of a fixed number of addresses, which a publisher can go through. Two services with the same one share
-   * their trouble, and nothing else.
+   * A publisher does not know the names of its consumers, and the broker does not name a queue that rejects a message. So each
+   * service has one of a fixed number of slots, and a publisher can iterate over all slots. If two services share a slot, a full
+   * queue of one only delays the other.
    */
   slotOf(service: string): number {
     return createHash('sha256').update(service).digest().readUInt32BE() % SLOTS;
@@ -100,7 +100,7 @@ export class RabbitMqNames {
     return Array.from({ length: SLOTS }, (_, slot) => slot);
   }
 
-  /** Routing key of an event for everybody. */
+  /** Routing key of an event for all consumers. */
   eventKey(type: string, origin?: EventOrigin): string {
     return origin ? `${type}.from.${origin.source}.${origin.payer}` : type;
   }
@@ -108,19 +108,19 @@ export class RabbitMqNames {
   addressed(type: string, slot: number, origin?: EventOrigin): string {
     return this.eventKey(`${type}.to.${slot}`, origin);
   }
-  /** The keys a service binds its queue with to get all events of a type, or only those of an origin. */
+  /** The binding keys for all events of a type, or only for those of an origin. */
   bindingKeys(type: string, slot: number, origin?: Partial<EventOrigin>): string[] {
     const { source = '*', payer = '*' } = origin ?? {};
     const [all, address] = [type, this.addressed(type, slot)];
     const keys = [all, address].map((key) => `${key}.from.${source}.${payer}`);
-    // Every event has its plain type as a key, too.
+    // Every event also has its plain type as a key.
     return origin ? keys : [...keys, all, address];
   }
-  /** Routing key of an old event, or of the end of them, for the service that requested this type. */
+  /** Routing key of a replayed event, or of the end of a replay, for the service that requested this type. */
   pastKey(service: string, type: string): string {
     return `${service}.${type}`;
   }
-  /** The type that a routing key of the exchange of events stands for. */
+  /** The type in a routing key of the exchange of events. */
   typeOf(key: string): string | undefined {
     return /^.+?\.v\d+(?=\.|$)/.exec(key)?.[0];
   }
@@ -148,9 +148,9 @@ export interface Permissions {
 }
 
 /**
- * What a service may do: its own queues, its own types and commands, and nothing else. Not the default exchange, which
- * reaches every queue. It configures no exchange and
- * no dead-letter queue either, since that includes deleting it: an administrator imports them.
+ * The permissions of a service: its own queues, its own types and commands, and nothing else. Not the default exchange, which
+ * reaches every queue. It may not configure exchanges and dead-letter queues either, since that includes deleting them: an
+ * administrator imports them.
  */
 export function permissionsOf(names: RabbitMqNames, service: string, messages: Messages): Permissions {
   const { publishes, consumes, answers, requests } = messages;
@@ -158,7 +158,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
   const replies = names.replyKeys(escape(service));
   const queues = [
     ...some(consumes, names.eventQueue(service), names.pastQueue(service)),
-    // Also of a service that publishes nothing: every relay declares it.
+    // Also for a service that publishes nothing: every relay declares it.
     ...some([...publishes, ...consumes, ...answers, ...requests], names.replayQueue(service)),
     ...answers.map((command) => names.commandQueue(command)),
   ];
@@ -169,7 +169,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
       [
         ...queues,
         ...some(publishes, names.events, names.past),
-        // Of a queue that has a dead-letter exchange, the broker requires it from the service that declares the queue.
+        // The broker requires it from the service that declares a queue with a dead-letter exchange.
         ...some(consumes, names.deadLetters, names.replays),
         ...some(requests, names.commands),
         ...some(answers, names.replies),
@@ -186,7 +186,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
       ],
       replyQueues,
     ),
-    // A topic exchange without such a line would allow every key.
+    // A topic exchange without such an entry would allow every key.
     topics: [
       { exchange: names.events, write: publishedKeys(publishes), read: boundKeys(consumes, names.slotOf(service)) },
       {
@@ -197,7 +197,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
       { exchange: names.commands, write: anyOf(requests), read: anyOf(answers) },
       {
         exchange: names.replies,
-        // The id of a reply queue is known only to the process that reads it and to those it sent a request.
+        // Only the process that reads a reply queue, and the services it sent a request to, know its id.
         write: answers.length > 0 ? names.replyKeys(SERVICE_NAME) : NONE,
         read: anyOf([], replyQueues),
       },
@@ -205,7 +205,7 @@ export function permissionsOf(names: RabbitMqNames, service: string, messages: M
   };
 }
 
-/** Matches no name: those of resources and keys are never empty here. */
+/** Matches no name: names of resources and keys are never empty here. */
 const NONE = '^$';
 
 function publishedKeys(types: readonly string[]): string {

@@ -12,11 +12,11 @@ afterEach(() => void jest.useRealTimers());
 test.each([
   ['whose broker keeps no old events says each hour which types it handles', true, [0, 0, 1, 1, 2]],
   ['whose publishers know what it has been given does not say it', false, [0, 0, 0, 0, 0]],
-])('a service %s', async (_, isMissed, touches) => {
+])('a service %s', async (_, isRequired, touches) => {
   const clock = new ManualClock();
   const query = jest.fn((_sql: string) => Promise.resolve([]));
   const subscription = { close: () => Promise.resolve() };
-  const broker = { past: { isMissed }, subscribe: () => Promise.resolve(subscription) };
+  const broker = { eventReplay: { isRequired }, subscribe: () => Promise.resolve(subscription) };
   const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const transport = new Transport(
     'history',

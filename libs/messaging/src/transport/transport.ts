@@ -5,7 +5,7 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { invalidRequest, refusal, type ReplyEnvelope } from '../broker/commands.js';
+import { invalidRequest, toErrorReply, type ReplyEnvelope } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
@@ -16,18 +16,18 @@ import type { EventOrigin } from '../routing/rabbitmq-names.js';
 import { ReplayServedV1, SubscribedTypes } from '../consumer/subscribed-types.js';
 import { findInvalidity } from '../validation/message-validator.js';
 
-/** How often a running replica says which types it handles; far less than a type that nobody handles is kept. */
+/** How often a running replica records the types that it handles; far less than the time until a type counts as retired. */
 const TOUCH_MS = 3_600_000;
-/** How long an event waits that another replica deferred; in one process there is none, and a crash left what there is. */
+/** Poll for events that another replica deferred; in one process there is none, and only a crash leaves any. */
 const POLL_MS = { shared: 1_000, alone: 2_000 };
 
 /**
- * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method is given
- * `(events, { tx })`: a run of events of its type and the transaction their marks are written in. A
- * @MessagePattern method is given the request and returns the reply or throws a DomainError.
+ * Joins Nest's @EventPattern and @MessagePattern methods to the broker. An @EventPattern method gets `(events, { tx })`: a run of
+ * events of its type and the transaction that marks them as done. A @MessagePattern method gets the request and returns the
+ * reply or throws a DomainError.
  */
 export class Transport extends Server implements CustomTransportStrategy {
-  /** Nest need not log what the consumer or the caller is told. */
+  /** Nest need not log errors that the consumer or the caller gets. */
   override readonly propagatesEventHandlerErrors = true;
   /** Filled by Nest before {@link listen}; dead letters are replayed through it. */
   readonly eventHandlers = new Map<string, EventHandler>();
@@ -39,7 +39,7 @@ export class Transport extends Server implements CustomTransportStrategy {
   private readonly subscribedTypes: SubscribedTypes | undefined;
   private types: ReadonlySet<string> = new Set();
   private deferredLoop: DeferredLoop | undefined;
-  /** Whether it has to ask for what was before it was bound. */
+  /** Whether earlier events have to be requested: see {@link EventReplay.isRequired}. */
   private readonly hasMissed: boolean;
 
   constructor(
@@ -52,39 +52,40 @@ export class Transport extends Server implements CustomTransportStrategy {
   ) {
     super();
     this.deferred = new DeferredEvents(dataSource, clock);
-    this.subscribedTypes = broker.past && new SubscribedTypes(dataSource, service, broker.past, clock, this.deferred);
-    this.hasMissed = broker.past?.isMissed ?? false;
+    this.subscribedTypes =
+      broker.eventReplay && new SubscribedTypes(dataSource, service, broker.eventReplay, clock, this.deferred);
+    this.hasMissed = broker.eventReplay?.isRequired ?? false;
   }
 
-  /** Whether this service has been told what happened before it came; undefined where its publishers know that. */
-  async knowsThePast(): Promise<boolean | undefined> {
-    return this.hasMissed ? this.subscribedTypes?.areComplete(this.types) : undefined;
+  /** Whether this service is backfilled with all earlier events; undefined where its publishers track that. */
+  async isBackfilled(): Promise<boolean | undefined> {
+    return this.hasMissed ? this.subscribedTypes?.areBackfilled(this.types) : undefined;
   }
 
   /**
-   * Everything that was ever published of these types is to come to this service's handlers once more, beside what happens
-   * meanwhile: to be asked for by {@link askForThePast} when the transaction has committed. For handlers that are
-   * `repeatable`: others have marked it as done and are not called.
+   * Marks all events ever published of these types for a replay to this service's handlers, beside current events. Request it with
+   * {@link requestReplay} after the commit. For handlers that are `repeatable`: others have an inbox entry for the event and are
+   * not called.
    */
-  async missAgain(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
-    if (!this.subscribedTypes) throw new Error('This broker cannot be asked for the past.');
-    await this.subscribedTypes.missAgain(
+  async scheduleReplay(tx: EntityManager, types: readonly EventType<unknown>[]): Promise<void> {
+    if (!this.subscribedTypes) throw new Error('This broker has no event replay.');
+    await this.subscribedTypes.scheduleReplay(
       tx,
       types.map(({ name }) => name),
     );
   }
 
-  /** Harmless however often: what is on its way already is not sent a second time. */
-  async askForThePast(): Promise<void> {
-    await this.subscribedTypes?.askForWhatIsMissing();
+  /** May be called repeatedly: a replay that is under way is not sent a second time. */
+  async requestReplay(): Promise<void> {
+    await this.subscribedTypes?.requestMissingReplays();
   }
 
-  /** Whether all of it has come, and has had its effect, since {@link missAgain}. */
-  async haveBeenToldAgain(types: readonly EventType<unknown>[]): Promise<boolean> {
-    return (await this.subscribedTypes?.haveBeenToldAgain(types.map(({ name }) => name))) ?? false;
+  /** Whether all replayed events have arrived and had their effect since {@link scheduleReplay}. */
+  async isReplayComplete(types: readonly EventType<unknown>[]): Promise<boolean> {
+    return (await this.subscribedTypes?.isReplayComplete(types.map(({ name }) => name))) ?? false;
   }
 
-  /** Whether the broker can be spoken to; undefined where there is none outside this process. */
+  /** State of the connection to the broker; undefined without an external broker. */
   get brokerState(): BrokerConnection['state'] | undefined {
     return this.broker.connection?.state;
   }
@@ -135,8 +136,8 @@ export class Transport extends Server implements CustomTransportStrategy {
       ...(subscribedTypes && this.hasMissed
         ? {
             formerTypes: await subscribedTypes.retired(types),
-            lost: () => subscribedTypes.loseAll(),
-            bound: () => subscribedTypes.askForThePast(types),
+            onQueueLost: () => subscribedTypes.markAllMissing(),
+            onBound: () => subscribedTypes.requestReplay(types),
           }
         : {}),
     });
@@ -149,7 +150,7 @@ export class Transport extends Server implements CustomTransportStrategy {
     };
   }
 
-  /** Handles what replicas of other releases keep for this one, and what the database blocked. */
+  /** Handles the events that replicas of other releases kept for this one, and those that the database blocked. */
   private retryDeferred(consumer: Consumer): DeferredLoop {
     let touchedAt = this.clock.now().getTime();
     const step = async (): Promise<number> => {
@@ -169,12 +170,12 @@ export class Transport extends Server implements CustomTransportStrategy {
     const invalid = findInvalidity('request', command, payload);
     if (invalid) {
       this.log.error({ err: invalid }, 'command refused: its request is invalid');
-      return refusal(invalidRequest(invalid));
+      return toErrorReply(invalidRequest(invalid));
     }
     try {
       return { ok: true, reply: await settle(handler, payload, {}) };
     } catch (error) {
-      const reply = refusal(error);
+      const reply = toErrorReply(error);
       if (!reply.ok && reply.code === 'internal') this.log.error({ err: error }, 'command failed');
       return reply;
     }

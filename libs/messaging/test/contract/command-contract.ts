@@ -4,7 +4,7 @@ import type { MessagingHarness } from '../harness/harness.js';
 
 const Double = commandType<{ n: number }, { n: number }>('double.v1');
 
-/** A question is answered, refused, or given up at its deadline. */
+/** A request is answered, rejected, or abandoned at its deadline. */
 export function commandContract(harness: () => MessagingHarness): void {
   test('the answer comes back', async () => {
     await harness().consumer('calculator', {

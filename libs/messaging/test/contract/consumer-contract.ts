@@ -3,20 +3,20 @@ import { inTransaction } from '@svc/persistence';
 import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   type Note,
-  noted,
+  newNoteEvent,
   NotedV1,
-  tally,
+  countOccurrences,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** Once is what the effect happens, whatever is delivered how often. */
+/** The effect happens once, however often a message is delivered. */
 export function consumerContract(harness: () => MessagingHarness): void {
   test('a crash between effect and mark takes the effect back; it then happens once', async () => {
     const history = await effectsTable(harness(), 'history');
@@ -25,7 +25,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await harness().consumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          if (++deliveries === 2) effectsAfterCrash = await effectsIn(history);
+          if (++deliveries === 2) effectsAfterCrash = await readEffects(history);
           await writeEffects(events, context);
           if (deliveries === 1) await context.tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
         },
@@ -33,7 +33,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
     expect(effectsAfterCrash).toEqual([]);
     expect(deliveries).toBe(2);
@@ -52,12 +52,12 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'a', 'b');
+    await appendNotes(producer, 'a', 'b');
     await door.reached;
     const crashed = dying.crash();
     door.open();
     await crashed;
-    expect(await effectsIn(history)).toEqual([]);
+    expect(await readEffects(history)).toEqual([]);
 
     const next = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(history, ['a', 'b']);
@@ -77,29 +77,31 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await door.reached;
     const stopped = stopping.stop();
     door.open();
     await stopped;
-    expect(await effectsIn(history)).toEqual(['a']);
+    expect(await readEffects(history)).toEqual(['a']);
   });
 
   test('a message that keeps failing becomes a dead letter, and those behind it do not wait', async () => {
     const history = await effectsTable(harness(), 'history');
     const tries: string[] = [];
-    /** What was delivered together with the poison: over a broker what is behind it may come a moment later. */
+    /** The effects of events delivered with the poison event: over a broker, later events may arrive a moment later. */
     let together: string[] = [];
     let doneAtSecondTry: string[] | undefined;
     const consumer = await harness().consumer('history', {
       events: {
         [NotedV1.name]: async (events, context) => {
-          if (tally(tries)['poison'] === undefined) together = events.map(({ payload }) => (payload as Note).text);
+          if (countOccurrences(tries)['poison'] === undefined)
+            together = events.map(({ payload }) => (payload as Note).text);
           for (const { payload } of events) {
             const { text } = payload as Note;
             tries.push(text);
             if (text !== 'poison') continue;
-            if (events.length === 1 && tally(tries)['poison'] === 3) doneAtSecondTry = await effectsIn(history);
+            if (events.length === 1 && countOccurrences(tries)['poison'] === 3)
+              doneAtSecondTry = await readEffects(history);
             throw new Error('cannot be read');
           }
           await writeEffects(events, context);
@@ -107,7 +109,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       },
     });
     const producer = await harness().producer('processor');
-    await note(producer, 'before', 'poison', 'behind');
+    await appendNotes(producer, 'before', 'poison', 'behind');
     await producer.relay.start();
 
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
@@ -121,10 +123,10 @@ export function consumerContract(harness: () => MessagingHarness): void {
       deliveries: 5,
       failedAt: harness().clock.now(),
     });
-    expect(await effectsIn(history)).toEqual(['before', 'behind']);
+    expect(await readEffects(history)).toEqual(['before', 'behind']);
     expect(doneAtSecondTry).toEqual(expect.arrayContaining(together.filter((text) => text !== 'poison')));
     // Once in the batch, then five times alone.
-    expect(tally(tries)['poison']).toBe(6);
+    expect(countOccurrences(tries)['poison']).toBe(6);
     await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
   });
 
@@ -137,7 +139,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     };
     const consumer = await harness().consumer('history', { events: { [NotedV1.name]: handler } });
     const producer = await harness().producer('processor');
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await producer.relay.start();
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
       nonEmpty((await consumer.deadLetters.list()).deadLetters),
@@ -146,7 +148,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
 
     await expect(consumer.deadLetters.replay(messageId)).rejects.toThrow('not yet');
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([letter]);
-    expect(await effectsIn(history)).toEqual([]);
+    expect(await readEffects(history)).toEqual([]);
 
     mended = true;
     const replays = await Promise.allSettled([
@@ -155,7 +157,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     ]);
     const refusals = replays.flatMap((replay) => (replay.status === 'rejected' ? [replay.reason as unknown] : []));
     expect(refusals).toMatchObject([{ code: 'resource.not-found' }]);
-    expect(await effectsIn(history)).toEqual(['a']);
+    expect(await readEffects(history)).toEqual(['a']);
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
     await expect(consumer.deadLetters.replay(messageId)).rejects.toMatchObject({ code: 'resource.not-found' });
     await expect(consumer.deadLetters.replay('not-an-id')).rejects.toMatchObject({ code: 'resource.not-found' });
@@ -171,7 +173,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
       },
     });
     const producer = await harness().producer('processor');
-    await note(producer, 'someone’s name');
+    await appendNotes(producer, 'someone’s name');
     await producer.relay.start();
     const [letter] = await waitUntil('the dead letter', DEADLINE_MS, async () =>
       nonEmpty((await consumer.deadLetters.list()).deadLetters),
@@ -184,15 +186,15 @@ export function consumerContract(harness: () => MessagingHarness): void {
     const consumer = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'before');
+    await appendNotes(producer, 'before');
     await expectEffects(history, ['before']);
 
-    const giveBack = await harness().takeDatabaseAway('history');
+    const restore = await harness().makeDatabaseUnavailable('history');
     const texts = Array.from({ length: 30 }, (_, i) => `while away ${i}`);
-    for (const text of texts) await note(producer, text);
+    for (const text of texts) await appendNotes(producer, text);
     const failures = (): number => harness().logged.filter(({ level }) => level === 'warn').length;
     await waitUntil('hand-overs that fail', DEADLINE_MS, () => Promise.resolve(failures() >= 3));
-    await giveBack();
+    await restore();
 
     await expectEffects(history, ['before', ...texts]);
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
@@ -218,19 +220,19 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await producer.relay.start();
     const lock = history.createQueryRunner();
     await lock.startTransaction();
-    // The server ends a transaction of ours that is idle for long: this one is to last.
+    // The server ends a transaction of ours that is idle for long: this one has to last.
     await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // As CREATE INDEX takes it.
     await lock.query('LOCK TABLE effects IN SHARE MODE');
     const texts = Array.from({ length: 5 }, (_, i) => `locked ${i}`);
-    await note(producer, ...texts);
-    const other = { ...noted('other'), type: { name: 'other.v1' } };
+    await appendNotes(producer, ...texts);
+    const other = { ...newNoteEvent('other'), type: { name: 'other.v1' } };
     await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, other));
     await waitUntil('the other type', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>('SELECT 1 FROM others');
       return rows.length > 0;
     });
-    // More often than a message's own failures may be.
+    // More attempts than a message with failures of its own would get.
     for (let tries = 1; tries <= 7; tries++) {
       await waitUntil(`try ${tries}`, DEADLINE_MS, async () => {
         harness().clock.advance(60_000);
@@ -243,9 +245,9 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await lock.release();
     await waitUntil('the effects', DEADLINE_MS, async () => {
       harness().clock.advance(60_000);
-      return (await effectsIn(history)).length >= texts.length;
+      return (await readEffects(history)).length >= texts.length;
     });
-    expect((await effectsIn(history)).sort()).toEqual(texts);
+    expect((await readEffects(history)).sort()).toEqual(texts);
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
@@ -256,7 +258,7 @@ export function consumerContract(harness: () => MessagingHarness): void {
     await producer.relay.start();
     const texts = Array.from({ length: 60 }, (_, i) => `note ${i}`);
     for (const [i, text] of texts.entries()) {
-      await note(producer, text);
+      await appendNotes(producer, text);
       if (i % 20 === 10) {
         await history.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                               WHERE datname = current_database() AND pid <> pg_backend_pid()`);
@@ -280,14 +282,14 @@ export function consumerContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().producer('processor');
     const versions = [2, 4, 1, 3].map((version) => ({
-      ...noted(`version ${version}`),
+      ...newNoteEvent(`version ${version}`),
       aggregateId: 'a',
       aggregateVersion: version,
     }));
     for (const event of versions) await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, event));
     await producer.relay.start();
-    // In the batch or behind it: when this one has been handled the others have been, too.
-    await note(producer, 'last');
+    // In the batch or behind it: when this one has been handled, so have the others.
+    await appendNotes(producer, 'last');
     await waitUntil('the last event to be handled', DEADLINE_MS, async () => {
       const rows = await history.query<unknown[]>(`SELECT 1 FROM states WHERE id = 'last'`);
       return rows.length > 0;

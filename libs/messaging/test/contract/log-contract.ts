@@ -1,19 +1,19 @@
 import { waitUntil } from '@svc/testing';
 import { inTransaction, type Transaction } from '@svc/persistence';
-import { EVENT_BYTES_MAX } from '../../src/index.js';
+import { MAX_EVENT_BYTES } from '../../src/index.js';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
-  noted,
+  appendNotes,
+  newNoteEvent,
   NotedV1,
   writeEffects,
 } from '../harness/effects.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** What is appended arrives, exactly if its transaction commits. */
+/** An appended event arrives if and only if its transaction commits. */
 export function logContract(harness: () => MessagingHarness): void {
   test('what a committed transaction appended arrives; what was rolled back never does', async () => {
     const history = await effectsTable(harness(), 'history');
@@ -21,13 +21,13 @@ export function logContract(harness: () => MessagingHarness): void {
     await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
-    await note(producer, 'a', 'b');
+    await appendNotes(producer, 'a', 'b');
     const rolledBack = inTransaction(producer.dataSource, async (tx) => {
-      await producer.events.append(tx, noted('never'));
+      await producer.events.append(tx, newNoteEvent('never'));
       throw new Error('the change was refused');
     });
     await expect(rolledBack).rejects.toThrow('the change was refused');
-    await note(producer, 'c');
+    await appendNotes(producer, 'c');
 
     await expectEffects(history, ['a', 'b', 'c']);
   });
@@ -35,14 +35,14 @@ export function logContract(harness: () => MessagingHarness): void {
   test('outside a transaction nothing can be appended, and nothing was', async () => {
     const producer = await harness().producer('processor');
     // @ts-expect-error It does not compile: the connection is not in a transaction.
-    const outside = producer.events.append(producer.dataSource.manager, noted('a'));
+    const outside = producer.events.append(producer.dataSource.manager, newNoteEvent('a'));
     await expect(outside).rejects.toThrow('inside the transaction');
     expect(await (await harness().database('processor')).query('SELECT 1 FROM event_log')).toEqual([]);
   });
 
   test('an event over the bound is refused before it reaches the database', async () => {
     const producer = await harness().producer('processor');
-    await expect(note(producer, 'x'.repeat(EVENT_BYTES_MAX))).rejects.toThrow('noted.v1 is over');
+    await expect(appendNotes(producer, 'x'.repeat(MAX_EVENT_BYTES))).rejects.toThrow('noted.v1 is over');
   });
 
   test('a transaction that commits after a later one is not skipped', async () => {
@@ -54,10 +54,10 @@ export function logContract(harness: () => MessagingHarness): void {
 
     const slow = producer.dataSource.createQueryRunner();
     await slow.startTransaction();
-    await producer.events.append(slow.manager as Transaction, noted('first position, last commit'));
-    await note(producer, 'second position, first commit');
+    await producer.events.append(slow.manager as Transaction, newNoteEvent('first position, last commit'));
+    await appendNotes(producer, 'second position, first commit');
 
-    // What a cursor over positions alone would do now: see the second, remember its position, step over the first.
+    // A cursor over positions alone would now see the second, store its position, and skip the first.
     const naive = await log.query<{ position: number; text: string }[]>(
       `SELECT position, payload->>'text' AS text FROM event_log WHERE position > 0 ORDER BY position`,
     );
@@ -73,7 +73,7 @@ export function logContract(harness: () => MessagingHarness): void {
     expect(skipped).toEqual([{ text: 'first position, last commit' }]);
 
     await expectEffects(history, ['first position, last commit', 'second position, first commit']);
-    expect(await effectsIn(history)).toEqual(['first position, last commit', 'second position, first commit']);
+    expect(await readEffects(history)).toEqual(['first position, last commit', 'second position, first commit']);
   });
 
   test('a transaction that began first and appends last is not skipped', async () => {
@@ -85,11 +85,11 @@ export function logContract(harness: () => MessagingHarness): void {
     const early = producer.dataSource.createQueryRunner();
     await early.startTransaction();
     await early.query('SELECT pg_current_xact_id()');
-    await note(producer, 'lower position, higher transaction');
-    await producer.events.append(early.manager as Transaction, noted('higher position, lower transaction'));
+    await appendNotes(producer, 'lower position, higher transaction');
+    await producer.events.append(early.manager as Transaction, newNoteEvent('higher position, lower transaction'));
     await early.commitTransaction();
     await early.release();
-    await note(producer, 'last');
+    await appendNotes(producer, 'last');
 
     await expectEffects(history, ['last', 'lower position, higher transaction', 'higher position, lower transaction']);
   });
@@ -100,19 +100,19 @@ export function logContract(harness: () => MessagingHarness): void {
     const producer = await harness().producer('processor');
     await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
-    await note(producer, 'march');
+    await appendNotes(producer, 'march');
     expect(await partitionOf('march')).toBe('event_log_2026_03');
     await producer.relay.stop();
 
     harness().clock.advance(300 * 24 * 3_600_000);
-    await note(producer, 'december');
+    await appendNotes(producer, 'december');
     expect(await partitionOf('december')).toBe('event_log_default');
 
-    // Between a row's writing and its moving nothing changes for the relay.
+    // For the relay nothing changes between the insert of a row and its move.
     await producer.relay.start();
     expect(await partitionOf('december')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december']);
-    await note(producer, 'december too');
+    await appendNotes(producer, 'december too');
     expect(await partitionOf('december too')).toBe('event_log_2026_12');
     await expectEffects(history, ['march', 'december', 'december too']);
     harness().clock.advance(31 * 24 * 3_600_000);

@@ -6,8 +6,7 @@ import { relayContract } from './relay-contract.js';
 import { validationContract } from './validation-contract.js';
 
 /**
- * What every way of delivering messages keeps, whatever lies between the relay and the consumers. Each test starts
- * with services and databases of its own.
+ * The guarantees of messaging over every broker. Each test starts with services and databases of its own.
  */
 export function messagingContract(name: string, makeHarness: () => MessagingHarness): void {
   describe(`messaging, ${name}`, () => {

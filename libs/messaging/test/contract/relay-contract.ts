@@ -1,22 +1,22 @@
 import { waitUntil } from '@svc/testing';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   NotedV1,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';
 import type { MessagingHarness } from '../harness/harness.js';
 
-/** Who hands over, from where, and what a crash or a shutdown leaves behind. */
+/** The relay's leases and cursors after a crash and after a shutdown. */
 export function relayContract(harness: () => MessagingHarness): void {
   test('a crash between hand-over and cursor repeats the hand-over, not the effect', async () => {
     const history = await effectsTable(harness(), 'history');
     const log = await harness().database('processor');
-    // The connection dies at the very moment the cursor is to move, the first time.
+    // The connection breaks at the very moment when the cursor moves, the first time.
     await log.query(`
       CREATE SEQUENCE cursor_moves;
       CREATE FUNCTION die_once() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -27,13 +27,13 @@ export function relayContract(harness: () => MessagingHarness): void {
       CREATE TRIGGER die_once BEFORE INSERT OR UPDATE ON relay_cursors FOR EACH ROW EXECUTE FUNCTION die_once()`);
     const producer = await harness().producer('processor');
     await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    await note(producer, 'a', 'b');
+    await appendNotes(producer, 'a', 'b');
     await producer.relay.start();
 
     await waitUntil('the cursor to move', DEADLINE_MS, () => producer.relay.isCaughtUp());
     const [moves] = await log.query<{ last_value: number }[]>('SELECT last_value FROM cursor_moves');
     expect(moves!.last_value).toBeGreaterThan(1);
-    await note(producer, 'c');
+    await appendNotes(producer, 'c');
     await expectEffects(history, ['a', 'b', 'c']);
   });
 
@@ -44,7 +44,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     const [dying, next] = [await harness().producer('processor'), await harness().producer('processor')];
     await dying.relay.start();
-    await note(dying, 'a', 'b');
+    await appendNotes(dying, 'a', 'b');
     await door.reached;
     const crashed = dying.crash();
     door.open();
@@ -54,7 +54,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     expect(lease).toHaveLength(1);
 
     await next.relay.start();
-    await note(next, 'c');
+    await appendNotes(next, 'c');
     expect(await log.query('SELECT holder, expires_at FROM relay_lease')).toEqual(lease);
     harness().clock.advance(400);
     await expectEffects(history, ['a', 'b', 'c']);
@@ -67,10 +67,10 @@ export function relayContract(harness: () => MessagingHarness): void {
     const [first, second] = [await harness().producer('processor'), await harness().producer('processor')];
     await first.relay.start();
     await second.relay.start();
-    await note(first, 'a');
+    await appendNotes(first, 'a');
     await expectEffects(history, ['a']);
     await first.stop();
-    await note(second, 'b');
+    await appendNotes(second, 'b');
     await expectEffects(history, ['a', 'b']);
   });
 
@@ -88,7 +88,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     });
     const stopping = await harness().producer('processor');
     await stopping.relay.start();
-    await note(stopping, 'a', 'b');
+    await appendNotes(stopping, 'a', 'b');
     await door.reached;
 
     let stopped = false;
@@ -102,7 +102,7 @@ export function relayContract(harness: () => MessagingHarness): void {
     const next = await harness().producer('processor');
     expect(await next.relay.isCaughtUp()).toBe(true);
     await next.relay.start();
-    await note(next, 'c');
+    await appendNotes(next, 'c');
     await expectEffects(history, ['a', 'b', 'c']);
     expect(handled).toBe(3);
   });
@@ -127,16 +127,16 @@ export function relayContract(harness: () => MessagingHarness): void {
     const producer = await harness().producer('processor');
     await producer.relay.start();
     const texts = Array.from({ length: 20 }, (_, i) => `note ${i}`);
-    await note(producer, ...texts);
+    await appendNotes(producer, ...texts);
 
     await expectEffects(quick!, texts);
-    expect(await effectsIn(slow!)).toEqual([]);
+    expect(await readEffects(slow!)).toEqual([]);
     await waitUntil(
       'the dead letters',
       DEADLINE_MS,
       async () => (await broken.deadLetters.list()).deadLetters.length === 20,
     );
-    expect(await effectsIn(failing!)).toEqual([]);
+    expect(await readEffects(failing!)).toEqual([]);
     door.open();
     await expectEffects(slow!, texts);
   });
@@ -146,15 +146,15 @@ export function relayContract(harness: () => MessagingHarness): void {
     await harness().consumer('early', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'a', 'b');
-    await note(producer, 'c');
+    await appendNotes(producer, 'a', 'b');
+    await appendNotes(producer, 'c');
     await expectEffects(early, ['a', 'b', 'c']);
 
     await harness().consumer('late', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(late, ['a', 'b', 'c']);
-    await note(producer, 'd');
+    await appendNotes(producer, 'd');
     await expectEffects(late, ['a', 'b', 'c', 'd']);
-    expect(await effectsIn(late)).toEqual(['a', 'b', 'c', 'd']);
+    expect(await readEffects(late)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('a consumer that was away goes on where it was', async () => {
@@ -162,12 +162,12 @@ export function relayContract(harness: () => MessagingHarness): void {
     const first = await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness().producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
     await first.stop();
-    await note(producer, 'b');
+    await appendNotes(producer, 'b');
     await harness().consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    await note(producer, 'c');
+    await appendNotes(producer, 'c');
     await expectEffects(history, ['a', 'b', 'c']);
   });
 }

@@ -6,7 +6,7 @@ import type { ConsumingProcess, MessagingHarness, Producer } from '../harness/ha
 
 const closed: PayableSnapshot = { payableId: 'a', state: 'closed', version: 2, tries: 0 };
 
-/** A message that does not have the schema of its type reaches no handler, and is not lost (ADR 62). */
+/** A message that violates the schema of its type reaches no handler, and is not lost (ADR 62). */
 export function validationContract(harness: () => MessagingHarness): void {
   test('an invalid event is a dead letter that names the field and the rule; the valid ones beside it are handled', async () => {
     const handled: unknown[] = [];

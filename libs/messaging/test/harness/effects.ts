@@ -11,12 +11,12 @@ export interface Note {
 export const NotedV1 = eventType<Note>('noted.v1');
 
 /**
- * Longest wait for something that must happen: longer than a statement of another test's may last, which holds back what
- * a relay on the same server may read.
+ * Longest wait for an event that must happen: longer than a statement of another test may last, because that delays the relays
+ * on the same server.
  */
 export const DEADLINE_MS = 20_000;
 
-/** A table without any uniqueness, so that an effect that happens twice is seen twice. */
+/** A table without any unique constraint, so that a duplicate effect is visible. */
 export async function effectsTable(harness: MessagingHarness, service: string): Promise<DataSource> {
   const database = await harness.database(service);
   await database.query(`CREATE TABLE effects (nr bigserial, text text NOT NULL)`);
@@ -28,7 +28,7 @@ export const writeEffects: EventHandler = async (events, { tx }) => {
   for (const event of events) await tx.query(`INSERT INTO effects (text) VALUES ($1)`, [(event.payload as Note).text]);
 };
 
-export async function effectsIn(database: DataSource): Promise<string[]> {
+export async function readEffects(database: DataSource): Promise<string[]> {
   const rows = await database.query<{ text: string }[]>(`SELECT text FROM effects ORDER BY nr`);
   return rows.map((row) => row.text);
 }
@@ -39,17 +39,17 @@ export async function expectEffects(database: DataSource, texts: readonly string
   await waitUntil(
     `${texts.length} effects`,
     DEADLINE_MS,
-    async () => (await effectsIn(database)).length >= texts.length,
+    async () => (await readEffects(database)).length >= texts.length,
   );
-  expect((await effectsIn(database)).sort()).toEqual(wanted);
+  expect((await readEffects(database)).sort()).toEqual(wanted);
 }
 
-/** One transaction that says these things happened. */
-export async function note({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
-  await inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(noted)));
+/** Appends one event for each text, in one transaction. */
+export async function appendNotes({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
+  await inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
 }
 
-export function noted(text: string): {
+export function newNoteEvent(text: string): {
   type: typeof NotedV1;
   aggregateId: string;
   aggregateVersion: number;
@@ -58,7 +58,7 @@ export function noted(text: string): {
   return { type: NotedV1, aggregateId: text, aggregateVersion: 1, payload: { text } };
 }
 
-export function tally(counts: readonly string[]): Record<string, number> {
+export function countOccurrences(counts: readonly string[]): Record<string, number> {
   const result: Record<string, number> = {};
   for (const text of counts) result[text] = (result[text] ?? 0) + 1;
   return result;

@@ -1,11 +1,11 @@
 export interface Gate {
   readonly pass: () => Promise<void>;
   readonly open: () => void;
-  /** Resolves when somebody waits at it. */
+  /** Resolves when a handler waits at it. */
   readonly reached: Promise<void>;
 }
 
-/** A door that a handler waits at until the test opens it. */
+/** A gate at which a handler waits until the test opens it. */
 export function gate(): Gate {
   let open = (): void => undefined;
   let arrive = (): void => undefined;

@@ -1,7 +1,7 @@
 import type { Broker, RelayTarget } from '../../src/index.js';
 import { type Gate, gate } from './gate.js';
 
-/** Lets a test stop relays at the moment when a batch is with its target and the cursor has not moved yet. */
+/** Lets a test stop relays at the moment when the target has a batch and the cursor has not moved yet. */
 export class HandOverDoor {
   private current: Gate | undefined;
 
@@ -13,20 +13,20 @@ export class HandOverDoor {
     this.current?.open();
   }
 
-  /** The same broker, but that its targets wait at the door after each batch. */
+  /** The same broker, but its targets wait at the door after each batch. */
   before(broker: Broker): Broker {
     const held = new WeakMap<RelayTarget, RelayTarget>();
     const hold = (target: RelayTarget): RelayTarget => {
       const known = held.get(target);
       if (known) return known;
-      const separately = target.separately?.bind(target);
+      const separately = target.consumerTargets?.bind(target);
       const made: RelayTarget = {
         name: target.name,
         deliver: async (events) => {
           await target.deliver(events);
           await this.current?.pass();
         },
-        ...(separately ? { separately: async () => (await separately()).map(hold) } : {}),
+        ...(separately ? { consumerTargets: async () => (await separately()).map(hold) } : {}),
       };
       held.set(target, made);
       return made;
@@ -37,7 +37,7 @@ export class HandOverDoor {
       subscribe: (subscriber) => broker.subscribe(subscriber),
       respond: (command, answer) => broker.respond(command, answer),
       request: (command, payload, timeoutMs) => broker.request(command, payload, timeoutMs),
-      ...(broker.past ? { past: broker.past } : {}),
+      ...(broker.eventReplay ? { eventReplay: broker.eventReplay } : {}),
     };
   }
 }

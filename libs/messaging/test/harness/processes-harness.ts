@@ -15,24 +15,24 @@ import {
 } from '../../src/index.js';
 import type { Gate } from './gate.js';
 import { HandOverDoor } from './hand-over-door.js';
-import type { ConsumingProcess, Handles, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
+import type { ConsumingProcess, ProcessHandlers, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
 
-/** What lies between the processes: the only thing that differs from one harness to the other. */
+/** Connects the processes: the only difference between the harnesses. */
 export interface Brokers {
-  /** The way of one new process to the others. */
+  /** The connection of a new process to the others. */
   connect(service: string, log: MessagingLog): Promise<Link>;
-  /** Removes what the processes left behind. */
+  /** Removes everything that the processes left behind. */
   close(): Promise<void>;
 }
 
 export interface Link {
   readonly broker: Broker;
-  /** As when the process dies: from one moment to the next, and nothing is said. */
+  /** As when the process dies: at once, without closing the connection properly. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Services on real PostgreSQL, each with connections of its own. A crash takes a service's connections away. */
+/** Services on real PostgreSQL, each with connections of its own. A crash closes the service's connections. */
 export class ProcessesHarness implements MessagingHarness {
   readonly clock = new ManualClock();
   readonly logged: LoggedLine[] = [];
@@ -86,7 +86,7 @@ export class ProcessesHarness implements MessagingHarness {
     });
   }
 
-  async consumer(service: string, { events = {}, commands = {} }: Handles): Promise<ConsumingProcess> {
+  async consumer(service: string, { events = {}, commands = {} }: ProcessHandlers): Promise<ConsumingProcess> {
     const { dataSource, kill } = await this.connect(service);
     const link = await this.brokers.connect(service, this.messagingLog);
     const transport = new Transport(service, link.broker, dataSource, this.clock, this.messagingLog);
@@ -96,7 +96,7 @@ export class ProcessesHarness implements MessagingHarness {
     return this.running({
       dataSource,
       deadLetters: new DeadLetters(dataSource, transport.eventHandlers, link.broker.deadLetters),
-      knowsThePast: () => transport.knowsThePast(),
+      isBackfilled: () => transport.isBackfilled(),
       stop: async () => {
         await transport.close();
         await dataSource.destroy();
@@ -111,7 +111,7 @@ export class ProcessesHarness implements MessagingHarness {
     });
   }
 
-  async takeDatabaseAway(service: string): Promise<() => Promise<void>> {
+  async makeDatabaseUnavailable(service: string): Promise<() => Promise<void>> {
     const { dataSource } = await this.databaseOf(service);
     const administrator = await this.database('administrator');
     const name = await currentDatabase(dataSource);

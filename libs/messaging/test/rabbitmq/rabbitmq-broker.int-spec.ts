@@ -4,14 +4,14 @@ import { type EventEnvelope, eventType } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   type Note,
-  noted,
+  newNoteEvent,
   NotedV1,
-  tally,
+  countOccurrences,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';
@@ -94,7 +94,7 @@ describe('consuming', () => {
     const producer = await harness.producer('processor');
     await producer.relay.start();
     const texts = Array.from({ length: 40 }, (_, i) => `note ${i}`);
-    await note(producer, ...texts);
+    await appendNotes(producer, ...texts);
     await door.reached;
     await waitUntil('the other to work', DEADLINE_MS, () => Promise.resolve(handled.free.length > 0));
     door.open();
@@ -117,20 +117,20 @@ describe('consuming', () => {
     await producer.relay.start();
     // More than one process is given at once.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
-    await note(producer, ...texts);
+    await appendNotes(producer, ...texts);
     await door.reached;
     await waitUntil('everything to be published', DEADLINE_MS, () => producer.relay.isCaughtUp());
     const stopped = stopping.stop();
     door.open();
     await stopped;
     const byTheFirst = handled.length;
-    expect(await effectsIn(history)).toHaveLength(byTheFirst);
+    expect(await readEffects(history)).toHaveLength(byTheFirst);
     expect(byTheFirst).toBeGreaterThanOrEqual(50);
     expect(byTheFirst).toBeLessThan(450);
 
     await harness.consumer('history', { events: { [NotedV1.name]: handler } });
     await expectEffects(history, texts);
-    expect(Math.max(...Object.values(tally(handled)))).toBe(1);
+    expect(Math.max(...Object.values(countOccurrences(handled)))).toBe(1);
   });
 
   test('connections to the broker that break while events flow lose and double nothing', async () => {
@@ -140,7 +140,7 @@ describe('consuming', () => {
     await producer.relay.start();
     const texts = Array.from({ length: 60 }, (_, i) => `note ${i}`);
     for (const [i, text] of texts.entries()) {
-      await note(producer, text);
+      await appendNotes(producer, text);
       if (i % 20 === 10) brokers.linkOf(i % 40 === 10 ? 'history' : 'processor').network.breakConnections();
     }
     await expectEffects(history, texts);
@@ -171,7 +171,7 @@ describe('consuming', () => {
       channel.sendToQueue(queue, Buffer.from(text), { persistent: true });
     const producer = await harness.producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
     const asides: string[] = [];
     while (asides.length < 3) {
@@ -188,7 +188,7 @@ describe('consuming', () => {
     const first = await harness.consumer('history', { events: both });
     const producer = await harness.producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await expectEffects(history, ['a']);
     await first.stop();
 
@@ -199,11 +199,13 @@ describe('consuming', () => {
     await publishDirectly(anEvent(OtherV1, 'a', 1, { text: 'a' }));
     expect(harness.logged).toContainEqual({ level: 'warn', message: 'broker: event has no consumer yet' });
     const other = await harness.consumer('other', { events: { [OtherV1.name]: writeEffects } });
-    await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, { ...noted('missed'), type: OtherV1 }));
+    await inTransaction(producer.dataSource, (tx) =>
+      producer.events.append(tx, { ...newNoteEvent('missed'), type: OtherV1 }),
+    );
     await expectEffects(await harness.database('other'), ['missed']);
     await other.stop();
     await second.stop();
-    expect(await effectsIn(history)).toEqual(['a']);
+    expect(await readEffects(history)).toEqual(['a']);
 
     await harness.consumer('history', { events: both });
     await expectEffects(history, ['a', 'missed']);
@@ -219,24 +221,24 @@ describe('the past', () => {
     await publisher.relay.start();
     // More than one batch.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
-    await note(publisher, ...texts);
+    await appendNotes(publisher, ...texts);
     await expectEffects(await harness.database('early'), texts);
     await publisher.crash();
 
     const first = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
-    expect(await first.knowsThePast()).toBe(false);
+    expect(await first.isBackfilled()).toBe(false);
     await first.stop();
     // Asked again at each start, and still told once.
     const second = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
-    expect(await second.knowsThePast()).toBe(false);
-    expect(await effectsIn(late)).toEqual([]);
+    expect(await second.isBackfilled()).toBe(false);
+    expect(await readEffects(late)).toEqual([]);
 
     const back = await harness.producer('processor');
     await back.relay.start();
     harness.clock.advance(400);
-    await waitUntil('the past to be known', DEADLINE_MS, () => second.knowsThePast());
-    expect((await effectsIn(late)).sort()).toEqual([...texts].sort());
-    expect(await effectsIn(await harness.database('early'))).toHaveLength(texts.length);
+    await waitUntil('the past to be known', DEADLINE_MS, () => second.isBackfilled());
+    expect((await readEffects(late)).sort()).toEqual([...texts].sort());
+    expect(await readEffects(await harness.database('early'))).toHaveLength(texts.length);
     const rows = await back.dataSource.query<{ target: string }[]>(`SELECT target FROM relay_cursors`);
     expect(rows).toEqual([{ target: 'rabbitmq' }]);
   });
@@ -248,7 +250,7 @@ describe('the past', () => {
     const producer = await harness.producer('processor');
     await producer.relay.start();
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
-    await note(producer, ...texts);
+    await appendNotes(producer, ...texts);
     await expectEffects(await harness.database('early'), texts);
 
     const door = gate();
@@ -266,22 +268,22 @@ describe('the past', () => {
     // Not from the log: the handler that waits has a transaction open, and no relay reads beyond that.
     await publishDirectly(...meanwhile.map((text) => anEvent(NotedV1, text, 1, { text })));
     await waitUntil('what happens meanwhile', DEADLINE_MS, async () => {
-      const done = new Set(await effectsIn(late));
+      const done = new Set(await readEffects(late));
       return meanwhile.every((text) => done.has(text));
     });
-    expect(await quick.knowsThePast()).toBe(false);
-    expect(await effectsIn(late)).not.toContain('note 449');
+    expect(await quick.isBackfilled()).toBe(false);
+    expect(await readEffects(late)).not.toContain('note 449');
 
     const crashed = slow.crash();
     door.open();
     await crashed;
-    await waitUntil('the past to be known', DEADLINE_MS, () => quick.knowsThePast());
-    expect((await effectsIn(late)).sort()).toEqual([...texts, ...meanwhile].sort());
+    await waitUntil('the past to be known', DEADLINE_MS, () => quick.isBackfilled());
+    expect((await readEffects(late)).sort()).toEqual([...texts, ...meanwhile].sort());
   });
 
   test('where nobody has published there is no past, and nothing to wait for', async () => {
     const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
-    expect(await consumer.knowsThePast()).toBe(true);
+    expect(await consumer.isBackfilled()).toBe(true);
   });
 
   test('a service that is gone is not waited for, and those behind it are served', async () => {
@@ -290,15 +292,15 @@ describe('the past', () => {
     await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness.producer('processor');
     await producer.relay.start();
-    await note(producer, 'a');
+    await appendNotes(producer, 'a');
     await expectEffects(await harness.database('early'), ['a']);
-    const { past } = brokers.linkOf('processor').broker;
+    const { eventReplay } = brokers.linkOf('processor').broker;
     const id = '00000000-0000-7000-8000-00000000dead';
-    expect(await past.ask({ id, service: 'gone', type: NotedV1.name })).toBe(true);
+    expect(await eventReplay.request({ id, service: 'gone', type: NotedV1.name })).toBe(true);
 
     const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
     await expectEffects(late, ['a']);
-    await waitUntil('the past to be known', DEADLINE_MS, () => consumer.knowsThePast());
+    await waitUntil('the past to be known', DEADLINE_MS, () => consumer.isBackfilled());
   });
 });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TcpProxy } from '@svc/testing';
 import { connect } from 'amqplib';
 import type { MessagingLog } from '../../src/index.js';
-import { EVENTS_PER_MESSAGE_MAX, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
+import { MAX_EVENTS_PER_MESSAGE, RabbitMqBroker } from '../../src/rabbitmq/rabbitmq-broker.js';
 import { Topology } from '../../src/rabbitmq/rabbitmq-topology.js';
 import type { Brokers, Link } from '../harness/processes-harness.js';
 
@@ -11,17 +11,17 @@ export interface RabbitMqLink extends Link {
   readonly network: TcpProxy;
 }
 
-/** Processes that speak to one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
+/** Processes that use one RabbitMQ, each over a network of its own, in a namespace that is removed afterwards. */
 export class RabbitMqBrokers implements Brokers {
   readonly namespace = `test-${randomBytes(4).toString('hex')}`;
   readonly topology = new Topology(this.namespace);
-  /** Of each service the link that was made last. */
+  /** The newest link of each service. */
   private readonly links = new Map<string, RabbitMqLink>();
 
   /** @param eventsPerMessage 1 where a test counts messages */
   constructor(
     readonly url: string,
-    private readonly eventsPerMessage = EVENTS_PER_MESSAGE_MAX,
+    private readonly eventsPerMessage = MAX_EVENTS_PER_MESSAGE,
   ) {}
 
   async connect(service: string, log: MessagingLog): Promise<RabbitMqLink> {

@@ -2,7 +2,7 @@ import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { anEvent, GaugeReader, waitUntil } from '@svc/testing';
 import type { BrokerDeadLetters } from '../../src/broker/broker.js';
-import { DEADLINE_MS, effectsIn, effectsTable, NotedV1, writeEffects } from '../harness/effects.js';
+import { DEADLINE_MS, readEffects, effectsTable, NotedV1, writeEffects } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
@@ -61,7 +61,7 @@ test('what the broker gave up on is counted, shown and handled again', async () 
   });
 
   await history();
-  expect(await effectsIn(effects)).toEqual([]);
+  expect(await readEffects(effects)).toEqual([]);
   await countIs(3);
   const { count, countMax, oldest } = await deadLetters().summary();
   expect([count, countMax]).toEqual([3, 100_000]);
@@ -70,7 +70,7 @@ test('what the broker gave up on is counted, shown and handled again', async () 
   expect(Math.abs(Date.now() - oldest!.deadLetteredAt!.getTime())).toBeLessThan(DEADLINE_MS);
 
   expect(await deadLetters().replay()).toEqual({ replayed: 3, refused: 0 });
-  expect((await effectsIn(effects)).sort()).toEqual(textsOf(3));
+  expect((await readEffects(effects)).sort()).toEqual(textsOf(3));
   await countIs(0);
   expect(await deadLetters().summary()).toMatchObject({ count: 0, oldest: null });
   expect(await deadLetters().replay()).toEqual({ replayed: 0, refused: 0 });
@@ -94,12 +94,12 @@ test('a process that dies half-way through a replay loses nothing, and nothing h
   door.open();
   expect(await replay).toBe('failed');
   await crashed;
-  expect(await effectsIn(effects)).toHaveLength(1);
+  expect(await readEffects(effects)).toHaveLength(1);
 
   await history();
   await countIs(249);
   expect(await deadLetters().replay()).toEqual({ replayed: 249, refused: 0 });
-  expect((await effectsIn(effects)).sort()).toEqual(textsOf(250).sort());
+  expect((await readEffects(effects)).sort()).toEqual(textsOf(250).sort());
   await countIs(0);
 });
 
@@ -110,7 +110,7 @@ test('a message of several events is replayed as one, if its sender publishes th
   deadLetter(JSON.stringify([aNote('a'), { ...aNote('b'), id: 'none' }]));
   await countIs(2);
   expect(await deadLetters().replay()).toEqual({ replayed: 1, refused: 1 });
-  expect((await effectsIn(effects)).sort()).toEqual(textsOf(3));
+  expect((await readEffects(effects)).sort()).toEqual(textsOf(3));
 });
 
 test('a gauge counts them', async () => {
@@ -135,7 +135,7 @@ test('what is replayed twice has its effect once', async () => {
   for (let times = 0; times < 2; times++) deadLetter(note);
   await countIs(2);
   expect(await deadLetters().replay()).toEqual({ replayed: 2, refused: 0 });
-  expect(await effectsIn(effects)).toEqual(['a']);
+  expect(await readEffects(effects)).toEqual(['a']);
 });
 
 test('while the database of the consumer is away a replay fails, and the dead letters stay', async () => {
@@ -143,20 +143,20 @@ test('while the database of the consumer is away a replay fails, and the dead le
   await history();
   for (const text of textsOf(3)) deadLetter(JSON.stringify(aNote(text)));
   await countIs(3);
-  const giveBack = await harness.takeDatabaseAway('history');
+  const restore = await harness.makeDatabaseUnavailable('history');
   const replay = deadLetters()
     .replay()
     .catch(() => 'failed');
   expect(await replay).toBe('failed');
   await countIs(3);
-  await giveBack();
+  await restore();
   await waitUntil('the database to be back', DEADLINE_MS, async () => {
     const { replayed } = await deadLetters()
       .replay()
       .catch(() => ({ replayed: 0 }));
     return replayed === 3;
   });
-  expect((await effectsIn(effects)).sort()).toEqual(textsOf(3));
+  expect((await readEffects(effects)).sort()).toEqual(textsOf(3));
 });
 
 test('what is unreadable or has another sender is refused, stays, and holds up nothing behind it', async () => {
@@ -167,7 +167,7 @@ test('what is unreadable or has another sender is refused, stays, and holds up n
   deadLetter(JSON.stringify(aNote('a')));
   await countIs(4);
   expect(await deadLetters().replay()).toEqual({ replayed: 1, refused: 3 });
-  expect(await effectsIn(effects)).toEqual(['a']);
+  expect(await readEffects(effects)).toEqual(['a']);
   await countIs(3);
   expect(harness.logged).toContainEqual({ level: 'warn', message: 'broker: a dead letter is unreadable' });
 });

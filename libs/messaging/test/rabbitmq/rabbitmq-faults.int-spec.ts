@@ -6,10 +6,10 @@ import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   NotedV1,
   writeEffects,
 } from '../harness/effects.js';
@@ -50,14 +50,14 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
   });
   const producer = await harness.producer('processor');
   await producer.relay.start();
-  await note(producer, 'before');
+  await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
   await settled(Date.now());
 
   const { network } = brokers.linkOf('processor');
   network.holdAnswers();
   const texts = Array.from({ length: 150 }, (_, i) => `under way ${i}`);
-  await note(producer, ...texts);
+  await appendNotes(producer, ...texts);
   // Published: the consumer has some. Not confirmed: no answer arrives.
   await door.reached;
   expect(await producer.relay.isCaughtUp()).toBe(false);
@@ -67,7 +67,7 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
   await server.restart();
 
   await waitUntil('the relay to get its confirmations', 30_000, () => producer.relay.isCaughtUp());
-  await note(producer, 'after');
+  await appendNotes(producer, 'after');
   await expectEffects(history, ['before', ...texts, 'after']);
   expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
 });
@@ -88,13 +88,13 @@ test('while the broker is away events wait in the log and not in memory; service
   await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.producer('processor');
   await producer.relay.start();
-  await note(producer, 'before');
+  await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
   await settled(Date.now());
 
   await server.kill();
   const noteMany = async (from: number, to: number): Promise<void> => {
-    for (let i = from; i < to; i++) await note(producer, `${i} `.padEnd(250_000, 'x'));
+    for (let i = from; i < to; i++) await appendNotes(producer, `${i} `.padEnd(250_000, 'x'));
     await expect(producer.relay.runOnce()).rejects.toThrow('There is no connection to the broker.');
   };
   try {
@@ -129,25 +129,25 @@ test('a broker out of memory is waited for, and is not filled further', async ()
   await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.producer('processor');
   await producer.relay.start();
-  await note(producer, 'before');
+  await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
 
   await server.control('set_vm_memory_high_watermark', '0.000001');
   try {
-    await note(producer, 'notices');
+    await appendNotes(producer, 'notices');
     await waitUntil('the broker to say so', 20_000, () =>
       Promise.resolve(harness.logged.some(({ message }) => message === 'broker: blocked, accepts no messages')),
     );
     const { network } = brokers.linkOf('processor');
     const sent = network.bytesSent;
-    await note(producer, ...Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(10_000, 'x')));
-    await expect(producer.relay.runOnce()).rejects.toThrow('The broker takes no messages now');
+    await appendNotes(producer, ...Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(10_000, 'x')));
+    await expect(producer.relay.runOnce()).rejects.toThrow('The broker accepts no messages now');
     expect(network.bytesSent - sent).toBeLessThan(10_000);
   } finally {
     await server.control('set_vm_memory_high_watermark', '0.6');
   }
-  await waitUntil('the effects', 30_000, async () => (await effectsIn(history)).length >= 102);
-  expect(new Set(await effectsIn(history)).size).toBe(102);
+  await waitUntil('the effects', 30_000, async () => (await readEffects(history)).length >= 102);
+  expect(new Set(await readEffects(history)).size).toBe(102);
 });
 
 test('a request is never on the disk of the broker, also while nobody takes it; an event is', async () => {
@@ -166,7 +166,7 @@ test('a request is never on the disk of the broker, also while nobody takes it; 
     async () => (await channel.checkQueue(queue)).messageCount === 50,
   );
   await asker.relay.start();
-  await note(asker, 'planted-event');
+  await appendNotes(asker, 'planted-event');
   await waitUntil('the event to be on the disk', DEADLINE_MS, () => onDisk('planted-event'));
   expect(await onDisk('planted-request')).toBe(false);
   expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(50);

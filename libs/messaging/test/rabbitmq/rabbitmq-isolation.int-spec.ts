@@ -3,10 +3,10 @@ import { inTransaction } from '@svc/persistence';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   type Note,
   NotedV1,
   writeEffects,
@@ -65,7 +65,7 @@ async function noteUntilSeparated(producer: Producer): Promise<string[]> {
   const texts: string[] = [];
   await waitUntil('the consumers to be separated', DEADLINE_MS, async () => {
     texts.push(`event ${texts.length}`);
-    await note(producer, texts.at(-1)!);
+    await appendNotes(producer, texts.at(-1)!);
     return harness.logged.some(({ message }) => message.startsWith('relay: a consumer refuses events'));
   });
   return texts;
@@ -80,20 +80,20 @@ test('a full queue holds up no other consumer, floods none with duplicates, and 
   const webhooks = await countingConsumer('webhooks');
   const producer = await harness.producer('processor');
   await producer.relay.start();
-  await note(producer, 'before');
+  await appendNotes(producer, 'before');
   await expectEffects(history, ['before']);
   await stopped.stop();
   await bound(brokers.topology.eventQueue('history'), 10);
 
   const texts = Array.from({ length: 1_000 }, (_, i) => `event ${i}`);
-  for (let i = 0; i < texts.length; i += 20) await note(producer, ...texts.slice(i, i + 20));
+  for (let i = 0; i < texts.length; i += 20) await appendNotes(producer, ...texts.slice(i, i + 20));
   await waitUntil('the healthy consumer to have all', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_001));
   // What was on its way when the first was refused, four batches at most, is handed over once more; nothing after that.
   const refused = harness.logged.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
   expect(refused).toHaveLength(1);
   expect(duplicatesIn(webhooks)).toBeLessThanOrEqual(800);
   const atFirst = duplicatesIn(webhooks);
-  for (let i = 0; i < 5; i++) await note(producer, `meanwhile ${i}`);
+  for (let i = 0; i < 5; i++) await appendNotes(producer, `meanwhile ${i}`);
   await waitUntil('what happens meanwhile', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_006));
   const failures = (): number =>
     harness.logged.filter(({ message }) => message.startsWith('relay: hand-over failed')).length;
@@ -107,7 +107,7 @@ test('a full queue holds up no other consumer, floods none with duplicates, and 
   await waitUntil('the consumers to be together again', DEADLINE_MS, () =>
     Promise.resolve(harness.logged.some(({ message }) => message.includes('handed events together again'))),
   );
-  await note(producer, 'after');
+  await appendNotes(producer, 'after');
   await expectEffects(history, [...all, 'after']);
   await waitUntil('the healthy consumer to have it', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
   expect(duplicatesIn(webhooks)).toBe(atFirst);
@@ -123,14 +123,14 @@ test('a relay that starts while consumers are separated repeats nothing to the h
   const first = await harness.producer('processor');
   await first.relay.start();
   const texts = await noteUntilSeparated(first);
-  await note(first, 'separately');
+  await appendNotes(first, 'separately');
   await waitUntil('the healthy consumer to have all', DEADLINE_MS, () => Promise.resolve(webhooks.has('separately')));
   await first.stop();
 
   const atFirst = duplicatesIn(webhooks);
   const next = await harness.producer('processor');
   await next.relay.start();
-  await note(next, 'after');
+  await appendNotes(next, 'after');
   await waitUntil('the healthy consumer to have it', DEADLINE_MS, () => Promise.resolve(webhooks.has('after')));
   expect(duplicatesIn(webhooks)).toBe(atFirst);
 
@@ -149,7 +149,7 @@ test('a consumer that comes while others are separated misses nothing', async ()
   const texts = await noteUntilSeparated(producer);
   const late = await effectsTable(harness, 'late');
   await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
-  await note(producer, 'd');
+  await appendNotes(producer, 'd');
   await expectEffects(late, [...texts, 'd']);
   await unbound();
   await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
@@ -164,7 +164,7 @@ test('a replay requested by a service that died holds up no other replay', async
   const producer = await harness.producer('processor');
   await producer.relay.start();
   const texts = Array.from({ length: 50 }, (_, i) => `note ${i}`);
-  await note(producer, ...texts);
+  await appendNotes(producer, ...texts);
   await expectEffects(await harness.database('early'), texts);
 
   await bound(brokers.topology.pastQueue('dead'), 1);
@@ -176,14 +176,14 @@ test('a replay requested by a service that died holds up no other replay', async
   });
   await subscription.close();
   const id = '00000000-0000-7000-8000-00000000dead';
-  expect(await broker.past.ask({ id, service: 'dead', type: NotedV1.name })).toBe(true);
+  expect(await broker.eventReplay.request({ id, service: 'dead', type: NotedV1.name })).toBe(true);
   await waitUntil('it not to be taken', DEADLINE_MS, () =>
     Promise.resolve(harness.logged.some(({ message }) => message.startsWith('relay: replay not taken'))),
   );
 
   const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
   await expectEffects(late, texts);
-  await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.knowsThePast());
+  await waitUntil('the replay to be complete', DEADLINE_MS, () => consumer.isBackfilled());
   await unbound();
 });
 
@@ -194,12 +194,12 @@ test('an event without a consumer holds up none behind it, and a consumer that c
   await producer.relay.start();
   const unheard = { type: { name: 'unheard.v1' }, aggregateId: 'u', aggregateVersion: 1, payload: { text: 'unheard' } };
   await inTransaction(producer.dataSource, (tx) => producer.events.append(tx, unheard));
-  await note(producer, 'behind');
+  await appendNotes(producer, 'behind');
   await expectEffects(history, ['behind']);
   expect(harness.logged.filter(({ message }) => message === 'broker: event has no consumer yet')).toHaveLength(1);
 
   const late = await effectsTable(harness, 'late');
   await harness.consumer('late', { events: { 'unheard.v1': writeEffects } });
   await expectEffects(late, ['unheard']);
-  expect(await effectsIn(history)).toEqual(['behind']);
+  expect(await readEffects(history)).toEqual(['behind']);
 });

@@ -5,14 +5,14 @@ import { type ChannelModel, connect } from 'amqplib';
 import type { EventHandler } from '../../src/index.js';
 import {
   DEADLINE_MS,
-  effectsIn,
+  readEffects,
   effectsTable,
   expectEffects,
-  note,
+  appendNotes,
   type Note,
-  noted,
+  newNoteEvent,
   NotedV1,
-  tally,
+  countOccurrences,
   writeEffects,
 } from '../harness/effects.js';
 import type { ConsumingProcess, Producer } from '../harness/harness.js';
@@ -39,7 +39,7 @@ const newerRelease = (handler: EventHandler = writeEffects): Promise<ConsumingPr
 
 async function add({ dataSource, events }: Producer, ...texts: string[]): Promise<void> {
   await inTransaction(dataSource, (tx) =>
-    events.append(tx, ...texts.map((text) => ({ ...noted(text), type: AddedV1 }))),
+    events.append(tx, ...texts.map((text) => ({ ...newNoteEvent(text), type: AddedV1 }))),
   );
 }
 
@@ -55,7 +55,7 @@ test('events of a type that only the newer release knows all have their effect o
   await producer.relay.start();
   const [known, added] = [textsOf(100, 'known'), textsOf(100, 'added')];
   for (let i = 0; i < 100; i += 5) {
-    await note(producer, ...known.slice(i, i + 5));
+    await appendNotes(producer, ...known.slice(i, i + 5));
     await add(producer, ...added.slice(i, i + 5));
   }
   await expectEffects(history, [...known, ...added]);
@@ -80,14 +80,14 @@ test('a replay that the older release reads reaches the newer one, which is read
   const added = textsOf(250, 'added');
   await add(producer, ...added);
   await expectEffects(await harness.database('early'), added);
-  expect(await older.knowsThePast()).toBe(true);
+  expect(await older.isBackfilled()).toBe(true);
 
   const newer = await newerRelease();
-  await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.knowsThePast());
-  expect((await effectsIn(history)).sort()).toEqual([...added].sort());
+  await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.isBackfilled());
+  expect((await readEffects(history)).sort()).toEqual([...added].sort());
   expect(deferrals()).toBeGreaterThan(0);
   // What the newer one waits for is nothing to the older one.
-  expect(await older.knowsThePast()).toBe(true);
+  expect(await older.isBackfilled()).toBe(true);
 });
 
 test('a replica of the older release that starts meanwhile takes no type from the newer one', async () => {
@@ -101,7 +101,7 @@ test('a replica of the older release that starts meanwhile takes no type from th
   await add(producer, 'beside it');
   await expectEffects(history, ['before', 'beside it']);
   await older.stop();
-  expect(await newer.knowsThePast()).toBe(true);
+  expect(await newer.isBackfilled()).toBe(true);
   await add(producer, 'after');
   await expectEffects(history, ['before', 'beside it', 'after']);
   const asked = await producer.dataSource.query<unknown[]>(`SELECT 1 FROM replays WHERE type = $1`, [AddedV1.name]);
@@ -125,14 +125,14 @@ test('rolled back and forward again, the newer release handles what happened in 
   const older = await olderRelease(record);
   const between = textsOf(120, 'in between');
   await add(producer, ...between);
-  await note(producer, 'known');
+  await appendNotes(producer, 'known');
   await expectEffects(history, ['with the newer', 'known']);
   await waitUntil('them to be deferred', DEADLINE_MS, async () => (await deferredIn()) === 120);
   await older.stop();
 
   await newerRelease(record);
   await expectEffects(history, ['with the newer', 'known', ...between]);
-  expect(Math.max(...Object.values(tally(handled)))).toBe(1);
+  expect(Math.max(...Object.values(countOccurrences(handled)))).toBe(1);
 });
 
 test('a type that no release has handled for a week is unbound, and comes from the beginning when one does', async () => {
@@ -180,6 +180,6 @@ describe('a queue that is gone', () => {
 
     const second = await newerRelease();
     await expectEffects(history, ['before', 'meanwhile']);
-    await waitUntil('the replay to be complete', DEADLINE_MS, () => second.knowsThePast());
+    await waitUntil('the replay to be complete', DEADLINE_MS, () => second.isBackfilled());
   });
 });

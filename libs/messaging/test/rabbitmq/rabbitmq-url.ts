@@ -1,4 +1,4 @@
-/** The RabbitMQ to test on. Namespaces keep tests apart. */
+/** The RabbitMQ for the tests. Namespaces separate them. */
 export function rabbitMqUrl(): string {
   const url = process.env['SVC_TEST_AMQP_URL'];
   if (!url) throw new Error('No RabbitMQ to test on: run the tests with ./svc test, or set SVC_TEST_AMQP_URL.');

@@ -20,7 +20,7 @@ export interface Forwarding {
 }
 
 const POLL_MS = 1_000;
-const ANSWER_MAX_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** Posts one notification and reports the result. Never throws: an unreachable receiver is a usual case. */
 export async function postWebhook(
@@ -36,7 +36,7 @@ export async function postWebhook(
       headers: { ...headers },
       body: rawBody,
       redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_MAX_MS),
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
     await answer.body?.cancel();
     write(`${about}: answered ${answer.status}${answer.ok ? '' : ', which the platform would try again'}`);

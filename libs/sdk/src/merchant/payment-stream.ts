@@ -17,10 +17,10 @@ export interface StreamOptions {
 }
 
 /** Attempts before the first connection: a wrong address or key is reported as an error. */
-const FIRST_TRIES_MAX = 4;
+const MAX_FIRST_ATTEMPTS = 4;
 /** Pauses grow up to this attempt, to about 16 s. */
 const LONGEST_PAUSE_AT = 7;
-const MESSAGE_LENGTH_MAX = 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 1024 * 1024;
 
 /**
  * Every notice once, in order, over reconnections.
@@ -53,7 +53,7 @@ export async function* streamPayments(
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof SvcApiError && error.retryable)) throw error;
-      if (!isOpened && tries === FIRST_TRIES_MAX) throw error;
+      if (!isOpened && tries === MAX_FIRST_ATTEMPTS) throw error;
       ({ retryAfterSeconds } = error);
     } finally {
       connection.abort();
@@ -82,7 +82,7 @@ async function* noticesIn(
 ): AsyncGenerator<PaymentNotice, void, undefined> {
   const messages: Message[] = [];
   const parser = createParser({
-    maxBufferSize: MESSAGE_LENGTH_MAX,
+    maxBufferSize: MAX_MESSAGE_LENGTH,
     onId,
     onEvent: (message) => messages.push(message),
     onError: (error) => {

@@ -9,18 +9,17 @@ import {
 } from '@svc/messaging';
 
 /**
- * For administrators: the messages that a service gave up on, and another try once the cause is mended.
+ * For administrators: the dead letters of a service, and their replay once the cause is fixed.
  */
 export function deadLettersOf(service: string): Type {
-  // A service lists the result among its module's controllers, and provides ADMIN_KEY.
+  // A service adds the result to its module's controllers, and provides ADMIN_KEY.
   @Controller(`admin/v1/dead-letters/${service}`)
   @UseGuards(AdminKeyGuard)
   class DeadLettersController {
     constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
 
     /**
-     * Lists the dead letters of a service, 200 at a time, the newest first and without what the messages carry; `after` is null on
-     * the last page.
+     * Lists the dead letters of a service, 200 at a time, newest first and without payloads; `after` is null on the last page.
      *
      * @throws request.invalid
      */
@@ -36,9 +35,9 @@ export function deadLettersOf(service: string): Type {
     }
 
     /**
-     * Hands up to 1 000 dead letters of RabbitMQ to the handlers; go on while `replayed` is not 0. Those that are refused stay.
+     * Passes up to 1 000 dead letters of RabbitMQ to the handlers; repeat while `replayed` is not 0. Rejected ones stay.
      *
-     * @throws service.not-ready RabbitMQ is away.
+     * @throws service.not-ready RabbitMQ is unavailable.
      */
     @Post('broker/replays')
     @HttpCode(200)
@@ -47,7 +46,7 @@ export function deadLettersOf(service: string): Type {
     }
 
     /**
-     * Replays a page of 100 dead letters; go on with `after` while it is not null. Those that fail again stay.
+     * Replays a page of 100 dead letters; repeat with `after` while it is not null. Those that fail again stay.
      *
      * @throws request.invalid
      */
@@ -58,7 +57,7 @@ export function deadLettersOf(service: string): Type {
     }
 
     /**
-     * Replays one dead letter; the answer is the handler's error when it fails again.
+     * Replays one dead letter; the response is the handler's error if it fails again.
      *
      * @returns 204 It is handled.
      * @throws resource.not-found

@@ -3,19 +3,19 @@ import { AdminKeyGuard } from '@svc/auth';
 import { ReadModelRebuild, type RebuildState } from '@svc/messaging';
 
 /**
- * For administrators: builds the read model of a service from the log while it is read.
+ * For administrators: rebuilds the read model of a service from the log, while it serves requests.
  */
 export function rebuildOf(name: string): Type {
-  // A service lists the result among its module's controllers, with `rebuildableReadModel` and ADMIN_KEY among its providers.
+  // A service adds the result to its module's controllers, and `rebuildableReadModel` and ADMIN_KEY to its providers.
   @Controller(`admin/v1/${name}/rebuild`)
   @UseGuards(AdminKeyGuard)
   class RebuildController {
     constructor(@Inject(ReadModelRebuild) private readonly rebuild: ReadModelRebuild) {}
 
     /**
-     * Builds the read model anew while it is read.
+     * Rebuilds the read model while it serves requests.
      *
-     * @returns 202 How far it is; the same while one is being built.
+     * @returns 202 Its progress; the same while one is being built.
      */
     @Post()
     @HttpCode(202)
@@ -23,7 +23,7 @@ export function rebuildOf(name: string): Type {
       return this.rebuild.execute();
     }
 
-    /** Reads how far the newest rebuild is. */
+    /** Reads the progress of the newest rebuild. */
     @Get()
     state(): Promise<RebuildState> {
       return this.rebuild.state();

@@ -1,4 +1,4 @@
-/** A configuration that a program cannot start with; its message is for who wrote it. */
+/** A configuration with which a program cannot start; the message is for its author. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

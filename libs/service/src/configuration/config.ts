@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { EVENTS_PER_MESSAGE_MAX } from '@svc/messaging';
+import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
 import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
@@ -7,7 +7,7 @@ import { IsErrorPagesUrl } from './setting-rules.js';
 
 const OURS = 'SVC_';
 
-/** What migrations need. A service's keys are not among it, so whoever migrates is not given them. */
+/** The configuration of migrations. It has none of the service's keys, so a migration job needs none. */
 export class DatabaseConfig {
   /** `postgres://role:password@host:port/database`; a secret. */
   @IsUrl({ protocols: ['postgres', 'postgresql'], require_tld: false })
@@ -22,9 +22,8 @@ export class DatabaseConfig {
 }
 
 /**
- * What every service is told by its environment. A service extends it with its own; the class is the one place that
- * documents a variable. Parsed once at the start; a variable that begins with SVC_ and is not declared fails it, so
- * that a misspelt name is noticed.
+ * The environment variables of every service. A service extends the class with its own; a variable is documented only here.
+ * Parsed once at the start; an undeclared variable that begins with SVC_ fails the start, so that a misspelt name is noticed.
  */
 export class ServiceConfig extends DatabaseConfig {
   /** `development` accepts http and loopback addresses of merchants; `production` does not. */
@@ -32,8 +31,8 @@ export class ServiceConfig extends DatabaseConfig {
   SVC_ENVIRONMENT: 'development' | 'production';
 
   /**
-   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Needed wherever services
-   * run in processes of their own. Not set, a service talks to those of its own process only.
+   * `amqp://user:password@host:port/vhost` of RabbitMQ 3.10 or later, or `amqps://`; a secret. Required wherever services run in
+   * processes of their own. If not set, a service only reaches those of its own process.
    */
   @IsOptional()
   @IsUrl({ protocols: ['amqp', 'amqps'], require_tld: false })
@@ -45,8 +44,8 @@ export class ServiceConfig extends DatabaseConfig {
    */
   @IsInt()
   @Min(1)
-  @Max(EVENTS_PER_MESSAGE_MAX)
-  SVC_EVENTS_PER_MESSAGE: number = EVENTS_PER_MESSAGE_MAX;
+  @Max(MAX_EVENTS_PER_MESSAGE)
+  SVC_EVENTS_PER_MESSAGE: number = MAX_EVENTS_PER_MESSAGE;
 
   /** Port when the service runs in a process of its own. */
   @IsOptional()
@@ -55,14 +54,14 @@ export class ServiceConfig extends DatabaseConfig {
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Address to listen on; 0.0.0.0 in a container, where the network in front decides who may connect. */
+  /** Address to listen on; 0.0.0.0 in a container, where the network in front restricts the callers. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
 
   /**
-   * Proxies whose X-Forwarded-For says who calls (M4): addresses or networks, separated by commas, for example
-   * `10.0.0.0/8`. Not set, it is whoever is connected. Name only what strips the header from its own callers.
+   * Proxies whose X-Forwarded-For header is trusted (M4): addresses or networks, separated by commas, for example `10.0.0.0/8`. If
+   * not set, the caller is the peer of the connection. Only name proxies that remove the header from requests of their callers.
    */
   @IsOptional()
   @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?(,[0-9a-fA-F.:]+(\/\d{1,3})?)*$/, {
@@ -70,17 +69,17 @@ export class ServiceConfig extends DatabaseConfig {
   })
   SVC_TRUSTED_PROXIES?: string;
 
-  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
+  /** Public address of the error pages, `{base_url}/errors`. If not set, responses have the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
-  /** Least serious that is written down; `info` has one line for each request, `debug` also what Nest says. */
+  /** Lowest level that is logged; `info` has one line for each request, `debug` also the messages of Nest. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 }
 
-/** Reads a configuration class from environment variables, or says everything that is wrong with them at once. */
+/** Reads a configuration class from environment variables. Throws one error with all its problems. */
 export function loadConfig<C extends object>(type: new () => C, env: Readonly<Record<string, string | undefined>>): C {
   const given = Object.entries(env).flatMap(([name, text]) =>
     name.startsWith(OURS) && text !== undefined && text !== '' ? [[name, valueOf(type, name, text)] as const] : [],
@@ -96,8 +95,8 @@ export function loadConfig<C extends object>(type: new () => C, env: Readonly<Re
 }
 
 /**
- * A variable's text as the declared type. Text that is not plainly of that type stays as it is, so that validation
- * names it: JavaScript's own conversions would take `false` for true and `1e3` for a port.
+ * Converts the text of a variable to the declared type. Text of another form stays text, so that validation reports it:
+ * JavaScript's own conversions would take `false` for true and `1e3` for a port.
  */
 function valueOf(type: new () => object, name: string, text: string): string | number | boolean {
   const declared: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);

@@ -1,11 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsOptional, IsString, IsUrl, Matches, MaxLength, MinLength } from 'class-validator';
 
-// Rules of variables that several services have: one service must not take what another refuses.
+// Rules of variables that several services share: all services must accept the same values.
 
 /**
- * `SVC_ADMIN_KEY`: opens a service's administration API (header `x-admin-key`, A10). A secret, so there is no default; 32
- * to 512 characters, best 32 random bytes as text, since nothing slows down somebody who guesses.
+ * `SVC_ADMIN_KEY`: the key of a service's administration API (header `x-admin-key`, A10). A secret, so there is no default; 32 to
+ * 512 characters, best 32 random bytes as text, since no rate limit slows down an attacker.
  */
 export function IsAdminKey(): PropertyDecorator {
   return applyDecorators(IsString(), MinLength(32), MaxLength(512));
@@ -21,16 +21,16 @@ export function IsBaseUrl(): PropertyDecorator {
 }
 
 /**
- * `SVC_ERROR_PAGES_URL`: public address of the pages of errors, `{base_url}/errors`; each answer with an error names its own page.
- * Not set, answers name the path alone, which leads to the same pages on the host that was called (ADR 60).
+ * `SVC_ERROR_PAGES_URL`: public address of the error pages, `{base_url}/errors`; each error response links its own page. If not
+ * set, the link is a path, which leads to the same pages on the called host (ADR 60).
  */
 export function IsErrorPagesUrl(): PropertyDecorator {
   return applyDecorators(IsOptional(), IsBaseUrl());
 }
 
 /**
- * `SVC_ACQUIRER_LIVE`: which acquirer takes live payments. `off`: none, so that live keys are refused. `simulated`: the
- * simulated one, which takes no money; for development, where a test needs both modes.
+ * `SVC_ACQUIRER_LIVE`: the acquirer of live payments. `off`: none, so that live keys are rejected. `simulated`: the simulated one,
+ * which moves no money; for development, where a test needs both modes.
  */
 export type LiveAcquirer = 'off' | 'simulated';
 

@@ -45,5 +45,5 @@ test.each(Object.keys(files))('an address without %s is refused', (name) => {
 
 test('a file that is not there is named', () => {
   const variables = { SVC_TLS_LISTEN_ADDRESS: '192.168.1.5', ...files, SVC_TLS_KEY_FILE: '/nowhere/key.pem' };
-  expect(() => listenersWith(variables)).toThrow('/nowhere/key.pem, named for TLS, cannot be read.');
+  expect(() => listenersWith(variables)).toThrow('/nowhere/key.pem, configured for TLS, cannot be read.');
 });

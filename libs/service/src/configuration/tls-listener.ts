@@ -4,11 +4,11 @@ import { IsIP, IsOptional, IsString, MaxLength, MinLength, ValidateIf } from 'cl
 import { ConfigError } from './config-error.js';
 
 /**
- * A program that also listens with TLS, on an address of its own and with the port numbers it has on loopback: for phones
- * on the same network (`./svc up --lan`). In production TLS ends in front of the programs, and none of this is set.
+ * A program that also listens with TLS, on another address and with the same port numbers as on loopback: for phones on the same
+ * network (`./svc up --lan`). In production TLS ends in front of the programs, and none of this is set.
  */
 export class TlsListenerConfig {
-  /** Address to listen on with TLS, beside SVC_LISTEN_ADDRESS. Not set, there is no TLS. */
+  /** Address to listen on with TLS, in addition to SVC_LISTEN_ADDRESS. If not set, there is no TLS. */
   @IsOptional()
   @IsIP()
   SVC_TLS_LISTEN_ADDRESS?: string;
@@ -32,7 +32,7 @@ function wantsTls(config: TlsListenerConfig): boolean {
   return config.SVC_TLS_LISTEN_ADDRESS !== undefined;
 }
 
-/** What a server of Node.js takes. */
+/** Options of a Node.js server. */
 export interface TlsOptions {
   /** PEM. */
   readonly cert: string;
@@ -41,21 +41,21 @@ export interface TlsOptions {
   readonly handshakeTimeout: number;
 }
 
-/** As long as a client may take for the head of a request: Node.js's own 120 s would keep a silent one that long. */
-const HANDSHAKE_MS_MAX = 10_000;
+/** The time a client has for the head of a request: Node.js's default of 120 s would keep a silent client that long. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** Where to listen with TLS, and with what; undefined where that is not wanted. Throws ConfigError. */
+/** Address and certificate of the TLS listener; undefined where it is not configured. Throws ConfigError. */
 export function tlsListenerOf(config: TlsListenerConfig): { address: string; tls: TlsOptions } | undefined {
   const { SVC_TLS_LISTEN_ADDRESS: address, SVC_TLS_CERTIFICATE_FILE: cert, SVC_TLS_KEY_FILE: key } = config;
   if (address === undefined || cert === undefined || key === undefined) return undefined;
-  return { address, tls: { cert: read(cert), key: read(key), handshakeTimeout: HANDSHAKE_MS_MAX } };
+  return { address, tls: { cert: read(cert), key: read(key), handshakeTimeout: HANDSHAKE_TIMEOUT_MS } };
 }
 
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`${file}, named for TLS, cannot be read.`, { cause });
+    throw new ConfigError(`${file}, configured for TLS, cannot be read.`, { cause });
   }
 }
 
@@ -68,8 +68,8 @@ export interface Listener {
 }
 
 /**
- * Where a front listens: on its own address for every host, and with TLS for those that a network may reach.
- * Administration is never among these.
+ * The listeners of a proxy: on its own address for every host, and with TLS for those that a network may reach, which never
+ * include administration.
  */
 export function listenersOf(
   ports: Readonly<Record<Host, number>>,

@@ -5,10 +5,10 @@ import { DataSource } from 'typeorm';
 import { notReady, ReadinessCheck } from './readiness.js';
 
 /**
- * `/health/live`: the process answers. `/health/ready`: it may be given work, so its database answers and can be written. A
- * broker that is away or blocked is said and
- * is no reason to be unready (ADR 7): what does not need it goes on, and what does is refused with 503 by itself. Neither is a
- * relay that a foreign transaction holds back (ADR 27): every service of the server would be unready at once.
+ * `/health/live`: the process responds. `/health/ready`: it can accept work, so its database responds and is writable. A broker
+ * that is unavailable or blocked is reported and does not make the service unready (ADR 7): work that does not need it continues,
+ * and the rest gets a 503. Nor does a relay that a foreign transaction holds back (ADR 27): every service of the server would be
+ * unready at once.
  *
  * @internal
  */
@@ -23,20 +23,20 @@ export class HealthController {
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {}
 
-  /** Says that the process answers. */
+  /** Reports that the process responds. */
   @Get('live')
   live(): { status: string } {
     return { status: 'ok' };
   }
 
-  /** Says whether the service may be given work. */
+  /** Reports whether the service can accept work. */
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; relay?: string }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
-    // The past has been heard: between processes by this service, in one process by those it speaks to. From then on a
-    // delay is a lag, not a reason to be away.
-    this.caughtUpOnce ||= (await this.transport.knowsThePast()) ?? (await this.relay.isCaughtUp());
-    const missing = this.caughtUpOnce ? await this.check?.missing() : 'what happened before has not all arrived yet';
+    // Backfilled once: between processes this service itself, in one process its publishers. From then on a delay is a lag, not a
+    // reason to be unready.
+    this.caughtUpOnce ||= (await this.transport.isBackfilled()) ?? (await this.relay.isCaughtUp());
+    const missing = this.caughtUpOnce ? await this.check?.missing() : 'not all earlier events have arrived yet';
     if (missing) throw notReady(missing);
     const { brokerState } = this.transport;
     return {

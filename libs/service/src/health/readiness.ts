@@ -1,8 +1,8 @@
 import { DomainError } from '@svc/kernel';
 
-/** More that a service needs before it may be given work, e.g. a key that has to arrive. */
+/** A further condition for readiness, e.g. a key that has to arrive. */
 export abstract class ReadinessCheck {
-  /** What is missing, in words, or undefined when nothing is. */
+  /** A description of what is missing, or undefined. */
   abstract missing(): Promise<string | undefined>;
 }
 

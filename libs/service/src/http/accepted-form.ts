@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 
 /**
- * The form in which the caller wants its answer, by `Accept`; the first of `forms` where it does not mind. Ask before anything is
- * made, so that nothing is made for a caller who cannot read it.
+ * The response format that the caller accepts, by `Accept`; the first of `forms` without a preference. Call it before any side
+ * effect, so that a caller who cannot read the response causes none.
  *
  * @throws DomainError `request.not-acceptable`
  */

@@ -7,8 +7,8 @@ import { throwError } from 'rxjs';
 import type { ServiceLog } from '../logging.js';
 
 /**
- * Shapes an error's answer for the callers of one service. Text is sent as it is, anything else as JSON. `errorPage` is the address
- * of the page that explains the error.
+ * Formats an error response for the callers of one service. Text is sent as it is, anything else as JSON. `errorPage` is the
+ * address of the page that explains the error.
  */
 export type ErrorBody = (
   error: DomainError,
@@ -19,8 +19,8 @@ export type ErrorBody = (
 const refusals = new WeakMap<object, DomainError>();
 
 /**
- * What the log says of a request that was refused: the catalogue's key, and for credentials why. Messages of other errors stay
- * out: they may repeat what a person sent.
+ * Log fields of a rejected request: the catalogue's key, and for credentials the reason. Messages of other errors stay out: they
+ * may repeat personal data from the request.
  */
 export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
   const error = refusals.get(request);
@@ -30,8 +30,8 @@ export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
 }
 
 /**
- * The one place where an error becomes an answer. DomainErrors say what they mean; whatever else arrives here is
- * logged whole and answered as `internal`, so that nothing of it leaks.
+ * Turns every error into a response. A DomainError has its own response; any other error is logged completely and answered as
+ * `internal`, so that it reveals nothing.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -53,8 +53,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * An event's error belongs to the consumer, unchanged: it decides what is tried again. A command's goes to the service
-   * that sent it, where a person waits: "try again" must arrive there as such, and not as an internal error.
+   * An event's error goes to the consumer unchanged, which decides about a retry. A command's error goes to the calling service,
+   * where a person waits: a retryable error must arrive as such, and not as an internal error.
    */
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
     const isEvent = 'connection' in host.switchToRpc().getContext<object>();
@@ -64,11 +64,11 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** How one service answers errors. */
+/** Format of one service's error responses. */
 export interface ErrorForm {
-  /** RFC 9457 where none is given. */
+  /** RFC 9457 by default. */
   readonly errorBody?: ErrorBody | undefined;
-  /** Address of the pages of all errors, without a slash at its end; where none is given, the path on the called host. */
+  /** Base address of the error pages, without a slash at its end; by default, the path on the called host. */
   readonly errorPages?: string | undefined;
 }
 
@@ -81,9 +81,9 @@ export function answerError(
   refusals.set(request, error);
   const errorPage = errorPageOf(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
-  // Also where the agreed body has no place for it: the envelope of the hosted gateway, an empty 401.
+  // Also in the header, because some agreed bodies have no place for it: the envelope of the hosted gateway, an empty 401.
   reply.header('link', helpLinkTo(errorPage));
-  // A handler that may be cached has said so before it failed.
+  // A handler may have set a caching header before it failed.
   reply.header('cache-control', 'no-store');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   reply.status(error.entry.httpStatus).headers(headers ?? {});
@@ -112,14 +112,14 @@ const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'request.rate-limited',
 };
 
-/** Field `Link` (RFC 8288) of an answer with an error: the page that explains it. */
+/** Field `Link` (RFC 8288) of an error response: the page that explains it. */
 export function helpLinkTo(errorPage: string): string {
   return `<${errorPage}>; rel="help"`;
 }
 
 /**
- * RFC 9457, the main API's form (C5); `type` is the error's page, `code` the key of the catalogue, by which programs branch. Every 401 has an empty
- * body, whatever was wrong.
+ * RFC 9457, the main API's format (C5); `type` is the error's page, `code` the key of the catalogue, by which programs branch. The
+ * body of every 401 is empty.
  */
 export const problemBody: ErrorBody = (error, request, errorPage) => {
   const { httpStatus, errorReference, message } = error.entry;

@@ -6,23 +6,23 @@ import type { ServiceLog } from '../logging.js';
 import { readJsonBodies } from './request-validation.js';
 
 /** Largest request body (C6). */
-export const BODY_BYTES_MAX = 256 * 1024;
+export const MAX_BODY_BYTES = 256 * 1024;
 
-/** How every service accepts HTTP: bounds, request ids, one log line a request, security headers. */
-export const acceptRequests = {
+/** HTTP settings of every service: limits, request ids, one log line for each request, security headers. */
+export const httpSettings = {
   options: (
     { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorForm,
     log: ServiceLog,
     trustedProxies?: string,
   ): FastifyServerOptions => ({
     trustProxy: trustedProxies ?? false,
-    bodyLimit: BODY_BYTES_MAX,
+    bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: paramLengthMax },
     requestTimeout: 30_000,
-    // C8: every answer has an x-request-id of ours, which finds the log line.
+    // C8: every response has an x-request-id of ours, which is in the log line.
     genReqId: () => randomUUID(),
     logger: false,
-    // An address that no router can read: the hooks below are not run for it.
+    // For a path that no router can parse: the hooks below do not run for it.
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
@@ -32,21 +32,21 @@ export const acceptRequests = {
 
   configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
-    // The payment page brings a policy of its own; an API answer needs none of its own but must not be framed.
-    // Made once: the plugin of Fastify makes it anew for each request.
+    // The payment page has a policy of its own; an API response needs none of its own but must not be framed.
+    // Created once: the plugin of Fastify would create it for each request.
     const setSecurityHeaders = helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
-      // A browser keeps to it for half a year, on every port of the name: under that of a machine with a self-signed
-      // certificate (`./svc up --lan`) it would lock its owner out of everything else that runs there.
+      // A browser applies HSTS for half a year, on every port of the host name: for a machine with a self-signed certificate
+      // (`./svc up --lan`) it would block every other program there.
       strictTransportSecurity: environment === 'production',
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
       setSecurityHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
     });
-    // The last answer on a connection says so, or the shutdown would wait for the client to let go of it.
+    // The last response on a connection closes it; otherwise the shutdown would wait for the client to do so.
     let closing = false;
     fastify.addHook('preClose', (done) => {
       closing = true;
@@ -56,7 +56,7 @@ export const acceptRequests = {
       if (closing) reply.header('connection', 'close');
       done(null, payload);
     });
-    // Written from an allow-list: never addresses with their query, never headers, never bodies.
+    // An allow-list: never addresses with their query, never headers, never bodies.
     fastify.addHook('onResponse', (request, reply, done) => {
       log.info(
         {

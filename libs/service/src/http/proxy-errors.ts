@@ -1,4 +1,4 @@
-/** What both fronts decide themselves: which app has an address, and what is answered where none does. */
+/** Routing and error responses of both proxies: the app of an address, and the response when there is none. */
 import { randomUUID } from 'node:crypto';
 import {
   appFor,
@@ -11,7 +11,7 @@ import {
 } from '@svc/contracts';
 import { helpLinkTo } from './error-filter.js';
 
-/** An answer of the proxy itself: no app has this address, or the app does not answer. */
+/** A response of the proxy itself: no app has this address, or the app does not respond. */
 export interface ProxyError {
   readonly status: 404 | 413 | 502 | 503 | 504;
   readonly code: ErrorCode;
@@ -53,8 +53,8 @@ export interface ProxyAnswer {
 }
 
 /**
- * What a payer's browser is told, in the words of the payment page (languages/en.ts of the hosted gateway, which a test compares):
- * its own page cannot be made while its process is away.
+ * Texts for a payer's browser, the same as on the payment page (languages/en.ts of the hosted gateway, which a test compares): that
+ * page cannot be rendered while its process is down.
  */
 export const PAGE_WORDS = {
   notFound: [
@@ -68,10 +68,10 @@ export const PAGE_WORDS = {
   ],
 } as const;
 
-/** Seconds after which a payment page that cannot be shown is asked for again. */
+/** Refresh interval of a payment page that cannot be shown, in seconds. */
 const TRY_AGAIN_SECONDS = 5;
 
-/** A page in words, without a style or a script. */
+/** A page of text, without a style or a script. */
 function pageOf(host: Host, { status, message }: ProxyError): string {
   const ofPayer = status === 404 ? PAGE_WORDS.notFound : PAGE_WORDS.unavailable;
   const [heading, ...notes] = host === 'gateway' && status !== 413 ? ofPayer : [message];
@@ -89,11 +89,11 @@ export interface ProxyCaller {
   readonly host: Host;
   /** Field `Accept` of the request. */
   readonly accept: string | undefined;
-  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  /** Base address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
 }
 
-/** In the form that callers of this host know: C5 and H1, or a page for a person's browser. */
+/** In the format that callers of this host expect: C5 and H1, or a page for a person's browser. */
 export function writeProxyError(
   { host, accept, errorPages = ERROR_PAGES_PATH }: ProxyCaller,
   error: ProxyError,

@@ -15,8 +15,8 @@ import {
 } from 'class-validator';
 import {
   BODY_DEPTH_MAX,
-  BODY_MEMBERS_MAX,
-  BODY_VALUES_MAX,
+  MAX_BODY_MEMBERS,
+  MAX_BODY_VALUES,
   readBody,
   RequestValidation,
 } from './request-validation.js';
@@ -64,8 +64,8 @@ describe('RequestValidation', () => {
     ['deep', { name: 'n', unknown: nested(100_000) }],
     ['a level too deep', { name: 'n', unknown: nested(BODY_DEPTH_MAX) }],
     ['wide', members(30_000)],
-    ['a member too wide inside', { name: 'n', unknown: members(BODY_MEMBERS_MAX + 1) }],
-    ['long', { name: 'n', unknown: Array(BODY_VALUES_MAX).fill(1) }],
+    ['a member too wide inside', { name: 'n', unknown: members(MAX_BODY_MEMBERS + 1) }],
+    ['long', { name: 'n', unknown: Array(MAX_BODY_VALUES).fill(1) }],
   ])('refuses a body that is too %s before anything walks it', async (_, body) => {
     await expect(bodyOf(Body, body)).rejects.toThrow('The body has too many parts or is nested too deeply.');
   });
@@ -74,7 +74,7 @@ describe('RequestValidation', () => {
     const body = {
       name: 'n',
       deep: nested(BODY_DEPTH_MAX - 1),
-      wide: members(BODY_MEMBERS_MAX),
+      wide: members(MAX_BODY_MEMBERS),
       long: Array(5_000).fill({}),
     };
     await expect(bodyOf(Body, body)).resolves.toEqual({ name: 'n', mode: 'test' });

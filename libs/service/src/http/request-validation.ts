@@ -3,12 +3,12 @@ import { DomainError, type FieldProblem, type FieldRule, ruleProblems } from '@s
 import type { ValidationError } from 'class-validator';
 import type { FastifyInstance } from 'fastify';
 
-/** Stands where a body was that is no JSON, until the caller is known: C5 authenticates before it validates. */
+/** Replaces a body that is not valid JSON, until the caller is known: C5 authenticates before it validates. */
 const UNREADABLE = Symbol('unreadable body');
-/** Likewise for a body of another media type; it is read as any other, and kept nowhere. */
+/** Replaces a body of another media type, which is read and dropped. */
 const UNSUPPORTED = Symbol('body of an unsupported type');
 
-/** Reads JSON bodies; what is none, or cannot be read, is refused by {@link RequestValidation}, after the guards. */
+/** Reads JSON bodies; others are rejected by {@link RequestValidation}, after the guards. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
@@ -18,21 +18,21 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, UNSUPPORTED));
 }
 
-/** Most values in one body, objects and lists included; the largest that the specification knows stays far below. */
-export const BODY_VALUES_MAX = 10_000;
+/** Most values in one body, objects and lists included; the largest body of the specification has far fewer. */
+export const MAX_BODY_VALUES = 10_000;
 /** Most members of one object. */
-export const BODY_MEMBERS_MAX = 200;
+export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
 export const BODY_DEPTH_MAX = 20;
 
-/** What the compiler writes down for a parameter whose type is no class. */
+/** The compiler's metadata for a parameter whose type is not a class. */
 const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
 
 /**
- * Bodies become the contract's class or a `request.invalid` that names every offending field. Unknown fields are
- * dropped (C5), nothing is converted (C1). No body at all is an object without fields: what is missing is named.
- * Parameters without a class pass as they are, and so do events and commands: Nest sends those through here too, with
- * Array or Object for their class, and who publishes them is bound to their type already.
+ * Bodies become the contract's class or a `request.invalid` with every invalid field. Unknown fields are dropped (C5), nothing is
+ * converted (C1). No body at all is an object without fields, so that missing fields are reported. Parameters without a class pass
+ * unchanged, and so do events and commands: Nest sends them through here too, with Array or Object for their class, and their
+ * types already bind their publishers.
  */
 @Injectable()
 export class RequestValidation implements PipeTransform {
@@ -45,10 +45,10 @@ export class RequestValidation implements PipeTransform {
   }
 }
 
-/** Fields that are not of the form that their class declares. */
+/** Fields that violate the rules of their class. */
 class MalformedFields extends Error {
   readonly problems: readonly FieldProblem[];
-  /** The request as it is, for rules that read its other fields. */
+  /** The unvalidated request, for rules that read its other fields. */
   readonly request: unknown;
 
   constructor(errors: readonly ValidationError[]) {
@@ -66,9 +66,9 @@ const FORM = new ValidationPipe({
 });
 
 /**
- * A body as an object of the contract's class. Throws a `request.invalid` that names every field that is malformed or that
- * one of the rules refuses: first those malformed, in the order of the class, then those of the rules in their order (C5).
- * A handler with rules declares its body as `unknown` and reads it with this; {@link RequestValidation} reads all others.
+ * A body as an object of the contract's class. Throws a `request.invalid` with every malformed field and every field that a rule
+ * rejects: first the malformed ones, in the order of the class, then those of the rules in their order (C5). A handler with rules
+ * declares its body as `unknown` and reads it with this; {@link RequestValidation} reads all others.
  */
 export async function readBody<Request extends object>(
   type: new (...args: never[]) => Request,
@@ -79,7 +79,7 @@ export async function readBody<Request extends object>(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new DomainError('request.invalid', { message: 'The body must be a JSON object.' });
   }
-  if (!isModest(body)) {
+  if (!isWithinLimits(body)) {
     throw new DomainError('request.invalid', { message: 'The body has too many parts or is nested too deeply.' });
   }
   const metadata: ArgumentMetadata = { type: 'body', metatype: type };
@@ -95,11 +95,11 @@ export async function readBody<Request extends object>(
 }
 
 /**
- * Whether a body is of a size that class-transformer may be given. That walks unknown fields too, by recursion and in
- * a time that grows with the square of an object's members: without this bound 256 KiB from anybody stop the process
- * for a second, or overflow its stack.
+ * Whether class-transformer can process a body of this size. It walks unknown fields too, recursively and in a time that grows
+ * with the square of an object's members: without this limit, 256 KiB from any caller stop the process for a second, or overflow
+ * its stack.
  */
-function isModest(body: object): boolean {
+function isWithinLimits(body: object): boolean {
   let values = 0;
   let level: object[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
@@ -108,7 +108,7 @@ function isModest(body: object): boolean {
     for (const container of level) {
       const children: unknown[] = Object.values(container);
       values += children.length;
-      if (values > BODY_VALUES_MAX || (!Array.isArray(container) && children.length > BODY_MEMBERS_MAX)) return false;
+      if (values > MAX_BODY_VALUES || (!Array.isArray(container) && children.length > MAX_BODY_MEMBERS)) return false;
       for (const child of children) if (typeof child === 'object' && child !== null) next.push(child);
     }
     level = next;
@@ -123,25 +123,25 @@ function fieldProblems(error: ValidationError, parent = ''): FieldProblem[] {
       ? `${parent}.${error.property}`
       : error.property;
   const own = error.constraints ? [{ field, message: messageOf(error, field) }] : [];
-  // Nothing inside what should be a list is looked at; that an element is no object is said of the list already.
+  // Elements of a value that should be a list are not checked; the error of a list already covers elements that are not objects.
   const children = (error.constraints?.['isArray'] === undefined ? (error.children ?? []) : []).filter(
     ({ constraints }) => own.length === 0 || constraints?.['nestedValidation'] === undefined,
   );
   return [...own, ...children.flatMap((child) => fieldProblems(child, field))];
 }
 
-/** Rules of a field by what is said first: no list or number is looked into before it is one. */
-const SAID_FIRST = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
-const OF_NUMBERS: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
+/** Rules by priority: the type of a list or number is reported before its content. */
+const RULE_PRIORITY = ['isArray', 'isObject', 'isString', 'isInt', 'isNumber'];
+const NUMBER_RULES: ReadonlySet<string> = new Set(['isAmountInCents', 'isInt', 'isNumber', 'min', 'max']);
 
-/** One sentence that says what to do: what is missing, or of another type, is not told the rule for its content. */
+/** One sentence for the caller: for a missing field or a wrong type it does not mention the rules for the content. */
 function messageOf({ property, constraints = {}, target }: ValidationError, field: string): string {
   const value = (target as Readonly<Record<string, unknown>> | undefined)?.[property];
   if (value === undefined || value === null) return `${field} is required`;
   const rules = Object.keys(constraints);
-  const rule = SAID_FIRST.find((name) => rules.includes(name)) ?? rules[0]!;
+  const rule = RULE_PRIORITY.find((name) => rules.includes(name)) ?? rules[0]!;
   const message = constraints[rule]!.replace(property, field);
-  if (typeof value === 'string' && rules.some((name) => OF_NUMBERS.has(name)))
+  if (typeof value === 'string' && rules.some((name) => NUMBER_RULES.has(name)))
     return `${message}: send a number, not text`;
   const isFraction = typeof value === 'number' && !Number.isInteger(value);
   return isFraction && message.includes(' of cents ') ? `${message}: R 12.34 is 1234` : message;

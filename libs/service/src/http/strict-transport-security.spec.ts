@@ -1,5 +1,5 @@
 import { fastify } from 'fastify';
-import { acceptRequests } from './http.js';
+import { httpSettings } from './http.js';
 import { newLog } from '../logging.js';
 
 test.each([
@@ -8,8 +8,8 @@ test.each([
   ['development', undefined],
 ] as const)('in %s a browser is told to come back with TLS: %s', async (environment, expected) => {
   const log = newLog('test', 'silent');
-  const app = fastify(acceptRequests.options({}, log));
-  acceptRequests.configure(app, log, environment);
+  const app = fastify(httpSettings.options({}, log));
+  httpSettings.configure(app, log, environment);
   app.get('/', () => Promise.resolve({}));
   const { headers } = await app.inject({ method: 'GET', url: '/' });
   await app.close();

@@ -1,9 +1,9 @@
 import { fastify } from 'fastify';
-import { acceptRequests } from './http.js';
+import { httpSettings } from './http.js';
 import { newLog } from '../logging.js';
 
 async function callerSeenBy(trustedProxies: string | undefined, forwardedFor: string): Promise<string> {
-  const app = fastify(acceptRequests.options({}, newLog('test', 'silent'), trustedProxies));
+  const app = fastify(httpSettings.options({}, newLog('test', 'silent'), trustedProxies));
   app.get('/', (request) => Promise.resolve({ ip: request.ip }));
   const { body } = await app.inject({ method: 'GET', url: '/', headers: { 'x-forwarded-for': forwardedFor } });
   await app.close();

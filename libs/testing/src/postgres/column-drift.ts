@@ -7,8 +7,8 @@ interface TableColumn {
 }
 
 /**
- * Where the entities and the migrated tables differ: the migrations make the schema and the entities only describe
- * it, so nothing else notices a column that one of them forgot. Empty when they agree.
+ * The differences between the entities and the migrated tables: the migrations create the schema and the entities only describe it,
+ * so only this test finds a column that is missing in one of them. Empty when they agree.
  */
 export async function columnDrift(dataSource: DataSource): Promise<string[]> {
   const drift: string[] = [];
@@ -38,7 +38,7 @@ function words({ type, nullable }: TableColumn): string {
   return nullable ? `${type} or null` : type;
 }
 
-/** In the first schema of the search path that has the table; none when there is no such table. */
+/** Columns in the first schema of the search path that has the table; empty if no such table exists. */
 function columnsOf(dataSource: DataSource, table: string): Promise<TableColumn[]> {
   return dataSource.query(
     `SELECT attname AS name, format_type(atttypid, NULL) AS type, NOT attnotnull AS nullable

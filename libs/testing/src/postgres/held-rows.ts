@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { waitUntil } from '../wait-until.js';
 
-/** A transaction of another process that makes statements wait until it is rolled back. */
+/** A transaction of another process that blocks statements until it is rolled back. */
 export interface HeldRows {
   release(): Promise<void>;
 }
@@ -10,7 +10,7 @@ export interface HeldRows {
 export async function hold(dataSource: DataSource, statement: string, values: unknown[] = []): Promise<HeldRows> {
   const other = dataSource.createQueryRunner();
   await other.startTransaction();
-  // However long a busy machine takes.
+  // As long as a busy machine needs.
   await other.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   await other.query(statement, values);
   return {
@@ -31,7 +31,7 @@ export function backendsThatWait(dataSource: DataSource, count: number): Promise
   });
 }
 
-/** Cuts the connection of the one statement that waits for a lock, and returns when its backend is gone. */
+/** Terminates the backend of the only statement that waits for a lock, and returns when it is gone. */
 export async function cutTheOneThatWaits(dataSource: DataSource): Promise<void> {
   const [pid] = await backendsThatWait(dataSource, 1);
   await dataSource.query(`SELECT pg_terminate_backend($1, 10000)`, [pid]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newTestDatabase } from './test-database.js';
 
-/** A transaction of somebody else that has written and is left open: it holds back every relay of its server. */
+/** A foreign transaction that has written and stays open: it holds back every relay of its server. */
 export interface OlderTransaction {
   readonly pid: number;
   readonly application: string;

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource } from 'typeorm';
 
-/** There while `work` runs, and in what it calls: not in the service's own jobs, which send statements meanwhile. */
+/** Set while `work` runs, and in its calls: not in the service's own jobs, which send statements meanwhile. */
 const withinWork = new AsyncLocalStorage<true>();
 
 /**
- * What PostgreSQL says it will do for the last statement that `work` sends: planned as services have it planned, for any
- * values and, in a test, for empty tables. What is not in an index condition there is read and thrown away.
+ * PostgreSQL's plan for the last statement that `work` sends: with the planner settings of services, as a generic plan and, in a
+ * test, for empty tables. A condition that is not in an index condition of the plan is applied after the rows are read.
  */
 export async function planOf(dataSource: DataSource, work: () => Promise<unknown>): Promise<string> {
   const [text, parameters] = await lastSentBy(dataSource, work);
@@ -48,7 +48,7 @@ function literalOf(value: unknown): string {
   throw new Error(`A parameter of type ${typeof value} is not written out here.`);
 }
 
-/** Of an array of numbers, of text or of jsonb. */
+/** For an array of numbers, of text or of jsonb. */
 function elementOf(value: unknown): string {
   return JSON.stringify(typeof value === 'object' ? JSON.stringify(value) : value);
 }

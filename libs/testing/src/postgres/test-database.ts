@@ -5,16 +5,16 @@ import pg from 'pg';
 
 /** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
-  /** Of an empty one as a superuser; of a migrated one as the role that the service runs as, which owns nothing (ADR 45). */
+  /** For an empty database as a superuser; for a migrated one as the service's role, which owns nothing (ADR 45). */
   readonly url: string;
-  /** For what the service may not do: another layout of a table, statistics, rows of an append-only table. */
+  /** For actions that the service may not do: another layout of a table, statistics, rows of an append-only table. */
   readonly superuserUrl: string;
   drop(): Promise<void>;
 }
 
-/** PostgreSQL's code for a name that is taken. */
+/** PostgreSQL's code for a name that exists already. */
 const DUPLICATE_DATABASE = '42P04';
-/** Of the roles on a server of tests, which listens on loopback. */
+/** Password of the roles on a test server, which listens on loopback. */
 const PASSWORD = 'tested';
 
 /** An empty database. */
@@ -25,8 +25,8 @@ export async function newTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * A database with all migrations of the service: a clone of a template that the first caller on this server makes.
- * Cloning takes about 50 ms, migrating half a second.
+ * A database with all migrations of the service: a clone of a template that the first caller on this server creates. Cloning takes
+ * about 50 ms, migrating half a second.
  */
 export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
@@ -39,7 +39,7 @@ export async function newMigratedDatabase<C extends ServiceConfig>(
   return testDatabase(name, roleOf(definition));
 }
 
-/** The template gets its name when it is complete, so an interrupted run leaves no half of one behind. */
+/** The template gets its name when it is complete, so an interrupted run leaves no incomplete template. */
 async function makeTemplate<C extends ServiceConfig>(definition: ServiceDefinition<C>, name: string): Promise<void> {
   const draft = randomName('test');
   await onServer(`CREATE DATABASE ${draft}`);
@@ -54,8 +54,8 @@ async function makeTemplate<C extends ServiceConfig>(definition: ServiceDefiniti
 }
 
 /**
- * The schema with its two roles, as deploy/database/roles.sql makes them: a privilege that a migration forgets to give is missed by the
- * tests of the service. Roles belong to the server, and stay.
+ * Creates the schema with its two roles, like deploy/database/roles.sql: without a privilege that a migration forgot to grant, the
+ * tests of the service fail. Roles belong to the server, and stay.
  */
 async function separateOwner(database: string, role: string): Promise<void> {
   const owner = ownerOf(role);
@@ -72,7 +72,7 @@ async function separateOwner(database: string, role: string): Promise<void> {
   );
 }
 
-/** Not the names of ./svc: those that it makes on a server of tests are dropped again. */
+/** Not the names of ./svc: roles that it creates on a test server are dropped again. */
 function roleOf({ name }: { readonly name: string }): string {
   return `tested_${name.toLowerCase().replaceAll(/\W/g, '_')}`;
 }
@@ -81,7 +81,7 @@ function ownerOf(role: string): string {
   return `${role}_owner`;
 }
 
-/** Names the migrations by their code: a changed one gets a new template. */
+/** A hash of the migrations' code names the template: a changed migration gets a new one. */
 function templateName<C extends ServiceConfig>({ name, migrations }: ServiceDefinition<C>): string {
   const code = [...messagingMigrations, ...migrations]
     .map((migration) => `${migration.name}${migration.toString()}`)

@@ -3,16 +3,16 @@ import type { DataSource, QueryRunner } from 'typeorm';
 
 export interface Updates {
   readonly all: number;
-  /** Those after which the row is on the page where it was, and no index was written (heap-only tuples). */
+  /** Heap-only tuple updates: the new row version is on the same page, and no index was written. */
   readonly hot: number;
 }
 
-/** There while `work` runs, and in what it calls: not in the service's own jobs. */
+/** Set while `work` runs, and in its calls: not in the service's own jobs. */
 const runnerOfWork = new AsyncLocalStorage<QueryRunner>();
 
 /**
  * Counts the updates of rows of `table` by the statements that `work` sends through this data source. They share a
- * transaction, which is committed: no space of theirs is used again meanwhile.
+ * transaction, which is committed: PostgreSQL does not reuse their space meanwhile.
  */
 export async function updatesOf(dataSource: DataSource, table: string, work: () => Promise<unknown>): Promise<Updates> {
   const runner = dataSource.createQueryRunner();
@@ -32,7 +32,7 @@ export async function updatesOf(dataSource: DataSource, table: string, work: () 
   }
 }
 
-/** By this connection since it last told the server, which it does between transactions. */
+/** By this connection since its last report to the statistics, which it sends between transactions. */
 async function soFar(runner: QueryRunner, table: string): Promise<Updates> {
   const [updates] = (await runner.query(
     `SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_xact_user_tables WHERE relid = $1::regclass`,

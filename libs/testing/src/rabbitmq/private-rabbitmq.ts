@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from '../wait-until.js';
 
-const START_MS_MAX = 60_000;
-const STOP_MS_MAX = 20_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 interface Ports {
   readonly amqp: number;
@@ -17,7 +17,7 @@ interface Ports {
   readonly management: number;
 }
 
-/** A RabbitMQ of a test's own, from the `rabbitmq-server` of this machine: to be killed and started again. */
+/** A private RabbitMQ of one test, from the `rabbitmq-server` of this machine, which the test can kill and restart. */
 export class PrivateRabbitMq {
   private server: ChildProcess | undefined;
   private names: ChildProcess | undefined;
@@ -27,7 +27,7 @@ export class PrivateRabbitMq {
     private readonly ports: Ports,
   ) {}
 
-  /** With definitions, the management API is served too; they have to name the user `guest`. */
+  /** With definitions, the management API runs too; they must contain the user `guest`. */
   static async start(definitions?: object): Promise<PrivateRabbitMq> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-rabbitmq-'));
     for (const name of ['data', 'log', 'generated']) await mkdir(join(folder, name));
@@ -57,25 +57,25 @@ export class PrivateRabbitMq {
     return `amqp://guest:guest@127.0.0.1:${this.ports.amqp}`;
   }
 
-  /** Of its management API, with an administrator's login. */
+  /** URL of its management API, with an administrator's login. */
   get managementUrl(): string {
     return `http://guest:guest@127.0.0.1:${this.ports.management}`;
   }
 
-  /** Everything it has written. */
+  /** The folder of all its files. */
   get dataFolder(): string {
     return join(this.folder, 'data');
   }
 
-  /** Starts it with the data it has. */
+  /** Restarts it with its data. */
   async restart(): Promise<void> {
     const options = { cwd: this.folder, env: this.env(), stdio: 'ignore', detached: true } as const;
     // The name server outlives a killed broker, as it does on a real machine.
     this.names ??= spawn('epmd', ['-address', '127.0.0.1', '-port', String(this.ports.names)], options);
-    // With this variable the script becomes the broker, so that its process is the one that is killed.
+    // With this variable the script execs the broker, so that a kill reaches the broker's process.
     const env = { ...options.env, RUNNING_UNDER_SYSTEMD: 'true' };
     this.server = spawn(findProgram('rabbitmq-server'), [], { ...options, env });
-    await waitUntil('RabbitMQ to speak AMQP', START_MS_MAX, () => speaksAmqp(this.ports.amqp));
+    await waitUntil('RabbitMQ to speak AMQP', START_TIMEOUT_MS, () => speaksAmqp(this.ports.amqp));
   }
 
   /** Runs rabbitmqctl on it. */
@@ -86,7 +86,7 @@ export class PrivateRabbitMq {
     if (code !== 0) throw new Error(`rabbitmqctl ${args.join(' ')} ended with ${code}.`);
   }
 
-  /** As `kill -9`. */
+  /** Like `kill -9`. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
@@ -104,7 +104,7 @@ export class PrivateRabbitMq {
     server.kill(signal);
     const gone = (): boolean => server.exitCode !== null || server.signalCode !== null;
     try {
-      await waitUntil('RabbitMQ to stop', STOP_MS_MAX, () => Promise.resolve(gone()));
+      await waitUntil('RabbitMQ to stop', STOP_TIMEOUT_MS, () => Promise.resolve(gone()));
     } catch {
       server.kill('SIGKILL');
     }
@@ -137,7 +137,7 @@ export class PrivateRabbitMq {
   }
 }
 
-/** Debian's commands on the PATH insist on a system user; the scripts they call do not. */
+/** Debian's commands on the PATH require a system user; the scripts they call do not. */
 function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   const places = ['/usr/lib/rabbitmq/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
   const found = places.map((place) => join(place, name)).find((path) => existsSync(path));
@@ -146,7 +146,7 @@ function findProgram(name: 'rabbitmq-server' | 'rabbitmqctl'): string {
   return found;
 }
 
-/** The port opens a moment before there is somebody behind it. */
+/** The port opens a moment before the broker responds. */
 async function speaksAmqp(port: number): Promise<boolean> {
   const socket = createConnection({ host: '127.0.0.1', port });
   try {

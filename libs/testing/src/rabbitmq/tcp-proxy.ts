@@ -2,8 +2,8 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { once } from 'node:events';
 
 /**
- * The network between one process and the broker, in the hands of a test: it can be cut, as by `kill -9` of the
- * process, and what the broker answers can be held back, so that a publisher waits for confirmations on their way.
+ * The network between one process and the broker, controlled by a test. The test can cut it, like `kill -9` of the process, and can
+ * hold back the broker's data, so that a publisher waits for confirmations.
  */
 export class TcpProxy {
   private readonly server: Server;
@@ -37,18 +37,18 @@ export class TcpProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Nothing the broker says arrives any more, until the connections are broken. */
+  /** Holds back all data from the broker, until the connections are broken. */
   holdAnswers(): void {
     this.holding = true;
   }
 
-  /** Lets answers of new connections pass; those held back are lost with their connection. */
+  /** Passes the broker's data on new connections; data held back is lost with its connection. */
   loseAnswers(): void {
     this.holding = false;
     this.breakConnections();
   }
 
-  /** Breaks every connection and refuses new ones, for good. */
+  /** Breaks every connection and rejects new ones, for good. */
   cut(): void {
     this.server.close();
     this.breakConnections();

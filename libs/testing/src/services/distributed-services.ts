@@ -9,16 +9,16 @@ import { newMigratedDatabase, type TestDatabase } from '../postgres/test-databas
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A replica that can be killed, as others see it. */
+/** A replica that a test can kill. */
 export interface KillableService {
   readonly service: RunningService;
-  /** As `kill -9`: its connections break in the middle of whatever is on them, and it gives nothing back. */
+  /** Like `kill -9`: its connections break at once, and it releases no lease. */
   kill(): Promise<void>;
 }
 
 /**
- * Services as they run in processes of their own: in real time, over a RabbitMQ that is theirs alone, knowing nothing of
- * each other. Those started with the same environment are replicas of one service.
+ * Services as in processes of their own: in real time, over a private RabbitMQ, without other shared state. Services with the same
+ * environment are replicas of one service.
  */
 export class DistributedServices {
   private readonly databases: TestDatabase[] = [];
@@ -30,7 +30,7 @@ export class DistributedServices {
     return new DistributedServices(await PrivateRabbitMq.start());
   }
 
-  /** Of a service with an empty database of its own, migrated. */
+  /** Environment of a service with an empty, migrated database of its own. */
   async environment<C extends ServiceConfig>(
     definition: ServiceDefinition<C>,
     more: Environment = {},
@@ -47,7 +47,7 @@ export class DistributedServices {
     return env;
   }
 
-  /** It relays, and does not listen yet. */
+  /** Starts a service that relays, and does not listen yet. */
   async start<C extends ServiceConfig>(definition: ServiceDefinition<C>, env: Environment): Promise<RunningService> {
     const service = await startService(definition, { env });
     this.running.add(service);
@@ -69,7 +69,7 @@ export class DistributedServices {
     const kill = async (): Promise<void> => {
       broker.network.cut();
       database.network.cut();
-      // Only what it holds in this process is let go of: nothing of it reaches anybody.
+      // Closes only resources of this process: the other services notice nothing of it.
       await this.stop(service).catch(() => undefined);
     };
     return { service, kill };
@@ -89,12 +89,12 @@ export class DistributedServices {
 
 class NothingOfItsOwn {}
 
-/** Stands in for a service of which others need only what it says has happened: {@link tell}. */
+/** Replaces a service of which a test only needs the events: {@link tell}. */
 export function standInFor(name: string): ServiceDefinition {
   return { name, config: ServiceConfig, module: NothingOfItsOwn, migrations: [] };
 }
 
-/** The service says that this has happened: in its log, from where it is relayed. */
+/** Appends these events to the service's log, from which they are relayed. */
 export async function tell(service: RunningService, ...events: EventEnvelope[]): Promise<void> {
   const log = service.app.get(EventLog);
   const news = events.map(({ type: name, aggregateId, aggregateVersion, payload }) => ({

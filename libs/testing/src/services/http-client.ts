@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly body: any;
 }
 
-/** Calls a service over HTTP with the same headers each time; JSON there and back. */
+/** Calls a service over HTTP with the same headers each time; JSON in both directions. */
 export function httpClient(service: RunningService, headers: Record<string, string> = {}) {
   return async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<HttpAnswer> => {
     const answer = await service.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });

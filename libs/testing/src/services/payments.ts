@@ -15,7 +15,7 @@ import {
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from './test-service.js';
 
-/** A payment of R 123.45 and R 10.00 tip for an invoice, as payment-processor tells of it when it has succeeded. */
+/** A payment of R 123.45 and R 10.00 tip for an invoice, as in the event of payment-processor after it has succeeded. */
 export function aPayment(
   organisationId: string,
   customerId: string,
@@ -53,7 +53,7 @@ export function aPayment(
   };
 }
 
-/** A payment on a hosted page, by somebody who is nobody's customer. */
+/** A payment on a hosted page, by an anonymous payer. */
 export function anAnonymousPayment(): AnyPaymentSnapshot {
   const { partner: _partner, merchantName: _merchant, siteReference: _site, ...payment } = aPayment(randomUUID(), 'x');
   const sessionId = payment.payable.payableId;
@@ -71,12 +71,12 @@ const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
   failed: PaymentFailedV1,
 };
 
-/** The event by which everybody hears of it. */
+/** The event that publishes the payment. */
 export function told(payment: AnyPaymentSnapshot, version = 2): EventEnvelope<AnyPaymentSnapshot> {
   return anEvent(TYPE_OF[payment.state], payment.reference, version, payment);
 }
 
-/** A refund of R 23.45 of this payment, as payment-processor tells of it when it has ended. */
+/** A refund of R 23.45 of this payment, as in the event of payment-processor after it has ended. */
 export function refundOf(
   payment: AnyPaymentSnapshot,
   over: Partial<RefundedPayment['refund']> = {},

@@ -10,15 +10,15 @@ export interface TestService {
   readonly service: RunningService;
   readonly clock: ManualClock;
   readonly broker: EmbeddedBroker;
-  /** The service's own: its role may read and write rows, and owns nothing. */
+  /** The service's own connection: its role may read and write rows, and owns nothing. */
   readonly dataSource: DataSource;
-  /** For what its role may not do: TRUNCATE, ALTER TABLE, VACUUM, rows of append-only tables. Connects when it is first used. */
+  /** For actions that its role may not do: TRUNCATE, ALTER TABLE, VACUUM, rows of append-only tables. Connects on first use. */
   readonly superuser: pg.Pool;
-  /** Everything the service has said happened, in the order of its log. */
+  /** All events of the service, in the order of its log. */
   published<T>(type: EventType<T>): Promise<EventEnvelope<T>[]>;
   /** Delivers events to the service's consumers, as a relay of another service would. */
   deliver(...events: EventEnvelope[]): Promise<void>;
-  /** Hands the service's own log over until there is nothing left. */
+  /** Relays the service's own log until nothing is left. */
   relay(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,11 +26,11 @@ export interface TestService {
 export interface TestServiceOptions {
   readonly env?: Record<string, string>;
   readonly clock?: ManualClock;
-  /** Shared with other services under test; otherwise the service is alone. */
+  /** Shared with other services under test; otherwise the service reaches no other. */
   readonly broker?: EmbeddedBroker;
 }
 
-/** A real service on a database of its own, with a clock that the test moves. Its relay is stepped, not running. */
+/** A real service on a database of its own, with a clock that the test moves. Its relay runs only in steps. */
 export async function startTestService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   { env = {}, clock = new ManualClock(), broker = new EmbeddedBroker() }: TestServiceOptions = {},
@@ -40,7 +40,7 @@ export async function startTestService<C extends ServiceConfig>(
   const service = await startService(definition, { env: fullEnv, broker: broker, clock });
   const dataSource = service.app.get(DataSource);
   const superuser = new pg.Pool({ connectionString: database.superuserUrl, max: 2 });
-  // A connection that is cut on purpose fails the query that runs; without a listener it ends the process.
+  // A deliberately broken connection fails its query; without a listener it would end the process.
   superuser.on('error', () => undefined);
   return {
     service,
@@ -72,7 +72,7 @@ export async function startTestService<C extends ServiceConfig>(
 
 let sequence = 0;
 
-/** An event as another service would have published it. */
+/** An event as if another service had published it. */
 export function anEvent<T>(
   type: EventType<T>,
   aggregateId: string,

@@ -95,7 +95,7 @@ export function notificationFields(payment: PaymentSnapshot): NotificationFields
   return fields;
 }
 
-const USER_MESSAGE_MAX = 500;
+const MAX_USER_MESSAGE_LENGTH = 500;
 /** Used when a payment failed without an error. */
 const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 
@@ -103,7 +103,7 @@ const FALLBACK: ErrorEntry = ERROR_CATALOGUE.internal;
 function userMessage(errors: readonly PaymentError[]): string {
   const first = errors[0];
   const told = first?.message.trim();
-  if (told) return told.slice(0, USER_MESSAGE_MAX).toWellFormed();
+  if (told) return told.slice(0, MAX_USER_MESSAGE_LENGTH).toWellFormed();
   const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
   return (entries.find((entry) => entry.errorReference === first?.errorReference) ?? FALLBACK).message;
 }

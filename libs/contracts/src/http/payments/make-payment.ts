@@ -20,11 +20,11 @@ import { IsAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH, MAX_U
 /** Maximum number of vouchers of a payment. */
 export const MAX_VOUCHERS = 20;
 /** Maximum length of a code as base64 (D1). */
-const CODE_LENGTH_MAX = 2_048;
+const MAX_CODE_LENGTH = 2_048;
 /** Maximum length of an encrypted card; a real one has about 700 characters. */
-const ENCRYPTED_CARD_LENGTH_MAX = 4_096;
+const MAX_ENCRYPTED_CARD_LENGTH = 4_096;
 /** Long enough that a number with spaces is refused with the field's message, not for its length. */
-const CARD_FIELD_LENGTH_MAX = 40;
+const MAX_CARD_FIELD_LENGTH = 40;
 
 /** The payer (specification, "Customer"). */
 export class PaymentCustomerRequest {
@@ -71,19 +71,19 @@ export class CardRequest {
    */
   @IsOptional()
   @IsString()
-  @MaxLength(ENCRYPTED_CARD_LENGTH_MAX)
+  @MaxLength(MAX_ENCRYPTED_CARD_LENGTH)
   encryptedCard?: string | null;
 
   /** 12 to 19 digits. */
   @IsOptional()
   @IsString()
-  @MaxLength(CARD_FIELD_LENGTH_MAX)
+  @MaxLength(MAX_CARD_FIELD_LENGTH)
   cardNumber?: string | null;
 
   /** 3 or 4 digits. */
   @IsOptional()
   @IsString()
-  @MaxLength(CARD_FIELD_LENGTH_MAX)
+  @MaxLength(MAX_CARD_FIELD_LENGTH)
   cvv?: string | null;
 
   @IsOptional()
@@ -139,7 +139,7 @@ export class MakePaymentRequest {
   /** The scanned code, base64 or base64url as for decoding (D1). Either this or `invoiceReference`. */
   @IsOptional()
   @IsString()
-  @MaxLength(CODE_LENGTH_MAX)
+  @MaxLength(MAX_CODE_LENGTH)
   code?: string | null;
 
   /** The invoice's reference (UUID) from decoding. */

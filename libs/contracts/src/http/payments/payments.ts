@@ -2,7 +2,7 @@ import type { PaymentError } from '../../errors.js';
 import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState } from '../../events/payments.js';
 
 /** Maximum and default page size of the history (specification, "Limits"). */
-export const HISTORY_PAGE_SIZE_MAX = 50;
+export const MAX_HISTORY_PAGE_SIZE = 50;
 
 /**
  * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing, the same states
