@@ -1,6 +1,6 @@
 import type { Administration } from '../base/administration.ts';
 import { findCommand } from './admin.ts';
-import { Findings, readInput } from './command.ts';
+import { FailureWithOutput, readInput } from './command.ts';
 
 const ROW = { merchantId: 1001, mode: 'test', payments: 2, books: { payments: 0, ledger: 1, stream: 'outside' } };
 const DIFFERENCE = {
@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 describe('./svc admin reconcile', () => {
-  it('asks for today and all merchants, waits, and prints a row for each merchant and mode', async () => {
+  it('reconciles today and all merchants, waits, and prints a row for each merchant and mode', async () => {
     const agree = done({ merchants: [ROW], named: [], differences: 0 });
     const { answer, asked } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, agree);
     expect(asked).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
@@ -39,36 +39,33 @@ describe('./svc admin reconcile', () => {
     ]);
   });
 
-  it('asks for a day and a merchant', async () => {
+  it('reconciles one day and one merchant', async () => {
     const agree = done({ merchants: [], named: [], differences: 0 });
     const { asked } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', agree);
     expect(asked[0]).toBe('POST /reconciliations {"day":"2026-03-01","merchantId":1001}');
   });
 
   it.each([
-    [DIFFERENCE, 'ledger says amount 101 of REF capture of merchant 1001 (test), the payments say 100'],
-    [{ ...DIFFERENCE, kind: 'missing' }, 'ledger has no REF capture of merchant 1001 (test), which the payments have'],
-    [
-      { ...DIFFERENCE, kind: 'unexpected' },
-      'ledger has REF capture of merchant 1001 (test), which the payments do not have',
-    ],
+    [DIFFERENCE, 'ledger has amount 101 for REF capture of merchant 1001 (test), but the payments have 100'],
+    [{ ...DIFFERENCE, kind: 'missing' }, 'ledger has no REF capture of merchant 1001 (test), but the payments have'],
+    [{ ...DIFFERENCE, kind: 'unexpected' }, 'ledger has REF capture of merchant 1001 (test), but the payments do not'],
     [
       { ...DIFFERENCE, book: 'payments', kind: 'missing' },
-      'payments has no REF capture of merchant 1001 (test), which the other books have',
+      'payments has no REF capture of merchant 1001 (test), but the other books have',
     ],
   ])('fails with 1 and names the first row: %j', async (difference, sentence) => {
     const result = { merchants: [ROW], named: [difference], differences: 1 };
     const { answer } = await reconcile('reconcile', done(result));
-    expect(answer).toBeInstanceOf(Findings);
-    const { failure, answer: shown } = answer as Findings;
+    expect(answer).toBeInstanceOf(FailureWithOutput);
+    const { failure, json } = answer as FailureWithOutput;
     expect([failure.exitCode, failure.message]).toEqual([1, sentence]);
     expect(failure.hint).toMatch(/docs\/reconciliation.md/);
-    expect(shown.json).toEqual(result);
+    expect(json).toEqual(result);
   });
 
-  it('says how many more there are', async () => {
+  it('prints the number of further differences', async () => {
     const { answer } = await reconcile('reconcile', done({ merchants: [], named: [DIFFERENCE], differences: 7 }));
-    expect((answer as Findings).failure.message).toMatch(/, and 6 more/);
+    expect((answer as FailureWithOutput).failure.message).toMatch(/, and 6 more/);
   });
 
   it('fails where the books could not be compared', async () => {
@@ -80,7 +77,7 @@ describe('./svc admin reconcile', () => {
   });
 
   it.each(['reconcile --day yesterday', 'reconcile --merchant shop', 'reconcile 2026-03-01', 'reconcile --month 3'])(
-    '%s is refused with 2',
+    'rejects %s with exit code 2',
     async (line) => {
       await expect(reconcile(line)).rejects.toMatchObject({ exitCode: 2 });
     },

@@ -6,7 +6,7 @@ import { findIdentity, isAlive } from './process-identity.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** As files keep it. */
-export interface KnownProcess {
+export interface ProcessRecord {
   readonly pid: number;
   /** Tells the process from a later one with the same id. */
   readonly identity: string;
@@ -14,7 +14,7 @@ export interface KnownProcess {
 
 export interface StartedProcess {
   /** Undefined when it ended at once. */
-  readonly process: KnownProcess | undefined;
+  readonly process: ProcessRecord | undefined;
   /** How it ended; undefined while it runs. */
   readonly end: () => string | undefined;
   /** Its output since this start. */
@@ -40,17 +40,17 @@ export function startInBackground(
 }
 
 /** The process that a file of ours names, if that very process still runs. */
-export function findProcess<Known extends KnownProcess>(file: string): Known | undefined {
+export function findProcess<Known extends ProcessRecord>(file: string): Known | undefined {
   const known = readJson(file) as Partial<Known> | undefined;
   return isRunning(known) ? (known as Known) : undefined;
 }
 
-export function isRunning(known: Partial<KnownProcess> | undefined): known is KnownProcess {
+export function isRunning(known: Partial<ProcessRecord> | undefined): known is ProcessRecord {
   return typeof known?.pid === 'number' && typeof known.identity === 'string' && isAlive(known.pid, known.identity);
 }
 
 /** Lets a process finish what it has at hand, and kills it when it takes too long. Returns what was done, in words. */
-export async function stopProcess(known: KnownProcess | undefined, drainSeconds: number): Promise<string> {
+export async function stopProcess(known: ProcessRecord | undefined, drainSeconds: number): Promise<string> {
   if (!isRunning(known)) return 'was not running';
   const isGone = () => (isRunning(known) ? undefined : true);
   sendSignal(known.pid, 'SIGTERM');

@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type KnownProcess, isRunning } from './background-process.ts';
+import { type ProcessRecord, isRunning } from './background-process.ts';
 import { findIdentity } from './process-identity.ts';
 
 export interface Lock {
@@ -56,9 +56,9 @@ function linkIfAbsent(from: string, to: string): boolean {
   }
 }
 
-function readHolder(file: string): Partial<KnownProcess> | undefined {
+function readHolder(file: string): Partial<ProcessRecord> | undefined {
   try {
-    return JSON.parse(readText(file)) as Partial<KnownProcess>;
+    return JSON.parse(readText(file)) as Partial<ProcessRecord>;
   } catch {
     return undefined;
   }

@@ -38,7 +38,7 @@ export interface PartnerApi {
 }
 
 /** Their part of demo.json. */
-export interface KnownPartner {
+export interface StoredPartner {
   readonly partner?: DemoPartner;
   readonly customers?: readonly DemoCustomer[];
 }
@@ -50,7 +50,7 @@ export interface KnownPartner {
 export async function seedPartner(
   admin: PartnerAdministrationApi,
   main: PartnerApi,
-  known: KnownPartner,
+  known: StoredPartner,
 ): Promise<{ partner: DemoPartner; customers: DemoCustomer[] }> {
   const found = (await admin.listOrganisations()).find(({ name }) => name === DEMO_PARTNER);
   const { organisationId, name } = found ?? (await admin.createOrganisation(DEMO_PARTNER));

@@ -53,13 +53,13 @@ export async function ensureCertificate(files: CertificateFiles, address: string
 }
 
 /** What was found in the files. */
-export interface KnownCertificate {
+export interface StoredCertificate {
   readonly certificate: X509Certificate;
   readonly hasItsKey: boolean;
 }
 
 /** Why a certificate has to be made, in words that follow "made anew:"; undefined where the known one will do. */
-export function renewalReason(known: KnownCertificate | undefined, address: string, now: Date): string | undefined {
+export function renewalReason(known: StoredCertificate | undefined, address: string, now: Date): string | undefined {
   if (known === undefined) return 'there was none';
   const { certificate, hasItsKey } = known;
   if (!hasItsKey) return 'its key was lost';
@@ -69,7 +69,7 @@ export function renewalReason(known: KnownCertificate | undefined, address: stri
   return now.getTime() >= renewAt ? 'it was about to run out' : undefined;
 }
 
-function readPair(files: CertificateFiles): KnownCertificate | undefined {
+function readPair(files: CertificateFiles): StoredCertificate | undefined {
   if (!existsSync(files.certificate)) return undefined;
   try {
     const certificate = new X509Certificate(readFileSync(files.certificate));

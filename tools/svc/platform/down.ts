@@ -9,7 +9,7 @@ import { SvcError } from '../base/svc-error.ts';
 import { stopTransformer } from './transformer.ts';
 
 /** One start or stop of a copy at a time. */
-export function lockPlatform(settings: Settings): Lock {
+export function acquirePlatformLock(settings: Settings): Lock {
   const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
   throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
@@ -19,7 +19,7 @@ export function lockPlatform(settings: Settings): Lock {
 
 /** Stops the till's transformer and the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
 export async function down(settings: Settings): Promise<void> {
-  const lock = lockPlatform(settings);
+  const lock = acquirePlatformLock(settings);
   try {
     const steps = createSteps();
     if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { SUPERVISED, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
+import { SUPERVISED_APPS, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
 import { findServices } from './services.ts';
 import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
 import { createSteps } from '../base/steps.ts';
@@ -14,9 +14,9 @@ const SECONDS_FOR_ONE = 100 * PATIENCE;
 
 /** Without a name: every service, one after the other. The front and the acquirer have to be named. */
 export async function restart(settings: Settings, name: string | undefined): Promise<void> {
-  const apps = name === undefined ? [...SERVICES] : SUPERVISED.filter((app) => app === name);
+  const apps = name === undefined ? [...SERVICES] : SUPERVISED_APPS.filter((app) => app === name);
   if (apps.length === 0)
-    throw new SvcError(`there is no app "${name}"`, { hint: `there are ${SUPERVISED.join(', ')}`, exitCode: 2 });
+    throw new SvcError(`there is no app "${name}"`, { hint: `there are ${SUPERVISED_APPS.join(', ')}`, exitCode: 2 });
   const running = findServices(settings);
   if (running?.mode !== 'distributed') {
     const hint = 'for all services in one process it is ./svc down and ./svc up; or start with ./svc up --distributed';

@@ -4,7 +4,7 @@
  */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type KnownProcess, findProcess } from '../base/background-process.ts';
+import { type ProcessRecord, findProcess } from '../base/background-process.ts';
 import { openLog, readFrom } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { runProgram } from '../base/run-program.ts';
@@ -15,7 +15,7 @@ import { type Variables, environmentFor } from '../processes/env-files.ts';
 import { stopOrphans } from '../processes/processes.ts';
 import { lastError, programArguments, startProgram, stopProgram } from '../processes/programs.ts';
 
-export interface RunningServices extends KnownProcess {
+export interface RunningServices extends ProcessRecord {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly ports: Ports;
@@ -63,7 +63,7 @@ export async function startServices(
   settings: Settings,
   variables: Variables,
   { mode, ownsBroker }: Pick<RunningServices, 'mode' | 'ownsBroker'>,
-): Promise<KnownProcess> {
+): Promise<ProcessRecord> {
   const { root, dataDir, ports, lan } = settings;
   const paths = pathsOf(settings);
   const isDistributed = mode === 'distributed';

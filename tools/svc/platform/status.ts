@@ -5,7 +5,7 @@ import { addressesOf } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
 import { isRunning } from '../base/background-process.ts';
-import { SUPERVISED, readProcesses } from '../processes/processes.ts';
+import { SUPERVISED_APPS, readProcesses } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
 import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
@@ -74,7 +74,7 @@ async function describeNetwork(
 
 function describeProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
-  for (const app of SUPERVISED) {
+  for (const app of SUPERVISED_APPS) {
     const known = processes[app];
     const state = isRunning(known) ? `${describe(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
     console.log(`  ${app.padEnd(20)} ${state}`);

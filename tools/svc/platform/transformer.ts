@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type KnownProcess, findProcess } from '../base/background-process.ts';
+import { type ProcessRecord, findProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { type Ports, type Settings, pathsOf, urlOf } from '../base/settings.ts';
@@ -20,7 +20,7 @@ const READY_SECONDS = 30 * PATIENCE;
 const STOP_SECONDS = 15;
 
 /** The transformer as it was started, if that very process still runs. */
-export function findTransformer(settings: Settings): KnownProcess | undefined {
+export function findTransformer(settings: Settings): ProcessRecord | undefined {
   return findProcess(pathsOf(settings).transformer.process);
 }
 

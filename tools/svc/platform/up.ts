@@ -5,13 +5,13 @@ import { addresses, phoneInstructions, nextSteps } from './announcement.ts';
 import { variablesOf } from '../processes/env-files.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
-import { lockPlatform } from './down.ts';
+import { acquirePlatformLock } from './down.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { prepare } from '../install/prepare.ts';
-import { SUPERVISED } from '../processes/processes.ts';
+import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { DEMO_MERCHANTS, seed, type Demo } from '../demo/seed.ts';
@@ -42,7 +42,7 @@ export interface UpOptions {
 export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
   const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
   const paths = pathsOf(settings);
-  const lock = lockPlatform(settings);
+  const lock = acquirePlatformLock(settings);
   try {
     const running = findServices(settings);
     if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherModeError(running);
@@ -149,7 +149,7 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     undo.push(() => stopServices(settings));
     const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
     const { pid } = await startServices(settings, variables, { mode, ownsBroker });
-    return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
+    return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
   undo.push(() => stopTransformer(settings));

@@ -1,14 +1,14 @@
 /** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for the next ./svc down. */
 import { rmSync } from 'node:fs';
-import { type KnownProcess, isRunning, stopProcess } from '../base/background-process.ts';
+import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { SERVICES } from '../base/settings.ts';
 
 /** In the order in which they start; they stop in the opposite one. */
-export const SUPERVISED = ['simulated-acquirer', ...SERVICES, 'front'] as const;
-export type Supervised = (typeof SUPERVISED)[number];
+export const SUPERVISED_APPS = ['simulated-acquirer', ...SERVICES, 'front'] as const;
+export type Supervised = (typeof SUPERVISED_APPS)[number];
 
-export interface SupervisedProcess extends KnownProcess {
+export interface SupervisedProcess extends ProcessRecord {
   readonly port: number;
   /** How often it was started again since the supervisor started, on purpose or not. */
   readonly restarts: number;
@@ -43,7 +43,7 @@ export function writeProcesses(file: string, processes: Processes): void {
 export async function stopOrphans(file: string): Promise<number> {
   const processes = readProcesses(file);
   let stopped = 0;
-  for (const app of [...SUPERVISED].reverse()) {
+  for (const app of [...SUPERVISED_APPS].reverse()) {
     const known = processes[app];
     if (!isRunning(known)) continue;
     stopped++;

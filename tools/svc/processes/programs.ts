@@ -1,7 +1,7 @@
 /** The programs of the apps, as tools/bundle has made them. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type KnownProcess, findProcess, startInBackground, stopProcess } from '../base/background-process.ts';
+import { type ProcessRecord, findProcess, startInBackground, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
@@ -35,7 +35,7 @@ export interface ProgramPlan {
 }
 
 /** Starts a program that outlives ./svc and waits until it is ready. Throws what its log says when it ends or is not ready. */
-export async function startProgram(plan: ProgramPlan): Promise<KnownProcess> {
+export async function startProgram(plan: ProgramPlan): Promise<ProcessRecord> {
   const { root: cwd, variables, logFile, processFile, readySeconds } = plan;
   const started = startInBackground(process.execPath, plan.program, { cwd, env: environmentFor(variables), logFile });
   if (started.process !== undefined) {

@@ -42,7 +42,7 @@ describe('a supervised app', () => {
       onChange: () => changes++,
     });
     app.start();
-    expect(await app.becomesReady()).toBe(true);
+    expect(await app.waitUntilReady()).toBe(true);
   });
 
   afterEach(async () => {
@@ -62,7 +62,7 @@ describe('a supervised app', () => {
       withinSeconds: 10,
     });
     expect(second?.pid).not.toBe(first?.pid);
-    expect(await app.becomesReady()).toBe(true);
+    expect(await app.waitUntilReady()).toBe(true);
     expect(lines).toEqual(['process ended by itself; starting it again']);
     expect(changes).toBe(3); // started, ended, started
   });

@@ -33,7 +33,7 @@ const PAUSE_MILLISECONDS_MAX = 5000;
 const SETTLED_MILLISECONDS = 30_000;
 
 /** How long to wait before the next start, after so many in a row that did not last. */
-export function pauseAfter(failures: number): number {
+export function restartDelayMs(failures: number): number {
   return Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** Math.max(0, failures - 1), PAUSE_MILLISECONDS_MAX);
 }
 
@@ -82,7 +82,7 @@ export class SupervisedApp {
 
   private async startAgain(end: object, livedMilliseconds: number): Promise<void> {
     this.failures = livedMilliseconds > SETTLED_MILLISECONDS ? 1 : this.failures + 1;
-    const milliseconds = pauseAfter(this.failures);
+    const milliseconds = restartDelayMs(this.failures);
     this.plan.log('warn', 'process ended by itself; starting it again', { app: this.plan.app, ...end, milliseconds });
     await pause(milliseconds);
     if (!this.isWanted || this.child !== undefined) return;
@@ -107,10 +107,10 @@ export class SupervisedApp {
     this.restarts++;
     this.failures = 0;
     this.start();
-    return this.becomesReady();
+    return this.waitUntilReady();
   }
 
-  async becomesReady(): Promise<boolean> {
+  async waitUntilReady(): Promise<boolean> {
     const isReady = async () => ((await this.isReady()) ? true : undefined);
     return (await waitUntil(isReady, { withinSeconds: READY_SECONDS, everyMilliseconds: 50 })) === true;
   }

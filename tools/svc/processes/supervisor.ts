@@ -8,7 +8,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { SUPERVISED, writeProcesses, type RestartOutcome, type RestartRequest, type Supervised } from './processes.ts';
+import {
+  SUPERVISED_APPS,
+  writeProcesses,
+  type RestartOutcome,
+  type RestartRequest,
+  type Supervised,
+} from './processes.ts';
 import { SERVICES, pathsOf, readSettings } from '../base/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
@@ -23,7 +29,7 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
   );
 
 const apps = new Map<Supervised, SupervisedApp>();
-for (const app of SUPERVISED) {
+for (const app of SUPERVISED_APPS) {
   apps.set(
     app,
     new SupervisedApp({
@@ -46,7 +52,7 @@ process.on('SIGUSR2', () => {
   work = work.then(restartAsAsked);
 });
 for (const app of apps.values()) app.start();
-log('info', 'processes started', { apps: SUPERVISED });
+log('info', 'processes started', { apps: SUPERVISED_APPS });
 
 function portOf(app: Supervised): number {
   if (app === 'front') return settings.ports.api;

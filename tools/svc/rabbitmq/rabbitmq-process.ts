@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type KnownProcess, isRunning, stopProcess } from '../base/background-process.ts';
+import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
 import { readJson } from '../base/files.ts';
 import { isContainerRunning, stopContainer } from './rabbitmq-container.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -11,9 +11,9 @@ import { SvcError } from '../base/svc-error.ts';
 export interface BrokerFile {
   readonly port: number;
   /** A process of this machine, or a container's name. */
-  readonly process?: KnownProcess;
+  readonly process?: ProcessRecord;
   readonly container?: string;
-  readonly epmd?: { readonly port: number; readonly process: KnownProcess };
+  readonly epmd?: { readonly port: number; readonly process: ProcessRecord };
 }
 
 export interface RunningRabbitMq {
