@@ -4,17 +4,15 @@ import { openLog } from './files.ts';
 
 const running = new Set<ChildProcess>();
 
-export interface Finished {
-  /** The exit code; 128 + n after signal n is not told apart, null becomes 1. */
-  readonly code: number;
-}
-
-/** Runs a program to its end, its output shown as it is, or kept in a log. Rejects when it cannot be started. */
+/**
+ * Runs a program to its end. Its output goes to the terminal, or to a log.
+ * @returns the exit code; 1 when a signal ended it
+ */
 export function runProgram(
   file: string,
   args: readonly string[],
   options: { cwd: string; env?: NodeJS.ProcessEnv; logFile?: string; killedBy?: AbortSignal },
-): Promise<Finished> {
+): Promise<number> {
   const log = options.logFile === undefined ? undefined : openLog(options.logFile);
   const output = log?.handle ?? 'inherit';
   const child = spawn(file, args, {
@@ -25,9 +23,9 @@ export function runProgram(
   running.add(child);
   const kill = () => child.kill('SIGKILL');
   options.killedBy?.addEventListener('abort', kill);
-  return new Promise<Finished>((resolve, reject) => {
+  return new Promise<number>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => resolve({ code: code ?? 1 }));
+    child.once('exit', (code) => resolve(code ?? 1));
   }).finally(() => {
     running.delete(child);
     options.killedBy?.removeEventListener('abort', kill);
@@ -35,7 +33,7 @@ export function runProgram(
   });
 }
 
-/** Ends what runProgram still runs: an interrupted ./svc leaves no npm or compiler behind. */
+/** An interrupted ./svc must not leave npm or the compiler running. */
 export function stopPrograms(): void {
   for (const child of running) child.kill('SIGTERM');
 }

@@ -20,7 +20,7 @@ export async function installPackages(
   if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
-    const { code } = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
+    const code = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
     if (code === 0 || (args[0] === 'install' && options.isThere())) continue;
     for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
     throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });

@@ -23,7 +23,7 @@ export async function buildPage(root: string, logFile: string): Promise<string> 
 }
 
 async function buildStep(what: string, args: string[], root: string, logFile: string): Promise<void> {
-  const { code } = await runProgram(process.execPath, args, { cwd: root, logFile });
+  const code = await runProgram(process.execPath, args, { cwd: root, logFile });
   if (code === 0) return;
   for (const line of lastLines(logFile, 12)) console.error(`    ${line}`);
   throw new SvcError(`${what} reported errors`, { hint: `see above and ${logFile}` });

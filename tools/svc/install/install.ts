@@ -28,14 +28,12 @@ export async function install(root: string, logFile: string): Promise<string> {
   // npm writes this file last. Taken away first, an installation that is interrupted is never mistaken for a whole one.
   rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
   const args = ['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
-  const { code } = await runProgram('npm', args, { cwd: root, logFile, env: npmEnvironment() }).catch(
-    (error: unknown) => {
-      throw new SvcError('npm is not on the PATH', {
-        hint: 'it comes with Node.js: https://nodejs.org/',
-        cause: error,
-      });
-    },
-  );
+  const code = await runProgram('npm', args, { cwd: root, logFile, env: npmEnvironment() }).catch((error: unknown) => {
+    throw new SvcError('npm is not on the PATH', {
+      hint: 'it comes with Node.js: https://nodejs.org/',
+      cause: error,
+    });
+  });
   const missing = findMissing(root);
   if (code === 0 && missing === undefined) return 'installed from package-lock.json';
   for (const line of lastLines(logFile, 12)) console.error(`    ${line}`);

@@ -48,11 +48,7 @@ export async function migrate(settings: Settings, variables: Variables, logFile:
   const before = openLog(logFile);
   closeSync(before.handle);
   const options = { cwd: settings.root, env: environmentFor(variables), logFile };
-  const { code } = await runProgram(
-    process.execPath,
-    programArguments(settings.root, 'all-in-one', 'migrate'),
-    options,
-  );
+  const code = await runProgram(process.execPath, programArguments(settings.root, 'all-in-one', 'migrate'), options);
   if (code === 0) return 'schemas are up to date';
   const reason = lastError(readFrom(logFile, before.startsAt)) ?? `exit code ${code}`;
   throw new SvcError(`the migrations failed: ${reason}`, { hint: `their output is in ${logFile}` });

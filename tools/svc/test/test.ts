@@ -117,7 +117,7 @@ async function runSelected(settings: Settings, args: readonly string[], servers:
 async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
   const { args: selected, env } = await selectedRun(settings, args, servers);
   const options = { cwd: settings.root, env: environmentFor(env) };
-  return (await runProgram(process.execPath, [...jest(settings), ...selected], options)).code;
+  return runProgram(process.execPath, [...jest(settings), ...selected], options);
 }
 
 /** The tests that the developer selects run on the newest PostgreSQL, except where the selection names the oldest. */
@@ -205,7 +205,7 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
-  const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
+  const code = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
     env: environmentFor({ ...env, ...forwarded, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
