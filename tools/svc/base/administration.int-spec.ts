@@ -4,7 +4,7 @@ import { createAdministration } from './administration.ts';
 
 const HINT = 'look at SVC_ADMIN_URL';
 
-describe('the administration API, as the commands call it', () => {
+describe('the client of the administration API', () => {
   let server: Server;
   let answer: { status: number; body: string };
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the administration API, as the commands call it', () => {
     return createAdministration(url, 'the-key', HINT).call('GET', '/merchants');
   };
 
-  it('answers JSON, or nothing', async () => {
+  it('returns the parsed JSON, or undefined for an empty response', async () => {
     expect(await asked(200, '{"merchants":[]}')).toEqual({ merchants: [] });
     expect(await asked(204, '')).toBeUndefined();
   });

@@ -47,13 +47,13 @@ describe('a TLS connection', () => {
     return Promise.race([failure, ended]).finally(() => socket.destroy());
   }
 
-  it('is trusted by whoever was given the certificate, under the address and each name', async () => {
+  it('is trusted by clients that have the certificate, for the address and each name', async () => {
     const ca = readFileSync(files.certificate);
     expect(await said({}, ca)).toBe('hello');
     for (const servername of namesOf(hostname())) expect(await said({ servername }, ca)).toBe('hello');
   });
 
-  it('is refused by everybody else, and under another name', async () => {
+  it('is rejected by all other clients, and for another name', async () => {
     const ca = readFileSync(files.certificate);
     expect(await said({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     expect(await said({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
@@ -63,7 +63,7 @@ describe('a TLS connection', () => {
 });
 
 describe('the certificate', () => {
-  it('is what phones accept: no authority, for servers, for the address, for less than 398 days', async () => {
+  it('has the properties that phones require: not an authority, for servers, for the address, under 398 days', async () => {
     const { fingerprint, validUntil } = await ensureCertificate(files, ADDRESS, NOW);
     const certificate = new X509Certificate(readFileSync(files.certificate));
     expect(certificate.ca).toBe(false);
@@ -78,7 +78,7 @@ describe('the certificate', () => {
     expect(new Date(certificate.validFrom).getTime()).toBeLessThan(NOW.getTime());
   });
 
-  it('has a key that its owner alone can read, also where somebody had opened it to others', async () => {
+  it('has a key that only its owner can read, also after its mode was changed', async () => {
     await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
     chmodSync(files.key, 0o644);
@@ -86,24 +86,24 @@ describe('the certificate', () => {
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept from one start to the next', async () => {
+  it('is kept across starts', async () => {
     const first = await ensureCertificate(files, ADDRESS, NOW);
     expect(first.renewalReason).toBe('there was none');
     expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, renewalReason: undefined });
   });
 
   it.each([
-    ['it is about to run out', 'it was about to run out', () => ({ now: inDays(367) })],
-    ['it has run out', 'it was about to run out', () => ({ now: inDays(500) })],
+    ['it is about to expire', 'it was about to expire', () => ({ now: inDays(367) })],
+    ['it has expired', 'it was about to expire', () => ({ now: inDays(500) })],
     ['the clock was wrong when it was made', 'it was not valid yet', () => ({ now: inDays(-2) })],
     ['the address has changed', 'the address has changed', () => ({ address: '192.168.1.6' })],
     ['the key is lost', 'its key was lost', () => void rmSync(files.key)],
     [
-      'half a file is left',
+      'the file is incomplete',
       'there was none',
       () => writeFileSync(files.certificate, '-----BEGIN CERTIFICATE-----\nMII'),
     ],
-  ])('is made anew when %s', async (_, reason, change) => {
+  ])('is renewed when %s', async (_, reason, change) => {
     const { fingerprint } = await ensureCertificate(files, ADDRESS, NOW);
     const { now = NOW, address = ADDRESS } = (change() ?? {}) as { now?: Date; address?: string };
     const next = await ensureCertificate(files, address, now);
@@ -112,7 +112,7 @@ describe('the certificate', () => {
     expect((await ensureCertificate(files, address, now)).renewalReason).toBeUndefined();
   });
 
-  it('with the key of another one is made anew', async () => {
+  it('is renewed when the key belongs to another certificate', async () => {
     await ensureCertificate(files, ADDRESS, NOW);
     const key = readFileSync(files.key);
     rmSync(files.certificate);
@@ -129,6 +129,6 @@ test.each([
   ['my_laptop', ['localhost']],
   ['-laptop', ['localhost']],
   ['', ['localhost']],
-])('a machine called %j is also known as %j', (host, names) => {
+])('a machine with the host name %j has the DNS names %j', (host, names) => {
   expect(namesOf(host)).toEqual(names);
 });

@@ -28,18 +28,18 @@ describe('the address on the network', () => {
     expect(addressesOf(interfaces)).toEqual(['192.168.1.5']);
   });
 
-  it('is the one that is asked for, of those there are', () => {
+  it('is the chosen one, if the machine has it', () => {
     const interfaces = { eth0: [anInfo('192.168.1.5'), anInfo('192.168.1.6')], docker0: [anInfo('172.17.0.1')] };
     for (const address of ['192.168.1.5', '192.168.1.6', '172.17.0.1'])
       expect(chooseLanAddress(interfaces, address)).toBe(address);
   });
 
   it.each([
-    ['192.168.1.77', /192\.168\.1\.77 is not an address of this machine on a network; --lan takes 192\.168\.1\.5 or/],
-    ['127.0.0.1', /is not an address of this machine on a network/],
-    ['0.0.0.0', /is not an address of this machine on a network/],
+    ['192.168.1.77', /192\.168\.1\.77 is not a network address of this machine; --lan takes 192\.168\.1\.5 or/],
+    ['127.0.0.1', /is not a network address of this machine/],
+    ['0.0.0.0', /is not a network address of this machine/],
     ['laptop.local', /laptop\.local is not an IPv4 address; --lan takes/],
-    ['', /--lan= names no address; --lan takes/],
+    ['', /--lan= needs an address; --lan takes/],
   ])('is not %j', (wanted, message) => {
     const interfaces = { lo: [loopback], eth0: [anInfo('192.168.1.5'), anInfo('10.0.0.7')] };
     const choosing = () => chooseLanAddress(interfaces, wanted);
@@ -47,9 +47,9 @@ describe('the address on the network', () => {
     expect(() => orLine(choosing)).toThrow(message);
   });
 
-  it('is missed on a machine without a network, which is told what to do', () => {
+  it('does not exist on a machine without a network, and the error has a hint', () => {
     expect(() => orLine(() => chooseLanAddress({ lo: [loopback] }, true))).toThrow(
-      /no address on a network.*; connect it to the network of the phone, or use .\/svc up without --lan/,
+      /no network address.*; connect it to the network of the phone, or use .\/svc up without --lan/,
     );
   });
 });
@@ -58,7 +58,7 @@ function anInfo(address: string): NetworkInterfaceInfo {
   return { address, netmask: '255.255.255.0', family: 'IPv4', mac: '02:00:00:00:00:01', internal: false, cidr: null };
 }
 
-/** Fails with the line that a person sees. */
+/** Throws an error with the line that ./svc prints. */
 function orLine(work: () => unknown): unknown {
   try {
     return work();
