@@ -34,13 +34,13 @@ import { waitUntil } from '../base/wait-until.ts';
 export interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
-  /** To be served on the network too: under this address of the machine; true: under the first there is. */
+  /** Serves on this network address too; true: on the first address of the machine. */
   readonly lan?: string | true;
 }
 
-/** Brings the platform up. Returns the exit code. */
-export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
-  const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
+/** Returns the exit code. */
+export async function up(configured: Settings, { detach, mode, lan }: UpOptions): Promise<number> {
+  const settings = lan === undefined ? configured : { ...configured, lan: lanAddress(configured, lan) };
   const paths = pathsOf(settings);
   const lock = acquirePlatformLock(settings);
   try {
@@ -59,7 +59,7 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // left over, without their database
+    await stopServices(settings); // They may still run without their database.
     await withRollback((undo) => start(settings, mode, undo));
   } finally {
     lock.release();
@@ -69,13 +69,13 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
   return detach ? 0 : stayInForeground(settings);
 }
 
-const HOW: Readonly<Record<Mode, string>> = {
+const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   embedded: 'with all services in one process',
   rabbitmq: 'with all services in one process, over RabbitMQ',
   distributed: 'distributed, with a process for each service',
 };
 
-/** Where nothing else is asked for, the one under which it runs already; a machine may have several. */
+/** Prefers the address of the running platform, because a machine may have several. */
 function lanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
   if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
@@ -87,15 +87,15 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** One data folder is one platform: two of them would relay the same event logs. */
+/** Two platforms with one data folder would relay the same event logs. */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
-  return new SvcError(`this copy already runs ${HOW[mode]}, ${where}`, {
+  return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
     hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
   });
 }
 
-/** The services wait for a broker that is gone and connect again, so only it is started. */
+/** Starts only the broker: the services reconnect by themselves. */
 async function restartBroker(settings: Settings, running: RunningServices): Promise<void> {
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
@@ -137,8 +137,8 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
-  if (lan !== undefined) await makeCertificate(settings, lan, steps);
-  // Needs a package (pg), which the step before has brought; so it is loaded only now.
+  if (lan !== undefined) await prepareCertificate(settings, lan, steps);
+  // Needs packages, so it is loaded after their installation.
   const { startDatabase, startPlatformBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
   if (hasBroker) {
@@ -156,16 +156,16 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   await steps.run('till', () => startTransformer(settings, readJson(paths.demo) as Demo));
 }
 
-async function makeCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
+async function prepareCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
   const { ensureCertificate } = await import('../lan/certificate.ts');
   await steps.run('certificate', async () => {
     const { renewalReason, validUntil } = await ensureCertificate(pathsOf(settings).tls, lan, new Date());
     const until = `for ${lan}, until ${validUntil.toISOString().slice(0, 10)}`;
-    return renewalReason === undefined ? `kept ${until}` : `made ${until}: ${renewalReason}`;
+    return renewalReason === undefined ? `kept ${until}` : `created ${until}: ${renewalReason}`;
   });
 }
 
-/** A start that fails, or is interrupted, leaves nothing running that did not run before. */
+/** After a failure or an interruption, stops everything that this start has started. */
 async function withRollback(work: (undo: Undo) => Promise<void>): Promise<void> {
   const undo: Undo = [];
   const interruption = waitForSignal();

@@ -42,7 +42,7 @@ describe("PostgreSQL of the project's own", () => {
   const ownerUrlOf = (service: (typeof SERVICES)[number]) =>
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
-  it('is made and started, and found again by the next start', async () => {
+  it('is created and started, and found again by the next start', async () => {
     expect((await startPostgres(plan)).wasRunning).toBe(false);
     const first = findPostgres(plan.directory);
     expect((await startPostgres(plan)).wasRunning).toBe(true);
@@ -57,7 +57,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await query(superuserUrl, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
   });
 
-  it("starts although its stale process file names a stranger's process, and leaves the stranger alone", async () => {
+  it('starts although its stale process file has the id of another process, and does not stop that process', async () => {
     await stopPostgres(plan.directory);
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
     try {
@@ -74,7 +74,7 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
-  it('moves to another port when it is asked to', async () => {
+  it('moves to another port', async () => {
     const port = await findFreePort();
     await startPostgres({ ...plan, port });
     expect(findPostgres(plan.directory)?.port).toBe(port);
@@ -82,14 +82,14 @@ describe("PostgreSQL of the project's own", () => {
     expect(findPostgres(plan.directory)?.port).toBe(plan.port);
   });
 
-  it('has its port named, with who holds it, to whoever else wants it', async () => {
+  it('makes requireFreePorts fail for its port', async () => {
     await startPostgres(plan);
     await expect(requireFreePorts({ 'the API': plan.port })).rejects.toThrow(
-      new RegExp(`port ${plan.port} for the API .* is taken by`),
+      new RegExp(`port ${plan.port} for the API .* is in use by`),
     );
   });
 
-  it('says when the password is not the one it was made with', async () => {
+  it('reports a wrong password', async () => {
     await startPostgres(plan);
     await expect(startPostgres({ ...plan, password: 'another-password-entirely' })).rejects.toThrow(/secrets\.json/);
   });
@@ -109,7 +109,7 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
-  it('says why a damaged cluster does not start', async () => {
+  it('reports why a damaged cluster does not start', async () => {
     await stopPostgres(plan.directory);
     const control = join(plan.directory, 'global', 'pg_control');
     const whole = readFileSync(control);
@@ -119,7 +119,7 @@ describe("PostgreSQL of the project's own", () => {
     await startPostgres(plan);
   });
 
-  it('gives each service a schema no other can read, again and again', async () => {
+  it('gives each service a schema that no other can read, also when it runs again', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     await provision(superuserUrl, secrets);
@@ -173,7 +173,7 @@ describe("PostgreSQL of the project's own", () => {
     await query(ownerUrlOf('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
   });
 
-  it('is migrated when exactly these migrations were noted, and no schema was dropped since', async () => {
+  it('is migrated when its comment lists exactly these migrations, and no schema was dropped since', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
@@ -191,7 +191,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await isMigrated(databases, digest)).toBe(false);
   });
 
-  it('is looked at as the owner of each schema: what a schema holds never runs as the superuser', async () => {
+  it('is checked as the owner of each schema, so that no code of a schema runs as the superuser', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };

@@ -3,12 +3,13 @@ import { SvcError } from '../base/svc-error.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Refuses to go on when another program listens on one of these ports, before anything is started. */
+/** @throws SvcError when another program listens on one of these ports */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
-    if (!(await isTaken(host, port))) continue;
-    throw new SvcError(`port ${port} for ${use} (${host}:${port}) is taken by another process`, {
-      hint: `stop it (lsof -i :${port} names it), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
+    // Both, because on some systems a program can bind to loopback while another listens on all interfaces.
+    if (!(await isAnswering(host, port)) && (await canBind(host, port))) continue;
+    throw new SvcError(`port ${port} for ${use} (${host}:${port}) is in use by another process`, {
+      hint: `stop it (find it with lsof -i :${port}), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
     });
   }
 }
@@ -26,12 +27,7 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** Binding alone is not proof: beside a listener on all interfaces, some systems let a loopback one bind. */
-async function isTaken(host: string, port: number): Promise<boolean> {
-  return (await isAnswering(host, port)) || !(await canBind(host, port));
-}
-
-/** Whether a program accepts connections there. */
+/** Whether a program accepts connections at this address. */
 export function isAnswering(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 1000 });

@@ -50,12 +50,12 @@ describe('a supervised app', () => {
     rmSync(root, { recursive: true });
   });
 
-  it('is given its own variables and nothing that was meant for ./svc', async () => {
+  it('receives its own variables and none of ./svc', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/`);
     expect(await answer.json()).toEqual({ given: ['SVC_PORT'] });
   });
 
-  it('is started again when it is killed, and says so', async () => {
+  it('is restarted and logged when it is killed', async () => {
     const first = app.running;
     process.kill(first?.pid ?? 0, 'SIGKILL');
     const second = await waitUntil(() => (app.running?.restarts === 1 ? app.running : undefined), {
@@ -63,11 +63,11 @@ describe('a supervised app', () => {
     });
     expect(second?.pid).not.toBe(first?.pid);
     expect(await app.waitUntilReady()).toBe(true);
-    expect(lines).toEqual(['process ended by itself; starting it again']);
+    expect(lines).toEqual(['process ended unexpectedly; restarting it']);
     expect(changes).toBe(3); // started, ended, started
   });
 
-  it('is ready again after a restart on purpose, which nobody reports as a failure', async () => {
+  it('is ready again after a planned restart, which is not logged as a failure', async () => {
     const first = app.running;
     expect(await app.restart()).toBe(true);
     expect(app.running?.restarts).toBe(1);
@@ -75,7 +75,7 @@ describe('a supervised app', () => {
     expect(lines).toEqual([]);
   });
 
-  it('stays down once it was stopped', async () => {
+  it('stays down after a stop', async () => {
     const first = app.running;
     await app.stop();
     expect(isRunning(first)).toBe(false);

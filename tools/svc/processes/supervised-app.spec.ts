@@ -16,7 +16,7 @@ describe('the supervised processes', () => {
     expect([...SUPERVISED_APPS].reverse()).toEqual(['front', ...[...SERVICES].reverse(), 'simulated-acquirer']);
   });
 
-  it('are not confused with strangers who have their process ids now', async () => {
+  it('are not confused with later processes that have the same ids', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-processes-'));
     const file = join(folder, 'processes.json');
     try {
