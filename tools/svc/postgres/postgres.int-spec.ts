@@ -95,9 +95,9 @@ describe("PostgreSQL of the project's own", () => {
   });
 
   it.each([
-    ['a folder that is no cluster', undefined, /no PG_VERSION/],
-    ['a cluster of another major version', '15\n', /made by PostgreSQL 15/],
-  ])('refuses %s and leaves it as it is', async (_what, version, message) => {
+    ['a folder that is not a cluster', undefined, /no PG_VERSION/],
+    ['a cluster of another major version', '15\n', /created by PostgreSQL 15/],
+  ])('rejects %s and does not change it', async (_what, version, message) => {
     const directory = join(folder, 'other');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (version !== undefined) writeFileSync(join(directory, 'PG_VERSION'), version);
