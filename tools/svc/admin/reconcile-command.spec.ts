@@ -8,19 +8,19 @@ const DIFFERENCE = {
   ...{ expected: 100, found: 101 },
 };
 
-/** What the command returns where the API answers with these runs, and what it asked for. */
-async function reconcile(line: string, ...runs: object[]): Promise<{ answer: unknown; asked: string[] }> {
-  const asked: string[] = [];
+/** Runs a command line against an API that returns these runs. Returns the output and the requests. */
+async function reconcile(line: string, ...runs: object[]): Promise<{ output: unknown; requests: string[] }> {
+  const requests: string[] = [];
   const api: Administration = {
-    text: (path) => Promise.reject(new Error(`Nobody asks for ${path}.`)),
+    text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
     call: (method, path, body) => {
-      asked.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
+      requests.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
       return Promise.resolve(method === 'POST' ? { runId: 'r' } : runs.shift());
     },
   };
   const args = line.split(' ');
   const command = findCommand(args);
-  return { answer: await command.run(api, readInput(command, args.slice(1))), asked };
+  return { output: await command.run(api, readInput(command, args.slice(1))), requests };
 }
 
 const done = (result: object) => ({ state: 'done', day: '2026-03-01', watermark: 'w', failure: null, result });
@@ -32,17 +32,17 @@ afterEach(() => jest.restoreAllMocks());
 describe('./svc admin reconcile', () => {
   it('reconciles today and all merchants, waits, and prints a row for each merchant and mode', async () => {
     const agree = done({ merchants: [ROW], named: [], differences: 0 });
-    const { answer, asked } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, agree);
-    expect(asked).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
-    expect(answer).toEqual([
+    const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, agree);
+    expect(requests).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
+    expect(output).toEqual([
       { merchantId: 1001, mode: 'test', payments: 2, 'payment rows': '=', ledger: 1, stream: 'outside' },
     ]);
   });
 
   it('reconciles one day and one merchant', async () => {
     const agree = done({ merchants: [], named: [], differences: 0 });
-    const { asked } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', agree);
-    expect(asked[0]).toBe('POST /reconciliations {"day":"2026-03-01","merchantId":1001}');
+    const { requests } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', agree);
+    expect(requests[0]).toBe('POST /reconciliations {"day":"2026-03-01","merchantId":1001}');
   });
 
   it.each([
@@ -55,17 +55,17 @@ describe('./svc admin reconcile', () => {
     ],
   ])('fails with 1 and names the first row: %j', async (difference, sentence) => {
     const result = { merchants: [ROW], named: [difference], differences: 1 };
-    const { answer } = await reconcile('reconcile', done(result));
-    expect(answer).toBeInstanceOf(FailureWithOutput);
-    const { failure, json } = answer as FailureWithOutput;
+    const { output } = await reconcile('reconcile', done(result));
+    expect(output).toBeInstanceOf(FailureWithOutput);
+    const { failure, json } = output as FailureWithOutput;
     expect([failure.exitCode, failure.message]).toEqual([1, sentence]);
     expect(failure.hint).toMatch(/docs\/reconciliation.md/);
     expect(json).toEqual(result);
   });
 
   it('prints the number of further differences', async () => {
-    const { answer } = await reconcile('reconcile', done({ merchants: [], named: [DIFFERENCE], differences: 7 }));
-    expect((answer as FailureWithOutput).failure.message).toMatch(/, and 6 more/);
+    const { output } = await reconcile('reconcile', done({ merchants: [], named: [DIFFERENCE], differences: 7 }));
+    expect((output as FailureWithOutput).failure.message).toMatch(/, and 6 more/);
   });
 
   it('fails where the books could not be compared', async () => {

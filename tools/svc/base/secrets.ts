@@ -35,7 +35,7 @@ export function loadSecrets(file: string): Secrets {
 
 /** Generates only the missing secrets, for example those of a new service. */
 export function completeSecrets(known: unknown, generate: () => string): Secrets {
-  const kept = (known ?? {}) as Partial<Secrets>;
+  const stored = (known ?? {}) as Partial<Secrets>;
   const keep = (value: unknown, prefix = '') => {
     if (value === undefined) return prefix + generate();
     if (typeof value === 'string' && /^[\w-]{20,200}$/.test(value)) return value;
@@ -43,15 +43,15 @@ export function completeSecrets(known: unknown, generate: () => string): Secrets
       hint: 'restore it, or remove the whole data folder to start again',
     });
   };
-  const keepAll = <Name extends string>(names: readonly Name[], known: Partial<Record<Name, unknown>> = {}) =>
-    Object.fromEntries(names.map((name) => [name, keep(known[name])])) as Record<Name, string>;
+  const keepAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
+    Object.fromEntries(names.map((name) => [name, keep(values[name])])) as Record<Name, string>;
   return {
-    postgresPassword: keep(kept.postgresPassword),
-    rabbitMqPassword: keep(kept.rabbitMqPassword),
-    brokerPasswords: keepAll(MESSAGING_SERVICES, kept.brokerPasswords),
-    rolePasswords: keepAll(SERVICES, kept.rolePasswords),
-    ownerPasswords: keepAll(SERVICES, kept.ownerPasswords),
-    adminKey: keep(kept.adminKey, 'svc_admin_'),
-    sealingKeys: keepAll(SEALING_SERVICES, kept.sealingKeys),
+    postgresPassword: keep(stored.postgresPassword),
+    rabbitMqPassword: keep(stored.rabbitMqPassword),
+    brokerPasswords: keepAll(MESSAGING_SERVICES, stored.brokerPasswords),
+    rolePasswords: keepAll(SERVICES, stored.rolePasswords),
+    ownerPasswords: keepAll(SERVICES, stored.ownerPasswords),
+    adminKey: keep(stored.adminKey, 'svc_admin_'),
+    sealingKeys: keepAll(SEALING_SERVICES, stored.sealingKeys),
   };
 }

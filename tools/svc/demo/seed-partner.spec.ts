@@ -48,9 +48,9 @@ function emptyPlatform(lastId = 0) {
   const admin: PartnerAdministrationApi = {
     listOrganisations: async () => [...organisations],
     createOrganisation: async (name) => {
-      const made = { organisationId: `organisation-${next()}`, name };
-      organisations.push(made);
-      return made;
+      const organisation = { organisationId: `organisation-${next()}`, name };
+      organisations.push(organisation);
+      return organisation;
     },
     replacePartnerKey: async () => ({ apiKey: `key-${next()}` }),
     replaceApiToken: async () => ({ apiToken: `token-${next()}` }),

@@ -10,8 +10,8 @@ import { type CertificateFiles, ensureCertificate, namesOf } from './certificate
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';
 const NOW = new Date();
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
-const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY_MILLISECONDS);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY_MS);
 
 let folder: string;
 let files: CertificateFiles;
@@ -28,14 +28,14 @@ describe('a TLS connection', () => {
     server = createServer({ cert: readFileSync(files.certificate), key: readFileSync(files.key) }, (socket) =>
       socket.end('hello'),
     );
-    server.on('tlsClientError', () => undefined); // a client that hangs up on us is what is tested
+    server.on('tlsClientError', () => undefined); // Clients that reject the certificate close the connection.
     server.listen(0, LOOPBACK);
     await once(server, 'listening');
   });
   afterEach(() => server.close());
 
-  /** What the server says to a client that asks for it under this name, or why the client does not listen. */
-  async function said(to: { servername?: string }, ca?: Buffer): Promise<string> {
+  /** Returns the text that a client receives, or the error code of its TLS handshake. */
+  async function connectAs(to: { servername?: string }, ca?: Buffer): Promise<string> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: LOOPBACK, port, ...(ca ? { ca } : {}), ...to });
     let text = '';
@@ -49,16 +49,16 @@ describe('a TLS connection', () => {
 
   it('is trusted by clients that have the certificate, for the address and each name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await said({}, ca)).toBe('hello');
-    for (const servername of namesOf(hostname())) expect(await said({ servername }, ca)).toBe('hello');
+    expect(await connectAs({}, ca)).toBe('hello');
+    for (const servername of namesOf(hostname())) expect(await connectAs({ servername }, ca)).toBe('hello');
   });
 
   it('is rejected by all other clients, and for another name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await said({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
-    expect(await said({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(await connectAs({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(await connectAs({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     await ensureCertificate(files, ADDRESS, NOW);
-    expect(await said({}, readFileSync(files.certificate))).not.toBe('hello');
+    expect(await connectAs({}, readFileSync(files.certificate))).not.toBe('hello');
   });
 });
 
@@ -72,9 +72,7 @@ describe('the certificate', () => {
     expect(certificate.checkHost('localhost')).toBe('localhost');
     expect(certificate.checkIP('192.168.1.6')).toBeUndefined();
     expect(certificate.fingerprint256).toBe(fingerprint);
-    expect(validUntil.getTime() - new Date(certificate.validFrom).getTime()).toBeLessThanOrEqual(
-      398 * DAY_MILLISECONDS,
-    );
+    expect(validUntil.getTime() - new Date(certificate.validFrom).getTime()).toBeLessThanOrEqual(398 * DAY_MS);
     expect(new Date(certificate.validFrom).getTime()).toBeLessThan(NOW.getTime());
   });
 
@@ -95,7 +93,7 @@ describe('the certificate', () => {
   it.each([
     ['it is about to expire', 'it was about to expire', () => ({ now: inDays(367) })],
     ['it has expired', 'it was about to expire', () => ({ now: inDays(500) })],
-    ['the clock was wrong when it was made', 'it was not valid yet', () => ({ now: inDays(-2) })],
+    ['the clock was wrong when it was created', 'it was not valid yet', () => ({ now: inDays(-2) })],
     ['the address has changed', 'the address has changed', () => ({ address: '192.168.1.6' })],
     ['the key is lost', 'its key was lost', () => void rmSync(files.key)],
     [

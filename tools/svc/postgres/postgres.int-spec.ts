@@ -15,20 +15,20 @@ import { findFreePort, requireFreePorts } from '../processes/ports.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const secrets = completeSecrets(undefined, countingSecrets());
 
-// Durable servers are made, killed and recovered here: a busy disk takes its time.
+// These tests create, kill and recover durable servers, which takes longer on a busy disk.
 describe("PostgreSQL of the project's own", () => {
   let folder: string;
   let plan: PostgresPlan;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // made with mode 700; the blank is meant
+    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // Mode 700; the space in the path is intended.
     plan = {
       root,
       directory: join(folder, 'postgres'),
       port: await findFreePort(),
       password: secrets.postgresPassword,
       logFile: join(folder, 'log', 'postgres.log'),
-      durable: true, // what is killed below must have kept what it confirmed
+      durable: true, // A killed server must not lose committed rows.
     };
   });
 
@@ -43,13 +43,13 @@ describe("PostgreSQL of the project's own", () => {
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
   it('is created and started, and found again by the next start', async () => {
-    expect((await startPostgres(plan)).wasRunning).toBe(false);
+    expect((await startPostgres(plan)).description).toMatch(/^created and started on/);
     const first = findPostgres(plan.directory);
-    expect((await startPostgres(plan)).wasRunning).toBe(true);
+    expect((await startPostgres(plan)).description).toMatch(/^runs on/);
     expect(findPostgres(plan.directory)).toEqual(first);
   });
 
-  it('keeps what was committed through a kill -9 of the server', async () => {
+  it('keeps committed rows after a kill -9 of the server', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await query(superuserUrl, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
     process.kill(findPostgres(plan.directory)?.pid ?? 0, 'SIGKILL');
@@ -66,7 +66,7 @@ describe("PostgreSQL of the project's own", () => {
         `${stranger.pid}\n${plan.directory}\n1\n${plan.port}\n\n127.0.0.1\n 1 1\nready\n`,
       );
       expect(findPostgres(plan.directory)).toBeUndefined();
-      expect((await startPostgres(plan)).wasRunning).toBe(false);
+      expect((await startPostgres(plan)).description).toMatch(/^started on/);
       expect(stranger.exitCode).toBeNull();
       expect(stranger.signalCode).toBeNull();
     } finally {

@@ -40,7 +40,6 @@ export interface PostgresPlan {
 export interface StartedPostgres {
   /** postgres:// URL of the superuser, database `postgres`. */
   readonly superuserUrl: string;
-  readonly wasRunning: boolean;
   readonly description: string;
 }
 
@@ -57,7 +56,7 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
     running?.port === plan.port &&
     (await waitUntilReady(superuserUrl, plan, () => findPostgres(plan.directory) === undefined))
   ) {
-    return { superuserUrl, wasRunning: true, description: `runs on 127.0.0.1:${plan.port}` };
+    return { superuserUrl, description: `runs on 127.0.0.1:${plan.port}` };
   }
   if (running !== undefined) await stopPostgres(plan.directory); // It has another port, or does not respond.
 
@@ -73,7 +72,6 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   const how = user.description === 'as this user' ? '' : `, ${user.description}`;
   return {
     superuserUrl,
-    wasRunning: false,
     description: `${isNew ? 'created and ' : ''}started on 127.0.0.1:${plan.port}${how}`,
   };
 }

@@ -38,7 +38,7 @@ export async function provision(superuserUrl: string, secrets: Secrets): Promise
 /** @throws SvcError when the work fails */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, statement_timeout: 30_000 });
-  client.on('error', () => undefined); // Without a listener, a lost connection would end the process; with it, only the query fails.
+  client.on('error', () => undefined); // Without a listener, a lost connection would end the process.
   try {
     await client.connect();
     return await work(client);

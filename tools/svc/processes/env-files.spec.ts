@@ -91,7 +91,7 @@ describe('the environment files', () => {
     expect(having('SVC_AMQP_URL', { amqpUrls, behindFront: true })).toEqual(
       SERVICES.filter((service) => service !== 'demo-shop'),
     );
-    // Whoever is not behind a front must not believe what a caller says of himself.
+    // A service without a front must not trust the caller's own headers.
     expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: true })).toEqual(SERVICES);
     expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: false })).toEqual([]);
   });

@@ -7,10 +7,10 @@ import { SupervisedApp } from './supervised-app.ts';
 import { findFreePort } from './ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
-/** As small as an app can be: says when it is ready, and ends when it is told to. */
+/** A minimal app: it is ready when it listens, and ends on SIGTERM. */
 const PROGRAM = `
 require('node:http').createServer((request, response) => {
-  response.end(JSON.stringify({ given: Object.keys(process.env).filter((name) => name.startsWith('SVC_')) }));
+  response.end(JSON.stringify({ variables: Object.keys(process.env).filter((name) => name.startsWith('SVC_')) }));
 }).listen(process.env.SVC_PORT, '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));
 `;
@@ -52,7 +52,7 @@ describe('a supervised app', () => {
 
   it('receives its own variables and none of ./svc', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/`);
-    expect(await answer.json()).toEqual({ given: ['SVC_PORT'] });
+    expect(await answer.json()).toEqual({ variables: ['SVC_PORT'] });
   });
 
   it('is restarted and logged when it is killed', async () => {

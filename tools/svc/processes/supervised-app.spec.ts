@@ -20,10 +20,10 @@ describe('the supervised processes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-processes-'));
     const file = join(folder, 'processes.json');
     try {
-      const stranger = { pid: process.pid, identity: 'of somebody long gone', port: 1, restarts: 0 };
-      writeProcesses(file, { identity: stranger });
-      expect(readProcesses(file).identity).toEqual(stranger);
-      expect(await stopOrphans(file)).toBe(0); // and this test goes on
+      const ended = { pid: process.pid, identity: 'of an ended process', port: 1, restarts: 0 };
+      writeProcesses(file, { identity: ended });
+      expect(readProcesses(file).identity).toEqual(ended);
+      expect(await stopOrphans(file)).toBe(0); // Otherwise it would stop the process of this test.
       expect(readProcesses(file)).toEqual({});
     } finally {
       rmSync(folder, { recursive: true });

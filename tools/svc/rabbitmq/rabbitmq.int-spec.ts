@@ -23,7 +23,7 @@ describe("RabbitMQ of the project's own", () => {
     const found = findRabbitMqBinaries();
     if (found === undefined) throw new Error('there is no RabbitMQ here; ./svc test brings one');
     binaries = found;
-    folder = mkdtempSync(join(tmpdir(), 'svc-rabbitmq-')); // made with mode 700
+    folder = mkdtempSync(join(tmpdir(), 'svc-rabbitmq-')); // Mode 700.
     plan = {
       directory: join(folder, 'rabbitmq'),
       port: await findFreePort(),
@@ -59,7 +59,7 @@ describe("RabbitMQ of the project's own", () => {
   it('keeps confirmed messages after a kill -9 and a move to another port', async () => {
     const { url: before } = await startRabbitMq(plan, binaries);
     await withChannel(before, async (channel) => void (await channel.assertQueue('kept', { durable: true })));
-    // It confirms messages when they are on the disk, but a queue before it is: those of the services are older than that.
+    // RabbitMQ confirms a message after it is on disk, but a queue before it is: a clean stop writes the queue to disk.
     await stopRabbitMq(plan.directory);
     const { url } = await startRabbitMq(plan, binaries);
     await withChannel(url, async (channel) => {

@@ -136,9 +136,9 @@ function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { 
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
   // Without the caller's settings for another RabbitMQ or Erlang.
-  const kept = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(inherited),
     PATH: path,
     HOME: directory,
     LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
