@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { openLog } from './files.ts';
 
@@ -8,7 +9,7 @@ const running = new Set<ChildProcess>();
  * Runs a program to its end. Its output goes to the terminal, or to a log.
  * @returns the exit code; 1 when a signal ended it
  */
-export function runProgram(
+export async function runProgram(
   file: string,
   args: readonly string[],
   options: { cwd: string; env?: NodeJS.ProcessEnv; logFile?: string; killedBy?: AbortSignal },
@@ -21,16 +22,14 @@ export function runProgram(
     stdio: [log === undefined ? 'inherit' : 'ignore', output, output],
   });
   running.add(child);
-  const kill = () => child.kill('SIGKILL');
-  options.killedBy?.addEventListener('abort', kill);
-  return new Promise<number>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
-  }).finally(() => {
+  options.killedBy?.addEventListener('abort', () => child.kill('SIGKILL'));
+  try {
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code ?? 1;
+  } finally {
     running.delete(child);
-    options.killedBy?.removeEventListener('abort', kill);
     if (log !== undefined) closeSync(log.handle);
-  });
+  }
 }
 
 /** An interrupted ./svc must not leave npm or the compiler running. */

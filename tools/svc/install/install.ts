@@ -27,11 +27,10 @@ export async function install(root: string, logFile: string): Promise<string> {
   // npm writes this file last: without it, an interrupted installation counts as incomplete.
   rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
   const args = ['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
-  const code = await runProgram('npm', args, { cwd: root, logFile, env: npmEnvironment() }).catch((error: unknown) => {
-    throw new SvcError('npm is not on the PATH', {
-      hint: 'it comes with Node.js: https://nodejs.org/',
-      cause: error,
-    });
+  // With NODE_ENV=production npm would omit the compiler and the database.
+  const { NODE_ENV: _dropped, ...env } = process.env;
+  const code = await runProgram('npm', args, { cwd: root, logFile, env }).catch((cause: unknown) => {
+    throw new SvcError('npm is not on the PATH', { hint: 'it comes with Node.js: https://nodejs.org/', cause });
   });
   const missing = findMissing(root);
   if (code === 0 && missing === undefined) return 'installed from package-lock.json';
@@ -84,10 +83,4 @@ function readPackages(file: string): LockedPackages {
   } catch (error) {
     throw new SvcError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** With NODE_ENV=production npm would omit the compiler and the database. */
-function npmEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_ENV: _dropped, ...rest } = process.env;
-  return rest;
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { get } from 'node:https';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { addressesOf } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
@@ -28,15 +30,13 @@ export async function status(settings: Settings): Promise<boolean> {
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
-      console.log(
-        `  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(requestOverHttp(urlOf(port)))}`,
-      );
+      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(urlOf(port))}`);
     }
     const tillUrl = transformerUrlOf(lan, services.ports);
     const tillState =
       till === undefined
         ? 'down: the same ./svc up starts it again, without loss of data'
-        : `${await describeResponse(requestOverHttp(tillUrl))}, ${describe(till.pid)}`;
+        : `${await describeResponse(tillUrl)}, ${describe(till.pid)}`;
     console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
     if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
     if (hasLanChanged)
@@ -70,7 +70,7 @@ async function describeNetwork(
   console.log('  on the network');
   for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
     const url = publicUrlOf(lan, port);
-    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeResponse(requestOverTls(url, ca))}`);
+    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeResponse(url, ca)}`);
   }
 }
 
@@ -88,32 +88,17 @@ function describe(pid: number): string {
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }
 
-async function describeResponse(response: Promise<void>): Promise<string> {
+/** Any response shows that the listener is up. Does not use fetch, which cannot trust our self-signed certificate. */
+async function describeResponse(url: string, ca?: Buffer): Promise<string> {
   const started = performance.now();
+  const signal = AbortSignal.timeout(2000);
+  const live = `${url}/health/live`;
   try {
-    await response;
+    const request = url.startsWith('https:') ? https.get(live, { ca, signal }) : http.get(live, { signal });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.destroy();
     return `answers (${Math.round(performance.now() - started)} ms)`;
   } catch {
     return 'does not answer';
   }
-}
-
-/** Any response shows that the listener is up. This path renders no page. */
-const LIVE = '/health/live';
-const RESPONSE_TIMEOUT_MS = 2000;
-
-async function requestOverHttp(url: string): Promise<void> {
-  const response = await fetch(url + LIVE, { redirect: 'manual', signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
-  await response.body?.cancel();
-}
-
-/** Trusts our self-signed certificate, for which fetch has no option. */
-function requestOverTls(url: string, ca: Buffer | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
-    get(url + LIVE, { ca, signal }, (response) => {
-      response.destroy();
-      resolve();
-    }).once('error', reject);
-  });
 }
