@@ -7,7 +7,11 @@ import {
   SERVICE_MESSAGES,
   type MessagingService,
 } from '../../../libs/contracts/src/service-messages.ts';
-import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../libs/messaging/src/rabbitmq-names.ts';
+import {
+  DEAD_LETTERS_ARGUMENTS,
+  RabbitMqNames,
+  permissionsOf,
+} from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 
 export interface BrokerUsers {
   readonly vhost: string;
