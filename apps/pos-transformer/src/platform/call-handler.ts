@@ -11,7 +11,7 @@ export type TryResult =
 
 /** What makes the calls of one kind: of invoices in `sales`, of refunds in `refunds`. */
 export interface CallHandler {
-  /** Makes the call, outside any transaction. `isAwaited` says, when it is asked, whether a till waits for the outcome. */
+  /** Makes the call, outside any transaction. `hasWaiters` says, when it is asked, whether a till waits for the outcome. */
   send(call: OutgoingCall, isAwaited: () => boolean): Promise<TryResult>;
   /** Ends a call that has failed too often. */
   giveUp(tx: Tx, call: OutgoingCall, message: string): void;

@@ -13,9 +13,9 @@ import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { RESEND_WAIT_MS } from './deliveries.consumer.js';
+import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
-import { READS_MAX, WAITING_MAX } from './read-limit.js';
+import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
@@ -190,7 +190,7 @@ describe('sending again', () => {
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
 
-    dispatcher.clock.advance(RESEND_WAIT_MS - 1_500);
+    dispatcher.clock.advance(MIN_RESEND_INTERVAL_MS - 1_500);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });
     dispatcher.clock.advance(1_499);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 1 });
@@ -218,7 +218,7 @@ test('reads leave connections to delivery, and are refused where too many wait',
   const { superuser, dataSource } = dispatcher.test;
   const blocker = await superuser.connect();
   await blocker.query(`BEGIN; LOCK TABLE notifications`);
-  const reads = Array.from({ length: READS_MAX + WAITING_MAX }, () => list());
+  const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, () => list());
   await expect(list()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   await expect(ask(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
     code: 'service.not-ready',
@@ -226,7 +226,7 @@ test('reads leave connections to delivery, and are refused where too many wait',
   expect(await dataSource.query(`SELECT 1 AS free`)).toEqual([{ free: 1 }]);
   await blocker.query(`ROLLBACK`);
   blocker.release();
-  expect(await Promise.all(reads)).toHaveLength(READS_MAX + WAITING_MAX);
+  expect(await Promise.all(reads)).toHaveLength(MAX_READS + MAX_WAITING_READS);
 });
 
 test('a request that names no owner is refused', async () => {

@@ -35,7 +35,7 @@ async function claimed(over: Partial<LeaseRequest> = {}): Promise<string[]> {
     max: 50,
     maxPerMerchant: 50,
     maxPerEndpoint: 50,
-    busy: [],
+    usage: [],
     ...over,
   });
   return rows.map(({ id }) => id);
@@ -95,8 +95,8 @@ describe('where there is room for one', () => {
   test('the endpoint with less on the wire has it, although another has waited longer', async () => {
     await due(7, 'a:443', 2);
     const idle = await due(7, 'b:443', 1);
-    const busy = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
-    expect(await claimed({ busy, max: 1 })).toEqual([idle]);
+    const usage = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
+    expect(await claimed({ usage, max: 1 })).toEqual([idle]);
   });
 });
 

@@ -6,10 +6,10 @@ import { Receiver } from '../../test/receiver.js';
 import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
-import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import { AttemptRecorder } from './record-tries.js';
+import { MAX_SCHEDULE_MS } from './retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { TryResult } from './try-result.js';
+import type { AttemptResult } from './try-result.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { CircuitRepository } from './circuit.repository.js';
 
@@ -35,7 +35,7 @@ const claim = (over: Partial<LeaseRequest> = {}): Promise<LeasedNotification[]> 
     max: 50,
     maxPerMerchant: 50,
     maxPerEndpoint: 50,
-    busy: [],
+    usage: [],
     ...over,
   });
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
@@ -50,19 +50,23 @@ const rowOf = async (id: string): Promise<NotificationRow> =>
 const change = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
-function write(notification: LeasedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
+function write(
+  notification: LeasedNotification,
+  result: AttemptResult,
+  statusCode: number | undefined,
+): Promise<boolean> {
   const now = dispatcher.clock.now();
-  const answer = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
-  return new TryRecords(
+  const response = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
+  return new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
-  ).write({
-    ...{ notification, answer, result },
+  ).record({
+    ...{ notification, response, result },
     ...{ startedAt: now, endedAt: now },
   });
 }
-const DELIVERED: TryResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
-const GONE: TryResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
+const DELIVERED: AttemptResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
+const GONE: AttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
 
 describe.each(['success', 'failed'] as const)(
   'a worker whose lease of a %s has ended, while another one holds it',
@@ -233,7 +237,7 @@ describe('a circuit', () => {
     /** At the very bounds. */
     async function overdue(): Promise<string> {
       const { id } = await recorded();
-      await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(SCHEDULE_MAX_MS));
+      await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(MAX_SCHEDULE_MS));
       return id;
     }
 
@@ -248,8 +252,8 @@ describe('a circuit', () => {
       ['of another endpoint', (id) => change(id, `endpoint = 'other.example:443'`)],
       ['delivered', (id) => change(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`)],
       ['due a millisecond later', (id) => change(id, `next_attempt_at = $2`, at(299_999))],
-      ['made a millisecond later', (id) => change(id, `created_at = $2`, at(SCHEDULE_MAX_MS - 1))],
-      ['replayed since', (id) => change(id, `replayed_at = $2`, at(SCHEDULE_MAX_MS - 1))],
+      ['made a millisecond later', (id) => change(id, `created_at = $2`, at(MAX_SCHEDULE_MS - 1))],
+      ['replayed since', (id) => change(id, `replayed_at = $2`, at(MAX_SCHEDULE_MS - 1))],
       ['being sent', (id) => change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(-1))],
     ])('not what is %s', async (_, tamper) => {
       const id = await overdue();
@@ -320,7 +324,7 @@ describe('a notification is claimed', () => {
       busy(7, HOST, 3),
       busy(7, 'other.example:443', 4),
     ]) {
-      counts.push((await claim({ ...bounds, busy: wire })).length);
+      counts.push((await claim({ ...bounds, usage: wire })).length);
       await query(`UPDATE notifications SET lease_id = NULL, leased_until = NULL, next_attempt_at = created_at`);
     }
     expect(counts).toEqual([1, 3, 2, 0, 0]);
@@ -335,7 +339,7 @@ test.each([
   const payment: PaymentSnapshot = dispatcher.payment(receiver.url);
   await dispatcher.paid(payment);
   const [one] = await claim({ leasedUntil: dispatcher.clock.later(ms) });
-  const bounds = { tryMaxMs: 5_000, interrupt: new AbortController().signal, offTheWire: () => undefined };
+  const bounds = { timeoutMs: 5_000, interrupt: new AbortController().signal, onAnswered: () => undefined };
   await dispatcher.test.service.app.get(SendNotification).send(one!, bounds);
   expect([receiver.received.length, (await dispatcher.rowOf(payment)).state]).toEqual([posts, state]);
   await receiver.stop();

@@ -5,7 +5,7 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { NotificationRepository } from '../recording/notification.repository.js';
 
@@ -63,7 +63,7 @@ async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
     dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
-  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), take: () => true };
+  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
   await runner.startTransaction();
   const before = await readsSoFar(runner);
   const events = payments.map((payload) => ({ payload }));
@@ -96,9 +96,9 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
-      new TryRecords(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).write({
+      new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record({
         notification: { ...notification, paymentStatus: 'Success' },
-        answer: { statusCode: 200, durationMs: 1 },
+        response: { statusCode: 200, durationMs: 1 },
         result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
         ...{ startedAt: now, endedAt: now },
       }),
@@ -112,7 +112,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     const plan = await planOf(dataSource, () =>
       new DeliveryLeaseRepository(dataSource).leaseDue({
         ...{ now: dispatcher.clock.now(), leasedUntil: dispatcher.clock.later(30_000), leaseId: randomUUID() },
-        ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, busy: [] },
+        ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, usage: [] },
       }),
     );
     expect(plan).toMatch(/ notifications_of_session .*\n\s+Index Cond: \(session_id = n/);

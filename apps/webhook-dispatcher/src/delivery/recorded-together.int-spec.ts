@@ -4,19 +4,19 @@ import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const LEASE_MS = 30_000;
 
 let dispatcher: DispatcherUnderTest;
-let records: TryRecords;
+let recorder: AttemptRecorder;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   await dispatcher.usualSecrets();
 });
 beforeEach(() => {
-  records = new TryRecords(
+  recorder = new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
   );
@@ -33,16 +33,16 @@ const claim = (): Promise<LeasedNotification[]> =>
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(LEASE_MS),
-    ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, busy: [] },
+    ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, usage: [] },
   });
 async function claimed(count: number): Promise<LeasedNotification[]> {
   await dispatcher.paid(...Array.from({ length: count }, () => dispatcher.payment('https://shop.example/hook')));
   return claim();
 }
 const write = (notification: LeasedNotification, durationMs = 1): Promise<boolean> =>
-  records.write({
+  recorder.record({
     notification,
-    answer: { statusCode: 200, durationMs },
+    response: { statusCode: 200, durationMs },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });

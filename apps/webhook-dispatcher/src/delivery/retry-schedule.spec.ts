@@ -1,4 +1,4 @@
-import { RETRY_SCHEDULE_MS, retryAfterMs, SCHEDULE_MAX_MS, waitAfter, waitForKeys } from './retry-schedule.js';
+import { RETRY_SCHEDULE_MS, retryAfterMs, MAX_SCHEDULE_MS, retryDelayMs, keyRetryDelayMs } from './retry-schedule.js';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -12,7 +12,7 @@ describe('the retry schedule', () => {
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);
     // With a fifth more at each try.
-    expect(SCHEDULE_MAX_MS).toBe(305_466_000);
+    expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
   it.each([
@@ -24,12 +24,12 @@ describe('the retry schedule', () => {
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
   ])('after %i tries and randomness %d waits %i ms', (tries, random, wait) => {
-    expect(waitAfter(tries, random)).toBe(wait);
+    expect(retryDelayMs(tries, random)).toBe(wait);
   });
 
   it('ends after the twelfth try', () => {
-    expect(waitAfter(11, 0.5)).toBe(24 * HOUR);
-    expect(waitAfter(12, 0.5)).toBeUndefined();
+    expect(retryDelayMs(11, 0.5)).toBe(24 * HOUR);
+    expect(retryDelayMs(12, 0.5)).toBeUndefined();
   });
 
   it.each([
@@ -59,6 +59,6 @@ describe('the retry schedule', () => {
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
   ])('waits for keys, when it is %i ms old, %s ms', (age, wait) => {
-    expect(waitForKeys(age)).toBe(wait);
+    expect(keyRetryDelayMs(age)).toBe(wait);
   });
 });

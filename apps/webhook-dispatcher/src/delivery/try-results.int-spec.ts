@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from './circuit.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 let dispatcher: DispatcherUnderTest;
@@ -39,12 +39,12 @@ const claim = (): Promise<LeasedNotification[]> =>
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: later(30_000),
-    ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, busy: [] },
+    ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, usage: [] },
   });
-const write = (records: TryRecords, notification: LeasedNotification): Promise<boolean> =>
-  records.write({
+const write = (recorder: AttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
+  recorder.record({
     notification,
-    answer: { statusCode: 200, durationMs: 1 },
+    response: { statusCode: 200, durationMs: 1 },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
@@ -62,11 +62,11 @@ describe('results that come together are written', () => {
     for (let count = 0; count < 4; count++) await recorded(state);
     const claimed = await claim();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const records = new TryRecords(
+    const recorder = new AttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
-    expect(await Promise.all(claimed.map((one) => write(records, one)))).toEqual([true, true, true, true]);
+    expect(await Promise.all(claimed.map((one) => write(recorder, one)))).toEqual([true, true, true, true]);
     expect(sent).toHaveBeenCalledTimes(statements);
   });
 
@@ -79,13 +79,13 @@ describe('results that come together are written', () => {
     const holder = dispatcher.test.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
-    const records = new TryRecords(
+    const recorder = new AttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
     const writing = [
-      write(records, first!),
-      ...claimed.map((one, nth) => write(records, { ...one, endpoint: endpoints[nth]! })),
+      write(recorder, first!),
+      ...claimed.map((one, nth) => write(recorder, { ...one, endpoint: endpoints[nth]! })),
     ];
     await waitUntil('the statement to wait', 5_000, async () => {
       const [row] = await query<[{ count: number }]>(
@@ -149,8 +149,8 @@ describe('is logged', () => {
     const overdue = await recorded();
     await query(`UPDATE notifications SET next_attempt_at = $2, created_at = $3 WHERE id = $1`, [
       overdue,
-      later(-OVERDUE_MIN_MS),
-      later(-HELD_UP_MAX_MS),
+      later(-MIN_OVERDUE_MS),
+      later(-MAX_BACKLOG_AGE_MS),
     ]);
     await recorded();
     expect(await logged()).toEqual([TRIED, BEHIND]);

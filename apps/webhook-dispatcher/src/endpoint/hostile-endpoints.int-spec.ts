@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { NameServer } from '../../test/name-server.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { resolveWith } from '@svc/outbound';
-import { type Answer, NotificationPoster, type PostSettings } from './post-notification.js';
+import { type WebhookResponse, WebhookClient, type WebhookClientOptions } from './webhook-client.js';
 
 const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;
@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-function poster(settings: Partial<PostSettings> = {}): NotificationPoster {
-  const made = new NotificationPoster({
+function poster(settings: Partial<WebhookClientOptions> = {}): WebhookClient {
+  const made = new WebhookClient({
     policy: { allowLoopback: true },
     connectTimeoutMs: 200,
     timeoutMs: TIMEOUT_MS,
@@ -28,7 +28,7 @@ function poster(settings: Partial<PostSettings> = {}): NotificationPoster {
   return made;
 }
 
-function post(to: NotificationPoster, url: string): Promise<Answer> {
+function post(to: WebhookClient, url: string): Promise<WebhookResponse> {
   return to.post({ ...POSTED, url }, new AbortController().signal);
 }
 
@@ -72,7 +72,7 @@ describe('a name server that gives another answer each time', () => {
       (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
     );
     const resolve = resolveWith([names.address]);
-    const tries: Answer[] = [];
+    const tries: WebhookResponse[] = [];
     for (let i = 0; i < 4; i++) tries.push(await post(poster({ resolve }), `http://rebind.example:${port}/hooks`));
     expect(tries.map(({ statusCode, errorClass }) => statusCode ?? errorClass)).toEqual([
       200,

@@ -19,17 +19,17 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-async function record(sessionId: string, state: State, hasPlace = true): Promise<string> {
+async function record(sessionId: string, state: State, hasSlot = true): Promise<string> {
   const payment = dispatcher.payment(URL, { sessionId, state });
-  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), take: () => hasPlace };
+  const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
   const db = dispatcher.test.dataSource;
   const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
     db,
     [{ payload: payment }],
-    places,
+    slots,
   );
   const row = await dispatcher.rowOf(payment);
-  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, places.leaseId] : [0, null]);
+  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
 /** Of this session, sent or not, and under a lease that ends after so long. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
-import { TryRecords } from '../delivery/record-tries.js';
+import { AttemptRecorder } from '../delivery/record-tries.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { RecordNotifications } from './record-notifications.js';
@@ -41,7 +41,7 @@ function claim(): Promise<LeasedNotification[]> {
     max: 50,
     maxPerMerchant: 10,
     maxPerEndpoint: 10,
-    busy: [],
+    usage: [],
   });
 }
 
@@ -51,13 +51,13 @@ async function record(notification: LeasedNotification, statusCode: number): Pro
     statusCode === 200
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
-  const answer = { statusCode, durationMs: 1 };
-  return new TryRecords(
+  const response = { statusCode, durationMs: 1 };
+  return new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
-  ).write({
+  ).record({
     notification,
-    answer,
+    response,
     result,
     startedAt: now,
     endedAt: now,
