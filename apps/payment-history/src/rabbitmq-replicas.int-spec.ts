@@ -100,9 +100,9 @@ test('on a database of its own a replica is ready only when it knows every payme
 /** In this replica whatever tells of that payment stops before it reaches the database; everything else goes on. */
 function stopAt({ reference }: PartnerPayment, replica: RunningService): { reached: Promise<void>; goOn: () => void } {
   const payments = replica.app.get(PaymentRepository);
-  const keep = payments.keep.bind(payments);
+  const keep = payments.upsertAll.bind(payments);
   const [reached, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  jest.spyOn(payments, 'keep').mockImplementation(async (batch) => {
+  jest.spyOn(payments, 'upsertAll').mockImplementation(async (batch) => {
     if (batch.some(({ payment }) => payment.reference === reference)) {
       reached.resolve();
       await door.promise;

@@ -3,7 +3,7 @@ import {
   type ApiKey,
   apiKeyChanged,
   recognisablePrefix,
-  showApiKey,
+  toApiKeyView,
   signingKeyChanged,
   successorOf,
 } from './api-key.js';
@@ -107,8 +107,8 @@ describe('what is told of a key', () => {
 
   it('to an administrator: neither', () => {
     const revoked = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
-    expect(showApiKey(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
-    expect(showApiKey(KEY)).toStrictEqual({
+    expect(toApiKeyView(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
+    expect(toApiKeyView(KEY)).toStrictEqual({
       keyId: 'b',
       kind: 'site',
       mode: 'test',

@@ -1,5 +1,5 @@
 import { DomainError, type MerchantUrlRules } from '@svc/kernel';
-import { settleSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -14,7 +14,7 @@ const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
 describe('settleSettings', () => {
   it('writes each host once, as URLs show it', () => {
-    const { allowedHosts } = settleSettings(
+    const { allowedHosts } = normaliseSiteSettings(
       { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
       URL_RULES,
     );
@@ -29,7 +29,7 @@ describe('settleSettings', () => {
 
   it('takes a site without required key that lists a host', () => {
     const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
-    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
+    expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
   it('refuses a host with a port', () => {
@@ -47,7 +47,7 @@ describe('settleSettings', () => {
     [null, false],
   ])('takes the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
     const settings: SiteSettings = { ...SETTINGS, webhookUrl, webhookEnabled };
-    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
+    expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
   it.each(['http://shop.example/hook', 'https://shop.example:81/hook', 'https://u:p@shop.example/', 'shop.example'])(
@@ -66,7 +66,7 @@ describe('settleSettings', () => {
 
   it('keeps nothing that is no setting', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
-    expect(settleSettings(given, URL_RULES)).toEqual(SETTINGS);
+    expect(normaliseSiteSettings(given, URL_RULES)).toEqual(SETTINGS);
   });
 });
 
@@ -100,7 +100,7 @@ describe('siteChanged', () => {
 
 function refusalOf(settings: SiteSettings): DomainError {
   try {
-    settleSettings(settings, URL_RULES);
+    normaliseSiteSettings(settings, URL_RULES);
   } catch (error) {
     if (error instanceof DomainError) return error;
   }

@@ -65,7 +65,7 @@ test('rows are written in the order of their references, in each copy: two repli
     `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
   );
   const payments = Array.from({ length: 100 }, () => paymentAt(ours, retrieval.clock.now()));
-  await retrieval.service.app.get(PaymentRepository).keep(payments.map((payment) => ({ payment, version: 1 })));
+  await retrieval.service.app.get(PaymentRepository).upsertAll(payments.map((payment) => ({ payment, version: 1 })));
   const written = await retrieval.dataSource.query<unknown[]>(
     `SELECT generation, payment_reference FROM payments ORDER BY tableoid, ctid`,
   );

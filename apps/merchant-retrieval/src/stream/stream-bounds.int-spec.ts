@@ -246,7 +246,7 @@ test('plans, made while the tables are empty and never analysed, are index scans
   expect(read).toMatch(
     /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
-  const kept = await planOf(retrieval.dataSource, () => notices.keep([eventNow()]));
+  const kept = await planOf(retrieval.dataSource, () => notices.insertNew([eventNow()]));
   expect(kept).toMatch(/Index Only Scan using notices_pkey on notices n/);
   const removed = await planOf(retrieval.dataSource, () => notices.deleteExpired());
   expect(removed).toMatch(/Index Scan using notices_kept_since on notices/);

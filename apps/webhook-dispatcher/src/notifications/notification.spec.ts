@@ -22,12 +22,12 @@ describe('the endpoint of an address', () => {
 describe('a replay', () => {
   const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a success that is %s is possible', (state) => {
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success that is %s is possible', (state) => {
     expect(replayConflict({ ...candidate, state })).toBeUndefined();
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a failure that is %s is possible while nobody paid',
+    'of a Failed that is %s is possible before a Success',
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
@@ -36,7 +36,7 @@ describe('a replay', () => {
     },
   );
 
-  it('is refused while it is being sent, and when it was superseded', () => {
+  it('is rejected while the notification is being sent, and after it was superseded', () => {
     expect(replayConflict({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
     const superseded = { ...candidate, state: 'superseded', paymentStatus: 'Failed' } as const;
     expect(replayConflict(superseded)).toContain('was paid');
