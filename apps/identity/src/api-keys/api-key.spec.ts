@@ -60,12 +60,12 @@ describe('successorOf', () => {
     expect(successorOf({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
   });
 
-  it('is nobody when no other key is left', () => {
+  it('is undefined when no other key is left', () => {
     expect(successorOf({ keyId: 'd', mode: 'live' }, keys)).toBeUndefined();
   });
 });
 
-describe('what is told of a key', () => {
+describe('the events of a key', () => {
   it('to everybody: its hash, not the sealed form', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });

@@ -45,7 +45,7 @@ describe('settings as they are kept', () => {
     ).toStrictEqual([grant('a', true, false), grant('b', false, true), grant('c', true, true)]);
   });
 
-  it('refuse two grants for one organisation, whatever its case', () => {
+  it('reject two grants for one organisation, regardless of case', () => {
     const refused = (): unknown =>
       normaliseMerchantSettings({ ...SETTINGS, grants: [grant('a', true, false), grant('A', false, true)] });
     expect(refused).toThrow(DomainError);

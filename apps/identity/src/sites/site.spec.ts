@@ -12,8 +12,8 @@ const SETTINGS: SiteSettings = {
 };
 const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
-describe('settleSettings', () => {
-  it('writes each host once, as URLs show it', () => {
+describe('normaliseSiteSettings', () => {
+  it('contains each host once, in the format of URLs', () => {
     const { allowedHosts } = normaliseSiteSettings(
       { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
       URL_RULES,
@@ -21,7 +21,7 @@ describe('settleSettings', () => {
     expect(allowedHosts).toEqual(['shop.example', '[::1]']);
   });
 
-  it('refuses a site without required key that lists no host', () => {
+  it('rejects a site without required key that lists no host', () => {
     expect(refusalOf({ ...SETTINGS, requireApiKey: false }).fields).toEqual([
       { field: 'allowedHosts', message: 'allowedHosts must not be empty when requireApiKey is false' },
     ]);
@@ -32,7 +32,7 @@ describe('settleSettings', () => {
     expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
-  it('refuses a host with a port', () => {
+  it('rejects a host with a port', () => {
     expect(refusalOf({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields).toEqual([
       {
         field: 'allowedHosts',
@@ -58,7 +58,7 @@ describe('settleSettings', () => {
     },
   );
 
-  it('refuses an enabled webhook without an address', () => {
+  it('rejects an enabled webhook without a URL', () => {
     expect(refusalOf({ ...SETTINGS, webhookEnabled: true }).fields).toEqual([
       { field: 'webhookUrl', message: 'webhookUrl must be set when webhookEnabled is true' },
     ]);

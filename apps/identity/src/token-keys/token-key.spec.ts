@@ -32,7 +32,7 @@ test('the first key ever signs at once', () => {
   expect(planRotation([], now(0))).toEqual({ nextSignsFrom: now(0), toWithdraw: [] });
 });
 
-test('the next key is made ten minutes before the last one has signed for long enough, once', () => {
+test('the next key is created once, ten minutes before the signing period of the last one ends', () => {
   const key = aKey('first', 0);
   const due = SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS;
   expect(planRotation([key], now(due - 1)).nextSignsFrom).toBeUndefined();
@@ -91,7 +91,7 @@ test('a key is shown with its dates', () => {
   ]);
 });
 
-test('a key says whether it waits, signs, or is only accepted', () => {
+test('a key is next, signing or accepted', () => {
   const keys = [aKey('next', 2_000), aKey('signing', 1_000), aKey('last', 0)];
   expect(toTokenKeyViews(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
     ['next', 'next'],

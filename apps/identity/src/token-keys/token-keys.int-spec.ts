@@ -75,7 +75,7 @@ describe('the keys of identity tokens', () => {
     ]);
   });
 
-  it('rotate when an administrator says so, one next key at a time, and it is written down', async () => {
+  it('rotate at the request of an administrator, one next key at a time, with an audit entry', async () => {
     const [first] = await published();
     const answer = await admin('POST', PATH);
     expect(answer).toMatchObject({ status: 201, body: { state: 'next' } });
@@ -87,7 +87,7 @@ describe('the keys of identity tokens', () => {
     expect(entries).toMatchObject([{ action: 'token-key.created', credentialId: kid, after: { kid } }]);
   });
 
-  it('are withdrawn when they leaked: what they signed is refused within a second, and a new one signs at once', async () => {
+  it('are withdrawn after a leak: their tokens are rejected within a second, and a new key signs at once', async () => {
     const partner = await aPartner(identity);
     const token = await logIn(identity, partner);
     const call = clientOf(identity, partner, token);
@@ -122,7 +122,7 @@ describe('the keys of identity tokens', () => {
     expect(Buffer.from(row.sealed, 'base64').toString('latin1')).not.toMatch(/"d"|"kty"/);
   });
 
-  it('are shown to administrators alone', async () => {
+  it('are listed for administrators only', async () => {
     for (const [method, path] of [
       ['GET', PATH],
       ['POST', PATH],

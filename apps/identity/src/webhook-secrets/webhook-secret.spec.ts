@@ -27,7 +27,7 @@ const SECRET: WebhookSecret = {
 };
 const REVOKED: WebhookSecret = { ...SECRET, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
 
-test('an administrator sees when a secret was made and revoked, and not its sealed form', () => {
+test('the view has the dates of creation and revocation, and not the encrypted secret', () => {
   const shown = { secretId: 's-1', mode: 'live', createdUTCDate: '2026-03-01T10:00:00.000Z' };
   expect(toWebhookSecretView(SECRET)).toStrictEqual({ ...shown, revoked: false });
   const revokedUTCDate = '2026-03-02T10:00:00.000Z';

@@ -1,4 +1,4 @@
-/** The read model keeps the newest version of each payment until no window reaches it, while a rebuild goes on too. */
+/** The read model keeps the newest version of each payment until it is older than all windows, also during a rebuild. */
 import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, type RebuildState, ReadModelRebuild, Transport } from '@svc/messaging';
 import { anEvent, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';

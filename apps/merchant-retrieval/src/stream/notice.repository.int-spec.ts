@@ -115,7 +115,7 @@ test('of two replicas that write the same events at once, one does', async () =>
   expect(await notices.rangeOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
-test('only what is too old is removed, and each channel says up to where', async () => {
+test('only expired notices are deleted, and each channel has the position of the last one', async () => {
   await notices.insertNew(mixed());
   retrieval.clock.advance(1);
   await notices.insertNew(mixed());

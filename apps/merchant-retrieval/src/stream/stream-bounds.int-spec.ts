@@ -176,7 +176,7 @@ describe('how many may read', () => {
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  test('a HEAD, and an id that is refused, keep no place', async () => {
+  test('a HEAD, and a rejected id, use no slot', async () => {
     for (let nth = 0; nth <= PER_KEY; nth++) {
       const head = await fetch(`${url}${ourPath()}`, { method: 'HEAD', headers: { 'x-api-key': ours.keys.merchant } });
       expect(head.status).toBe(200);
@@ -239,7 +239,7 @@ describe('a reader that does not read', () => {
   }, 60_000);
 });
 
-test('plans, made while the tables are empty and never analysed, are index scans', async () => {
+test('plans for empty tables that were never analysed are index scans', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
   const read = await planOf(retrieval.dataSource, () => notices.readAfter([{ channel: channel(), position: 0 }], 32));
   expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);

@@ -1,6 +1,6 @@
 import { ReadLimit, MAX_READS, MAX_WAITING_READS } from './read-limit.js';
 
-test('at most two reads run at once, some wait, and further ones are refused until one ends', async () => {
+test('at most two reads run at once, some wait, and further ones are rejected until one ends', async () => {
   const limit = new ReadLimit();
   const ends: (() => void)[] = [];
   let mostAtOnce = 0;
@@ -28,7 +28,7 @@ test('at most two reads run at once, some wait, and further ones are refused unt
   expect(mostAtOnce).toBe(MAX_READS);
 });
 
-test('a read that fails leaves its place', async () => {
+test('a read that fails releases its slot', async () => {
   const limit = new ReadLimit();
   for (let nth = 0; nth < MAX_READS + MAX_WAITING_READS + 1; nth++)
     await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

@@ -4,14 +4,14 @@ const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
 describe('the retry schedule', () => {
-  it('is the one merchants are told: 12 tries over about three days', () => {
+  it('is the documented one: 12 attempts over about three days', () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([
       0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400,
     ]);
     const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);
-    // With a fifth more at each try.
+    // With a fifth more at each attempt.
     expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
@@ -27,7 +27,7 @@ describe('the retry schedule', () => {
     expect(retryDelayMs(tries, random)).toBe(wait);
   });
 
-  it('ends after the twelfth try', () => {
+  it('ends after the twelfth attempt', () => {
     expect(retryDelayMs(11, 0.5)).toBe(24 * HOUR);
     expect(retryDelayMs(12, 0.5)).toBeUndefined();
   });

@@ -4,7 +4,7 @@ const now = new Date('2026-03-01T10:00:00.000Z');
 const first = { attemptCount: 1, now, random: 0.5 };
 const after = (ms: number): Date => new Date(now.getTime() + ms);
 
-describe('what a try means', () => {
+describe('the result of an attempt', () => {
   it.each([200, 201, 202, 204, 226, 299])('%i acknowledges', (statusCode) => {
     expect(classifyResponse({ statusCode, durationMs: 5 }, first)).toEqual({
       outcome: 'acknowledged',
@@ -13,7 +13,7 @@ describe('what a try means', () => {
     });
   });
 
-  it('acknowledges by the status, though the body broke off', () => {
+  it('acknowledges by the status, also with an incomplete body', () => {
     expect(classifyResponse({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, first).state).toBe('delivered');
   });
 
@@ -28,7 +28,7 @@ describe('what a try means', () => {
     },
   );
 
-  it('tries again when no answer came, a refused address included', () => {
+  it('is retried without a response, also for a rejected address', () => {
     for (const errorClass of ['timeout', 'connection-refused', 'address-refused:private']) {
       expect(classifyResponse({ errorClass, durationMs: 5 }, first)).toEqual({
         outcome: 'unanswered',
@@ -46,7 +46,7 @@ describe('what a try means', () => {
     });
   });
 
-  it.each([429, 503])('lets %i ask for a longer wait, not for a shorter one', (statusCode) => {
+  it.each([429, 503])('a Retry-After of %i can only make the wait longer', (statusCode) => {
     expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, first).nextAttemptAt).toEqual(
       after(60_000),
     );
@@ -54,7 +54,7 @@ describe('what a try means', () => {
     expect(classifyResponse({ statusCode, durationMs: 5 }, first).nextAttemptAt).toEqual(after(5_000));
   });
 
-  it('is exhausted after the last try of the schedule, whatever is asked', () => {
+  it('is exhausted after the last attempt of the schedule, regardless of Retry-After', () => {
     expect(
       classifyResponse({ statusCode: 503, retryAfter: '60', durationMs: 5 }, { ...first, attemptCount: 12 }),
     ).toEqual({

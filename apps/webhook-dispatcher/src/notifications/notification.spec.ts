@@ -31,7 +31,7 @@ describe('a replay', () => {
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
-        'was paid',
+        'has been paid',
       );
     },
   );
@@ -39,7 +39,7 @@ describe('a replay', () => {
   it('is rejected while the notification is being sent, and after it was superseded', () => {
     expect(replayConflict({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
     const superseded = { ...candidate, state: 'superseded', paymentStatus: 'Failed' } as const;
-    expect(replayConflict(superseded)).toContain('was paid');
-    expect(replayConflict({ ...superseded, sessionSucceeded: false })).toContain('was paid');
+    expect(replayConflict(superseded)).toContain('has been paid');
+    expect(replayConflict({ ...superseded, sessionSucceeded: false })).toContain('has been paid');
   });
 });

@@ -31,7 +31,7 @@ afterEach(() => receiver.stop());
 
 const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
 
-/** A claim of this worker's own, so that a test can stand between claim, post and record. */
+/** A lease of the test, so that it can act between lease, request and record. */
 function claim(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
@@ -64,8 +64,8 @@ async function record(notification: LeasedNotification, statusCode: number): Pro
   });
 }
 
-describe('once a session was paid', () => {
-  it('a Failed that nobody acknowledged yet is not sent any more', async () => {
+describe('after a session was paid', () => {
+  it('a Failed that was not acknowledged is no longer sent', async () => {
     await dispatcher.paid(failed);
     await dispatcher.paid(succeeded);
     await dispatcher.runOnce();
@@ -75,7 +75,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that waits for its next try is not tried again', async () => {
+  it('a Failed that waits for its next attempt is not retried', async () => {
     receiver.behaves(answers(500), answers(200));
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -86,7 +86,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that arrives after the Success is superseded at once, whether that was delivered or not', async () => {
+  it('a Failed that arrives after the Success, delivered or not, is superseded at once', async () => {
     await dispatcher.paid(succeeded);
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -97,7 +97,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
   });
 
-  it('a Failed that was acknowledged before stays delivered, and other sessions are left alone', async () => {
+  it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
     const stranger = dispatcher.payment(receiver.url, { state: 'failed' });
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -111,7 +111,7 @@ describe('once a session was paid', () => {
     expect(receiver.statuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
-  it('an exhausted Failed can no longer come back', async () => {
+  it('an exhausted Failed can no longer be replayed', async () => {
     await dispatcher.paid(failed);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
@@ -124,7 +124,7 @@ describe('once a session was paid', () => {
   });
 });
 
-describe('while a Failed is on the wire', () => {
+describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
@@ -143,7 +143,7 @@ describe('while a Failed is on the wire', () => {
     expect(receiver.statuses).toEqual(['Success']);
   });
 
-  it('its Success waits no longer than the lease when the worker died, and the late result changes nothing', async () => {
+  it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
     await dispatcher.paid(failed);
     const [inFlight] = await claim();
     await dispatcher.paid(succeeded);
@@ -156,7 +156,7 @@ describe('while a Failed is on the wire', () => {
     expect(await stateOf(failed)).toBe('superseded');
   });
 
-  it('the receiver itself never sees the two overlap', async () => {
+  it('the receiver never gets both at the same time', async () => {
     const seen: string[] = [];
     let release: () => void = () => undefined;
     receiver.behaves((response, { body }) => {
@@ -177,7 +177,7 @@ describe('while a Failed is on the wire', () => {
   });
 });
 
-describe('when the two are recorded by transactions at the same moment', () => {
+describe('when concurrent transactions record the two', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
@@ -209,7 +209,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
     expect(receiver.statuses).toEqual(['Success']);
   });
 
-  it('a claim of the Failed that has not committed is waited for, and its lease holds the Success back', async () => {
+  it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
     await dispatcher.paid(failed);
     const claiming = dispatcher.test.dataSource.createQueryRunner();
     await claiming.startTransaction();
@@ -232,7 +232,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
     expect(await dispatcher.runOnce()).toBe(1);
   });
 
-  it('a claim skips the Failed that is being superseded', async () => {
+  it('a lease request skips a Failed that is being superseded', async () => {
     await dispatcher.paid(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
@@ -247,7 +247,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
     await dispatcher.runOnce();
   });
 
-  it('no order of many at once lets a Failed through after its Success', async () => {
+  it('no order of concurrent events sends a Failed after its Success', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
       dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
@@ -270,7 +270,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
-    // Each of the others was told before it, or never.
+    // Each of the others was sent before it, or never.
     const states = await Promise.all(
       payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
     );
@@ -281,7 +281,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
   });
 });
 
-/** Until a connection of this database waits for such a lock. */
+/** Waits until a connection of this database waits for such a lock. */
 async function untilWaiting(locktype: string): Promise<void> {
   for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
