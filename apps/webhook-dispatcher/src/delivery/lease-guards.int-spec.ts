@@ -1,4 +1,4 @@
-/** Each condition under which a notification is claimed, and its result recorded: everything else holds, only it is false. */
+/** Each condition of a lease and of a recorded result: a test where only this condition is false. */
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
@@ -96,7 +96,7 @@ describe.each(['success', 'failed'] as const)(
       expect(await rowOf(held.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
     });
 
-    test.each([true, false])('gives nothing back; with a time: %s', async (hasTime) => {
+    test.each([true, false])('releases nothing; with a time: %s', async (hasTime) => {
       const { stale, held, before } = await taken();
       await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
         stale,
@@ -128,7 +128,7 @@ describe('a result of one of several under the same lease', () => {
   });
 });
 
-describe('what is given back', () => {
+describe('a released notification', () => {
   test('without a time is exhausted', async () => {
     await recorded();
     const [one] = await claim();
@@ -136,7 +136,7 @@ describe('what is given back', () => {
     expect(await rowOf(one!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
   });
 
-  test.each([true, false])('and was superseded meanwhile only loses its lease; with a time: %s', async (hasTime) => {
+  test.each([true, false])('that was superseded meanwhile only loses its lease; with a time: %s', async (hasTime) => {
     await recorded({ state: 'failed' });
     const [one] = await claim();
     await change(one!.id, `state = 'superseded', next_attempt_at = NULL`);
@@ -176,7 +176,7 @@ describe('a circuit', () => {
     return rows.map(({ merchant_id, endpoint, failures }) => [merchant_id, endpoint, failures]);
   };
 
-  test('is closed by a sign of life of its own endpoint and merchant, not by a failure', async () => {
+  test('is closed by a response of its own endpoint and merchant, not by a failure', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recorded();
     const [lives, fails] = await claim();
@@ -204,7 +204,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  test('lets nothing through until its millisecond, then one', async () => {
+  test('allows no notification until its millisecond, then one', async () => {
     for (let count = 0; count < 3; count++) await recorded();
     await open(7, HOST, dispatcher.clock.later(1));
     expect(await claim()).toEqual([]);
@@ -213,7 +213,7 @@ describe('a circuit', () => {
     expect(await claim()).toEqual([]);
   });
 
-  test('of another endpoint or merchant holds nothing up, and what waits for it takes no place of a claim', async () => {
+  test('of another endpoint or merchant blocks nothing, and its waiting notifications use no slot', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.paid(dispatcher.payment('https://other.example/hook'));
     dispatcher.clock.advance(1);
@@ -221,7 +221,7 @@ describe('a circuit', () => {
     expect(await claim({ max: 3 })).toHaveLength(3);
   });
 
-  describe('whose probe has failed exhausts what is overdue for too long', () => {
+  describe('whose probe has failed exhausts notifications that are overdue for too long', () => {
     const leaseId = randomUUID();
     const fail = async (over = {}): Promise<number> => {
       await open(7, HOST, dispatcher.clock.now(), leaseId);
@@ -234,14 +234,14 @@ describe('a circuit', () => {
       ).exhausted;
     };
     const at = (ms: number): Date => dispatcher.clock.later(-ms);
-    /** At the very bounds. */
+    /** Exactly at the limits. */
     async function overdue(): Promise<string> {
       const { id } = await recorded();
       await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(MAX_SCHEDULE_MS));
       return id;
     }
 
-    test('what is of its endpoint and merchant', async () => {
+    test('of its endpoint and merchant only', async () => {
       const ids = [await overdue(), await overdue()];
       expect(await fail()).toBe(2);
       for (const id of ids) expect(await rowOf(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
@@ -263,7 +263,7 @@ describe('a circuit', () => {
       expect(await rowOf(id)).toEqual(before);
     });
 
-    test('also where the lease ends now, and not where the failure was of no probe', async () => {
+    test('also when the lease ends now, and not after a failure of another attempt than the probe', async () => {
       const id = await overdue();
       await change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(0));
       expect(await fail({ leaseId: randomUUID() })).toBe(0);
@@ -273,7 +273,7 @@ describe('a circuit', () => {
   });
 });
 
-describe('a notification is claimed', () => {
+describe('a notification is leased', () => {
   test.each([
     ['when it is due', `next_attempt_at = $2`, [0], 1],
     ['not a millisecond before', `next_attempt_at = $2`, [1], 0],
@@ -303,7 +303,7 @@ describe('a notification is claimed', () => {
     expect(idsOf(await claim())).toEqual(count === 1 ? [other.id] : []);
   });
 
-  test('whatever is under a lease in another session, and of its own what is no Failed', async () => {
+  test('regardless of leases in other sessions, and of leases in its own that are not of a Failed', async () => {
     const sessionId = randomUUID();
     const [failed, success] = [await recorded({ state: 'failed' }), await recorded({ sessionId })];
     for (const { id } of [failed, success])
@@ -312,7 +312,7 @@ describe('a notification is claimed', () => {
     expect(idsOf(await claim())).toEqual([other.id]);
   });
 
-  test('as far as there is room beside what is on the wire to its merchant and endpoint', async () => {
+  test('up to the limits, with the requests in flight to its merchant and endpoint', async () => {
     for (let count = 0; count < 5; count++) await recorded();
     const bounds = { maxPerEndpoint: 3, maxPerMerchant: 4 };
     const busy = (merchantId: number, endpoint: string, inFlight: number) => [{ merchantId, endpoint, inFlight }];

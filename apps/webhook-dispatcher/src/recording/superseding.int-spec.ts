@@ -32,7 +32,7 @@ afterEach(() => receiver.stop());
 const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
 
 /** A lease of the test, so that it can act between lease, request and record. */
-function claim(): Promise<LeasedNotification[]> {
+function lease(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: clock.now(),
@@ -130,7 +130,7 @@ describe('while a Failed is in flight', () => {
     [500, 'superseded'],
   ])('its Success waits for the end of the try; answered %i it ends %s', async (statusCode, state) => {
     await dispatcher.paid(failed);
-    const [inFlight] = await claim();
+    const [inFlight] = await lease();
     await dispatcher.paid(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
@@ -145,7 +145,7 @@ describe('while a Failed is in flight', () => {
 
   it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
     await dispatcher.paid(failed);
-    const [inFlight] = await claim();
+    const [inFlight] = await lease();
     await dispatcher.paid(succeeded);
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -239,10 +239,10 @@ describe('when concurrent transactions record the two', () => {
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
       { payload: succeeded },
     ]);
-    expect(await claim()).toEqual([]);
+    expect(await lease()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();
-    expect(await claim()).toMatchObject([{ paymentStatus: 'Success' }]);
+    expect(await lease()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
   });
