@@ -1,6 +1,6 @@
 import type { Mode } from '@svc/contracts';
-import { BOOK_NAMES, type BookName } from './books.js';
-import type { BookDifference, ComparedBook } from './compare-books.js';
+import { BOOK_NAMES, type BookName } from './books/books.js';
+import type { BookDifference, ComparedBook } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
 /** A book for one merchant and mode: as many differences, or `outside` where it has removed the rows of that time. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from './circuit.js';
+import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import type { EndpointKey } from './occupancy.js';
 
 /** The next failed probe exhausts the next batch. */

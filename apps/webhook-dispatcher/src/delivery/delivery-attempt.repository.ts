@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { WebhookResponse } from '../endpoint/webhook-client.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 import type { EndpointKey } from './occupancy.js';
-import type { AttemptResult } from './try-result.js';
+import type { AttemptResult } from '../retries/try-result.js';
 
 /** A delivery attempt that has ended, and its result. */
 export interface DeliveryAttempt {

@@ -7,9 +7,9 @@ import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } f
 import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
 import { AttemptRecorder } from './record-tries.js';
-import { MAX_SCHEDULE_MS } from './retry-schedule.js';
+import { MAX_SCHEDULE_MS } from '../retries/retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { AttemptResult } from './try-result.js';
+import type { AttemptResult } from '../retries/try-result.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { CircuitRepository } from './circuit.repository.js';
 

@@ -5,12 +5,12 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { WebhookClient } from '../endpoint/webhook-client.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import { CountFailure } from './count-failure.js';
 import { AttemptRecorder } from './record-tries.js';
-import { keyRetryDelayMs } from './retry-schedule.js';
+import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { signNotification } from './sign-notification.js';
-import { classifyResponse } from './try-result.js';
+import { classifyResponse } from '../retries/try-result.js';
 
 /** Random numbers from 0 to below 1; injected so that tests can set the jitter. */
 export abstract class Randomness {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from './circuit.js';
+import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { AttemptRecorder } from './record-tries.js';
