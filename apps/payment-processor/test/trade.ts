@@ -146,10 +146,10 @@ export class Trade {
     const acquirer = this.processor.service.app.get(Acquirer);
     const itself = {
       charge: acquirer.charge.bind(acquirer),
-      ask: acquirer.ask.bind(acquirer),
+      ask: acquirer.getChargeStatus.bind(acquirer),
       reverse: acquirer.reverse.bind(acquirer),
     };
-    acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+    acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
     acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
     acquirer.charge = async (request, signal) => {
       this.processor.clock.advance(10_000);

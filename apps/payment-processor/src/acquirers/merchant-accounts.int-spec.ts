@@ -69,7 +69,7 @@ test('a question, a reversal and a charge after a verification go to the account
   await processor.answerChallenge(challenged, 'confirm');
   expect(await processor.check(verified)).toMatchObject([{ state: 'success' }]);
   expect(await processor.check(lost)).toMatchObject([{ state: 'success' }]);
-  jest.spyOn(processor.service.app.get(Acquirer), 'ask').mockResolvedValue({ kind: 'unknown' });
+  jest.spyOn(processor.service.app.get(Acquirer), 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
   processor.clock.advance(900_000);
   await processor.recover();
   for (const { paymentReference } of [unknown, challenged, reversed])

@@ -40,14 +40,14 @@ const charge = () =>
   );
 const chargeVerified = () =>
   client.chargeVerified({ ...TERMS, challengeReference: 'c-1' }, new AbortController().signal);
-const ask = () => client.ask('key-1', ACCOUNT);
+const ask = () => client.getChargeStatus('key-1', ACCOUNT);
 const reverse = () => client.reverse('key-1', ACCOUNT);
 const refund = () =>
   client.refund(
     { ...TERMS, idempotencyKey: 'refund-1', chargeKey: 'key-1', chargeReference: 'a-1' },
     new AbortController().signal,
   );
-const askRefund = () => client.askRefund('refund-1', ACCOUNT);
+const askRefund = () => client.getRefundStatus('refund-1', ACCOUNT);
 
 const record = (over: object): string => JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
 const OUTCOMES: readonly [string, object][] = [
@@ -129,7 +129,7 @@ test.each([
   ['<html>', 'unknown'],
 ])('the answer about a challenge, %s, means %s', async (body, state) => {
   answer = { status: 200, body };
-  expect(await client.askChallenge('c-1', ACCOUNT)).toBe(state);
+  expect(await client.getChallengeState('c-1', ACCOUNT)).toBe(state);
 });
 
 describe('live mode', () => {
@@ -265,9 +265,9 @@ test('mode and merchant account travel with every call about money, the mode wit
   await refund();
   await askRefund();
   await client.readStatement('2026-03-01', ACCOUNT);
-  await client.askChallenge('c-1', ACCOUNT);
+  await client.getChallengeState('c-1', ACCOUNT);
   await client.storeCard(CARD, 'live');
-  await client.forgetCard({ vaultToken: 'v-1' }, 'live');
+  await client.deleteCard({ vaultToken: 'v-1' }, 'live');
   expect(seen).toEqual(
     [
       'POST /charges',

@@ -47,13 +47,13 @@ describe('an encrypted card', () => {
     for (const party of ['apu', 'apv'])
       for (const changed of ['c29tZWJvZHk', undefined])
         expect(() => open(withHeader(jwe, (header) => ({ ...header, [party]: changed })))).toThrow(
-          'another key, or changed',
+          'wrong key, or changed',
         );
   });
 
   it('is not opened by another key', async () => {
     const jwe = await encrypt('card');
-    expect(() => open(jwe, keyPair().privateKey)).toThrow('another key, or changed');
+    expect(() => open(jwe, keyPair().privateKey)).toThrow('wrong key, or changed');
   });
 
   it('is refused when a single bit of any part is another', async () => {

@@ -121,7 +121,7 @@ test('of several cards the one that is named is used, deleted, and forgotten', a
   const paid = await partner.pay(await anInvoice(), withToken(second));
   expect(paid.body).toMatchObject({ status: 'success', paymentMethodDescription: '**** 4444' });
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
-  await processor.service.app.get(DeleteCard).forgetDeleted();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   const known = await processor.dataSource.query<object[]>(
     `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS forgotten FROM cards WHERE token IN ($1, $2)`,
     [first, second],
@@ -152,7 +152,7 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
   const acquirer = processor.service.app.get(Acquirer);
   const store = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
-  const forget = jest.spyOn(acquirer, 'forgetCard').mockResolvedValue(false);
+  const forget = jest.spyOn(acquirer, 'deleteCard').mockResolvedValue(false);
   const away = await partner.call('POST', '/v1/cards', clear());
   expect([away.status, away.headers['retry-after'], away.body.errors[0].errorReference]).toEqual([503, '5', '30']);
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
@@ -174,7 +174,7 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   };
   expect(await forgotten()).toBe(false);
   processor.clock.advance(30_000);
-  await processor.service.app.get(DeleteCard).forgetDeleted();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   expect(await forgotten()).toBe(true);
 });
 
@@ -183,14 +183,14 @@ test('a card that another replica has had forgotten stays forgotten, since then'
   const cards = processor.service.app.get(CardRepository);
   const owner = { organisationId: partner.organisationId, mode: 'test', customerReference: undefined } as const;
   expect(await cards.delete(owner, token)).toBe(true);
-  await cards.markForgotten(token);
+  await cards.markDeletedAtAcquirer(token);
   const row = async (): Promise<unknown> =>
     processor.dataSource.query(`SELECT forgotten_at, forget_after FROM cards WHERE token = $1`, [token]);
   const before = await row();
   expect(before).toEqual([{ forgotten_at: processor.clock.now(), forget_after: null }]);
   processor.clock.advance(1_000);
-  await cards.markForgotten(token);
-  await cards.forgetLater(token);
+  await cards.markDeletedAtAcquirer(token);
+  await cards.postponeDeletion(token);
   expect(await row()).toEqual(before);
 });
 
@@ -205,7 +205,7 @@ test('deleting waits for no vault, however many cards it has not forgotten', asy
   const acquirer = processor.service.app.get(Acquirer);
   let answer: (isForgotten: boolean) => void = () => undefined;
   const silent = new Promise<boolean>((resolve) => (answer = resolve));
-  const forget = jest.spyOn(acquirer, 'forgetCard').mockReturnValue(silent);
+  const forget = jest.spyOn(acquirer, 'deleteCard').mockReturnValue(silent);
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
   await waitUntil('the vault to be asked', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
   expect((await partner.call('DELETE', `/v1/cards/${second}`)).status).toBe(204);
@@ -259,7 +259,7 @@ test('cards that the vault keeps refusing to forget hold up no others, and are a
   processor.clock.advance(1);
   const last = await deleteCard();
   let asked: string[] = [];
-  const forget = jest.spyOn(app.get(Acquirer), 'forgetCard').mockImplementation(({ vaultToken }) => {
+  const forget = jest.spyOn(app.get(Acquirer), 'deleteCard').mockImplementation(({ vaultToken }) => {
     asked.push(vaultToken);
     return Promise.resolve(!refused.has(vaultToken));
   });
@@ -267,7 +267,7 @@ test('cards that the vault keeps refusing to forget hold up no others, and are a
   const askedAfter = async (ms: number): Promise<string[]> => {
     processor.clock.advance(ms);
     asked = [];
-    await app.get(DeleteCard).forgetDeleted();
+    await app.get(DeleteCard).deleteAtAcquirer();
     return asked.toSorted();
   };
 

@@ -233,7 +233,7 @@ test('a card opens only for the session and try it was encrypted for, and only i
     expectRefused(
       encrypted,
       'The encrypted card cannot be read. Reload the page and try again.',
-      new Error(`Encrypted card refused: ${why}`),
+      new Error(`Encrypted card rejected: ${why}`),
     );
 
   await expectUnreadable('not.a.jwe', 'parts');
@@ -248,7 +248,7 @@ test('a card opens only for the session and try it was encrypted for, and only i
     await expectUnreadable(await encryptedCard(ofNoKey, right), why);
   }
   const tampered = (await encryptedCard(processor.cardKey, right)).replace(/[^.]*$/, 'A'.repeat(22));
-  await expectUnreadable(tampered, 'another key, or changed');
+  await expectUnreadable(tampered, 'wrong key, or changed');
   const compressed = await encryptedCard(processor.cardKey, right, {}, { zip: 'DEF' });
   await expectUnreadable(compressed, 'extension');
   for (const wrong of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])

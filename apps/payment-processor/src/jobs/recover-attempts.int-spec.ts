@@ -96,16 +96,16 @@ test('an acquirer that stays silent: asked four times, reversed at 15 minutes un
   const acquirer = processor.service.app.get(Acquirer);
   const payable = aPayable();
   await processor.pay(payable, { card: CARDS.dropsTheAnswer });
-  const [ask, reverse] = [acquirer.ask.bind(acquirer), acquirer.reverse.bind(acquirer)];
+  const [ask, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];
   let [asked, reversals] = [0, 0];
-  acquirer.ask = () => (asked++, Promise.resolve({ kind: 'unknown' }));
+  acquirer.getChargeStatus = () => (asked++, Promise.resolve({ kind: 'unknown' }));
   acquirer.reverse = (...given) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...given));
 
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);
     await processor.recover();
   }
-  acquirer.ask = ask;
+  acquirer.getChargeStatus = ask;
 
   expect(asked).toBe(4);
   expect(reversals).toBe(2);

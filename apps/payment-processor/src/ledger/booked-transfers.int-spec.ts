@@ -153,7 +153,7 @@ describe('an approval that comes too late (H2)', () => {
   async function approvedTooLate(merchantId: number): Promise<PaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
-    jest.spyOn(acquirer, 'ask').mockResolvedValue({ kind: 'notFound' });
+    jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'notFound' });
     jest.spyOn(acquirer, 'reverse').mockResolvedValue({ kind: 'neverCharged' });
     jest.spyOn(acquirer, 'charge').mockImplementation(async (request, signal) => {
       processor.clock.advance(10_000);

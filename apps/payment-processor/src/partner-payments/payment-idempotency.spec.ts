@@ -16,7 +16,7 @@ async function secondAfterARefusal(waitsMs: number): Promise<unknown> {
     owner: { organisationId: 'o-1', mode: 'test' },
     reference: 'r-1',
     fingerprint: 'f',
-    until: clock.later(20_000),
+    deadline: clock.later(20_000),
   } as const;
   let refuse: () => void = () => undefined;
   const refused = new Promise<void>((_, reject) => (refuse = () => reject(new DomainError('card.invalid'))));

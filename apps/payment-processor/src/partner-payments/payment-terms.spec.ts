@@ -1,6 +1,13 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkTerms, customerOf, fingerprintOf, namedCustomer, type Owed, type Payer } from './payment-terms.js';
+import {
+  checkTerms,
+  customerOf,
+  fingerprintOf,
+  namedCustomer,
+  type PaymentTerms,
+  type Payer,
+} from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
 const CUSTOMER_REFERENCE = '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f';
@@ -50,8 +57,12 @@ test('a request of a service has to name its customer', () => {
 
 describe('the terms of a merchant', () => {
   const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
-  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = [], minimumAmount = 1) =>
-    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
+  const check = (
+    change: object,
+    features: MerchantFeatures = {},
+    grants: PaymentTerms['grants'] = [],
+    minimumAmount = 1,
+  ) => refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
   const vouchers = { vouchers: [voucher(1)] };
   const external = { paymentMethod: EXTERNAL };
 

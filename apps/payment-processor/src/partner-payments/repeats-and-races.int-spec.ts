@@ -231,7 +231,7 @@ test('an outcome that stays unknown is answered as processing after 20 seconds, 
   const acquirer = processor.service.app.get(Acquirer);
   const silent = { kind: 'unknown' } as const;
   const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(silent);
-  const ask = jest.spyOn(acquirer, 'ask').mockResolvedValue(silent);
+  const ask = jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue(silent);
   const answer = partner.pay(invoice, { reference, customer });
   await waitUntil('the bank to be asked', 5_000, () => Promise.resolve(ask.mock.calls.length > 0));
   processor.clock.advance(20_000);

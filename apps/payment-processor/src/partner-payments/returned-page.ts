@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PaymentState } from '@svc/contracts';
 
-/** What a payer reads who comes back from the bank and whose partner has named no page of its own. */
-const WORDS: Readonly<Record<PaymentState | 'unknown', readonly [heading: string, text: string]>> = {
+/** Texts for a payer who returns from the bank when the partner has named no page of its own. */
+const PAGE_TEXTS: Readonly<Record<PaymentState | 'unknown', readonly [heading: string, text: string]>> = {
   success: ['Your payment is complete', 'You can close this page and go back to your app.'],
   failed: ['Your payment was not completed', 'Nothing was charged. Go back to your app to try again.'],
   processing: ['Still checking with your bank', 'Do not pay again. Your app shows the outcome in a moment.'],
@@ -15,8 +15,8 @@ const STYLE =
 
 export const RETURNED_PAGE_CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** No script, and nothing in it that anybody sent. */
+/** Contains no script and no input of a request. */
 export function returnedPage(state: PaymentState | 'unknown'): string {
-  const [heading, text] = WORDS[state];
+  const [heading, text] = PAGE_TEXTS[state];
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${heading}</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head><body><main><h1>${heading}</h1><p>${text}</p></main></body></html>`;
 }

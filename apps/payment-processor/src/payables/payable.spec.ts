@@ -1,7 +1,7 @@
 import type { PayableState } from '@svc/contracts';
 import fc from 'fast-check';
 import {
-  type AskedPayable,
+  type PayableRequest,
   PAYABLE_TRANSITIONS,
   type PayableRefusal,
   type PayableTerms,
@@ -30,9 +30,9 @@ const DEBT = {
   expiresAt: IN_TIME,
 } as const;
 const PAYABLE: PayableTerms = { ...DEBT, state: 'open', tries: 0, triesMax: 5 };
-const ASKED: AskedPayable = { ...DEBT, try: 1 };
+const ASKED: PayableRequest = { ...DEBT, try: 1 };
 
-test.each<[string, Partial<PayableTerms>, Partial<AskedPayable>, PayableRefusal | undefined]>([
+test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['is open', {}, {}, undefined],
   ['is at its last try', { tries: 4 }, { try: 5 }, undefined],
   ['is paid', { state: 'paid' }, {}, 'payable.paid'],
@@ -55,7 +55,7 @@ test.each<[string, Partial<PayableTerms>, Partial<AskedPayable>, PayableRefusal 
   expect(refusalOf({ ...PAYABLE, ...payable }, { ...ASKED, ...asked }, NOW)).toBe(refusal);
 });
 
-test.each<[string, Partial<AskedPayable>, PayableRefusal | undefined]>([
+test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['comes with its first try', {}, undefined],
   ['would be at its second try', { try: 2 }, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, 'payable.expired'],

@@ -70,7 +70,7 @@ beforeAll(async () => {
   };
   around(payments, 'accept', () => payer, 'after');
   around(acquirer, 'charge', () => payer, 'before, after');
-  around(acquirer, 'ask', () => recovery, 'before');
+  around(acquirer, 'getChargeStatus', () => recovery, 'before');
   around(attempts, 'beginReversal', () => recovery, 'before');
   around(acquirer, 'reverse', () => recovery, 'before, after');
 });

@@ -144,7 +144,7 @@ describe('the decision to reverse, and a late claim of the call', () => {
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
   ])('of an attempt that is %s', async (state, columns, isTaken) => {
-    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.claimForCall(open)]) {
+    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.leaseForCall(open)]) {
       const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
       if (state !== 'started')
         await tamper(
@@ -161,7 +161,7 @@ describe('the decision to reverse, and a late claim of the call', () => {
   test('a call that was claimed after the attempt was read is not reversed: its age counts from the claim', async () => {
     const open = await anOpenAttempt(processor);
     processor.clock.advance(10_000);
-    expect(await attempts.claimForCall(open)).toBe(true);
+    expect(await attempts.leaseForCall(open)).toBe(true);
     expect(await decide(open)).toBe(false);
     expect(await stateOf(open)).toEqual(['started']);
     expect(await decide({ ...open, startedAt: processor.clock.now() })).toBe(true);
@@ -171,10 +171,10 @@ describe('the decision to reverse, and a late claim of the call', () => {
 
 describe('attempts to ask about', () => {
   const due = async (leaseMs = 30_000, limit = 50) =>
-    attemptIds(await attempts.claimDue(processor.clock.later(leaseMs), limit));
+    attemptIds(await attempts.leaseDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     processor.clock.advance(3_600_000);
-    await attempts.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
+    await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
   const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
@@ -193,7 +193,7 @@ describe('attempts to ask about', () => {
   test('are given out with their own payment', async () => {
     const all = [await fresh(), await fresh(), await fresh()];
     processor.clock.advance(2_000);
-    const claimed = await attempts.claimDue(processor.clock.later(30_000), 50);
+    const claimed = await attempts.leaseDue(processor.clock.later(30_000), 50);
     const pairs = (of: typeof claimed) =>
       of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
     expect(pairs(claimed)).toEqual(pairs(all));
@@ -203,7 +203,7 @@ describe('attempts to ask about', () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
     for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
-      attemptIds(await attempts.claimLookedAt(payment.payable.payableId, processor.clock.later(-1_000)));
+      attemptIds(await attempts.leaseUnresolved(payment.payable.payableId, processor.clock.later(-1_000)));
     expect(await look(seen)).toEqual([seen.attemptId]);
     processor.clock.advance(999);
     expect(await look(seen)).toEqual([]);

@@ -5,7 +5,7 @@ import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js
 import {
   acceptedPayment,
   continuedPayment,
-  mayFollow,
+  isTransitionAllowed,
   PAYMENT_TRANSITIONS,
   settledPayment,
   unverifiedPayment,
@@ -28,8 +28,8 @@ function accepted(tries = 1): AnyPaymentSnapshot {
 
 test('success and failed are final', () => {
   for (const to of Object.keys(PAYMENT_TRANSITIONS) as PaymentState[]) {
-    expect(mayFollow('success', to)).toBe(false);
-    expect(mayFollow('failed', to)).toBe(false);
+    expect(isTransitionAllowed('success', to)).toBe(false);
+    expect(isTransitionAllowed('failed', to)).toBe(false);
   }
 });
 

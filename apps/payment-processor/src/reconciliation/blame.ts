@@ -20,7 +20,7 @@ const WITHOUT_EVENTS: readonly string[] = ['ledger', 'acquirer'];
  * payments are what was changed: then one difference names them, from their point of view. A row that books lack may be on its
  * way to all of them, unless one of those lacks it that are not told by events.
  */
-export function blamePayments(differences: readonly BookDifference[]): BookDifference[] {
+export function attributeToPayments(differences: readonly BookDifference[]): BookDifference[] {
   const keepers = new Map<string, Set<string>>();
   for (const difference of differences) {
     const name = nameOf(difference);

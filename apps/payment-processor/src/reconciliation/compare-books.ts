@@ -17,16 +17,16 @@ export interface BookDifference extends Difference {
 }
 
 /** The comparison of a book in a range. */
-export interface ComparedBook {
+export interface BookComparison {
   /** Whether the book still has the rows of the range. */
-  readonly isKept: boolean;
+  readonly isRetained: boolean;
   readonly differences: readonly BookDifference[];
   /** As the book has them, for what it has of its own: rows that are not handed over. */
   readonly digests: readonly BookDigest[];
 }
 
 /** A walk names this many differences of a merchant, mode, book and range; how many more there are is not counted. */
-export const DIFFERENCES_MAX = 20;
+export const MAX_DIFFERENCES_PER_MERCHANT = 20;
 /** With so many of a book and range no more lines are walked; that a merchant's digests differ is still said. */
 const WALKED_MAX = 1_000;
 
@@ -40,10 +40,10 @@ export async function compareBook(
   range: BookRange,
   merchantId: number | undefined,
   isOfDay: boolean,
-): Promise<ComparedBook> {
+): Promise<BookComparison> {
   const theirs = await allDigests(found, range, merchantId);
   if (isOfDay && theirs.keptSince !== undefined && theirs.keptSince > range.from)
-    return { isKept: false, differences: [], digests: [] };
+    return { isRetained: false, differences: [], digests: [] };
   const ours = await allDigests(expected, range, merchantId);
   const differences: BookDifference[] = [];
   for (const owner of ownersThatDiffer(ours.digests, theirs.digests)) {
@@ -55,10 +55,10 @@ export async function compareBook(
     let ofOwner = 0;
     for await (const difference of differencesBetween(linesOf(expected, range, owner), linesOf(found, range, owner))) {
       differences.push({ ...of, ...difference });
-      if (++ofOwner === DIFFERENCES_MAX) break;
+      if (++ofOwner === MAX_DIFFERENCES_PER_MERCHANT) break;
     }
   }
-  return { isKept: true, differences, digests: theirs.digests };
+  return { isRetained: true, differences, digests: theirs.digests };
 }
 
 async function allDigests(side: Side, range: BookRange, merchantId: number | undefined): Promise<DigestPage> {

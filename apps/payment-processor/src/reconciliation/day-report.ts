@@ -1,6 +1,6 @@
 import type { Mode } from '@svc/contracts';
 import { BOOK_NAMES, type BookName } from './books.js';
-import type { BookDifference, ComparedBook } from './compare-books.js';
+import type { BookDifference, BookComparison } from './compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
 /** A book for one merchant and mode: as many differences, or `outside` where it has removed the rows of that time. */
@@ -48,8 +48,8 @@ export class DayReportBuilder {
     }
   }
 
-  addBook(name: BookName, { isKept, digests }: ComparedBook, isOfDay: boolean): void {
-    if (!isKept && isOfDay) this.outside.add(name);
+  addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
+    if (!isRetained && isOfDay) this.outside.add(name);
     for (const { merchantId, mode, open } of digests) if (open > 0) this.rowOf(merchantId, mode).undelivered += open;
   }
 

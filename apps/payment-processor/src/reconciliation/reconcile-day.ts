@@ -4,13 +4,13 @@ import { Clock } from '@svc/kernel';
 import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { blamePayments } from './blame.js';
+import { attributeToPayments } from './blame.js';
 import { Books, type Comparison, type Side } from './books.js';
 import { compareBook } from './compare-books.js';
 import { dayAfter, impossibleRanges, slicesOf, startOf } from './day-slices.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
 import { DayTotalsQuery } from './day-totals.query.js';
-import type { ClaimedRun } from './reconciliation.repository.js';
+import type { LeasedRun } from './reconciliation.repository.js';
 import { ReversalNoticesQuery } from './reversal-notices.query.js';
 import { type StatementAccount, StatementRepository } from './statement.repository.js';
 
@@ -18,7 +18,7 @@ import { type StatementAccount, StatementRepository } from './statement.reposito
 const BEFORE_EVENT_MS = 5_000;
 
 /** Throws where the run has been taken over by another replica. */
-export type KeepLease = () => Promise<void>;
+export type RenewLease = () => Promise<void>;
 
 /** Compares every book of a day, hour by hour; nothing is held in memory but the sums and the differences. */
 @Injectable()
@@ -46,17 +46,17 @@ export class ReconcileDay {
   }
 
   /** Throws where a book or a statement could not be read: then nothing is said about the day. */
-  async execute(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<DayReport> {
-    await this.keepStatements(run, watermark, keepLease);
+  async execute(run: LeasedRun, watermark: Date, keepLease: RenewLease): Promise<DayReport> {
+    await this.storeStatements(run, watermark, keepLease);
     return this.compareAll(run, watermark, keepLease);
   }
 
   /** What the run has kept of statements. Nothing where another replica has taken it over, which needs them. */
-  async forget(run: ClaimedRun): Promise<void> {
-    await this.statements.forget(run);
+  async deleteStatements(run: LeasedRun): Promise<void> {
+    await this.statements.deleteLines(run);
   }
 
-  private async compareAll(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<DayReport> {
+  private async compareAll(run: LeasedRun, watermark: Date, keepLease: RenewLease): Promise<DayReport> {
     const comparisons = this.books
       .comparisons({
         ...{ runId: run.runId, watermark },
@@ -80,7 +80,7 @@ export class ReconcileDay {
   private async compare(
     comparisons: readonly Comparison[],
     range: BookRange,
-    { merchantId }: ClaimedRun,
+    { merchantId }: LeasedRun,
     report: DayReportBuilder,
     isOfDay: boolean,
   ): Promise<void> {
@@ -90,19 +90,19 @@ export class ReconcileDay {
       report.addBook(comparison.name, book, isOfDay);
       compared.push(...book.differences);
     }
-    report.addDifferences(blamePayments(compared));
+    report.addDifferences(attributeToPayments(compared));
   }
 
-  private async keepStatements(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<void> {
-    await this.statements.forget(run, keepLease);
+  private async storeStatements(run: LeasedRun, watermark: Date, keepLease: RenewLease): Promise<void> {
+    await this.statements.deleteLines(run, keepLease);
     for (const account of await this.statements.findAccounts(run.day, run.merchantId, keepLease))
-      for (const day of account.days) await this.keepStatement(run, watermark, keepLease, account, day);
+      for (const day of account.days) await this.storeStatement(run, watermark, keepLease, account, day);
   }
 
-  private async keepStatement(
-    run: ClaimedRun,
+  private async storeStatement(
+    run: LeasedRun,
     watermark: Date,
-    keepLease: KeepLease,
+    keepLease: RenewLease,
     account: StatementAccount,
     statementDay: string,
   ): Promise<void> {
@@ -114,7 +114,7 @@ export class ReconcileDay {
         throw new Error(
           `The statement of ${statementDay} for ${account.accountReference} (${account.mode}) could not be read.`,
         );
-      await this.statements.keep(run, watermark, account, page.lines);
+      await this.statements.insertLines(run, watermark, account, page.lines);
       next = page.next;
       if (next === undefined) return;
     }
@@ -122,7 +122,7 @@ export class ReconcileDay {
 }
 
 /** Each step is short; a comparison of many steps may take longer than the lease. */
-function underLease(side: Side, keepLease: KeepLease): Side {
+function underLease(side: Side, keepLease: RenewLease): Side {
   return {
     digests: async (...given) => {
       await keepLease();

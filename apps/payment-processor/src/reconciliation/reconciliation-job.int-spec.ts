@@ -125,12 +125,12 @@ test('a night’s run that fails is tried three times, and the day again the nex
 
 test('one replica runs it at a time; when it has died another begins again, and its own result counts no more', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.claim())!;
-  expect(await runs.claim()).toBeUndefined();
+  const first = (await runs.lease())!;
+  expect(await runs.lease()).toBeUndefined();
   processor.clock.advance(59_999);
   await runs.renew(first);
   processor.clock.advance(60_000);
-  const second = (await runs.claim())!;
+  const second = (await runs.lease())!;
   expect(second).toMatchObject({ runId: first.runId, tries: 2 });
   const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
   await expect(runs.renew(first)).rejects.toThrow('taken this reconciliation over');
@@ -176,9 +176,9 @@ test('what became final after the watermark is pending: counted neither as paid 
 
 test('a replica whose run was taken over neither keeps lines of a statement nor removes those of the other', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.claim())!;
+  const first = (await runs.lease())!;
   processor.clock.advance(60_000);
-  const second = (await runs.claim())!;
+  const second = (await runs.lease())!;
   const statements = processor.service.app.get(StatementRepository);
   const account = { acquirer: 'simulated', mode: 'test', accountReference: 'm', merchantId: 1001, days: [] } as const;
   const line: StatementLine = {
@@ -187,22 +187,22 @@ test('a replica whose run was taken over neither keeps lines of a statement nor 
   };
   const kept = async (): Promise<number> =>
     (await processor.dataSource.query<unknown[]>('SELECT FROM statement_lines')).length;
-  await statements.keep(first, processor.clock.now(), account, [line]);
+  await statements.insertLines(first, processor.clock.now(), account, [line]);
   expect(await kept()).toBe(0);
-  await statements.keep(second, processor.clock.now(), account, [line]);
-  await statements.forget(first);
+  await statements.insertLines(second, processor.clock.now(), account, [line]);
+  await statements.deleteLines(first);
   expect(await kept()).toBe(1);
-  await statements.forget(second);
+  await statements.deleteLines(second);
   expect(await kept()).toBe(0);
 });
 
 test('a run that no replica survives is given up', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   for (let times = 0; times < 3; times++) {
-    expect(await runs.claim()).toMatchObject({ tries: times + 1 });
+    expect(await runs.lease()).toMatchObject({ tries: times + 1 });
     processor.clock.advance(60_000);
   }
-  expect(await runs.claim()).toBeUndefined();
+  expect(await runs.lease()).toBeUndefined();
   const [{ runId }] = await processor.dataSource.query<[{ runId: string }]>(
     `SELECT run_id AS "runId" FROM reconciliations`,
   );

@@ -6,7 +6,7 @@ import { dayBefore, dayOf } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
 import { startOf } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
-import { type ClaimedRun, ReconciliationRepository, RENEW_AFTER_MS, TRIES_MAX } from './reconciliation.repository.js';
+import { type LeasedRun, ReconciliationRepository, RENEW_AFTER_MS, MAX_TRIES } from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
 /** The night begins this long after midnight UTC: what was accepted at its end has mostly ended, and the day is closed. */
@@ -45,7 +45,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
   /** False when there is nothing to do. `stopping` ends a run in the middle, and leaves it to the next replica. */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();
-    const run = await this.runs.claim();
+    const run = await this.runs.lease();
     if (!run) return false;
     await this.execute(run, stopping);
     return true;
@@ -59,7 +59,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     this.lastNight = night;
   }
 
-  private async execute(run: ClaimedRun, stopping: AbortSignal | undefined): Promise<void> {
+  private async execute(run: LeasedRun, stopping: AbortSignal | undefined): Promise<void> {
     const { runId, day, merchantId } = run;
     try {
       const watermark = await this.reconcileDay.findWatermark();
@@ -69,7 +69,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     } catch (error) {
       // The lease runs out, and a replica begins it again.
       if (stopping?.aborted === true) return;
-      if (run.isNightly && run.tries < TRIES_MAX) {
+      if (run.isNightly && run.tries < MAX_TRIES) {
         this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be retried');
         return;
       }
@@ -77,11 +77,11 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
     }
     // Last: what is left of it by a death here goes with a later run.
-    await this.reconcileDay.forget(run);
+    await this.reconcileDay.deleteStatements(run);
   }
 
   /** Renews it at most as often as it is needed. */
-  private leaseOf(run: ClaimedRun, stopping: AbortSignal | undefined): () => Promise<void> {
+  private leaseOf(run: LeasedRun, stopping: AbortSignal | undefined): () => Promise<void> {
     let renewedAt = this.clock.now().getTime();
     return async () => {
       stopping?.throwIfAborted();
@@ -92,7 +92,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     };
   }
 
-  private report({ day, merchantId }: ClaimedRun, { differences, open, named }: DayReport): void {
+  private report({ day, merchantId }: LeasedRun, { differences, open, named }: DayReport): void {
     const [first] = named;
     if (!first) {
       this.log.info({ day, merchantId, differences, open }, 'reconciliation: all books agree');

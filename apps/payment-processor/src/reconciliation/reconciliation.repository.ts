@@ -5,14 +5,14 @@ import { DataSource } from 'typeorm';
 import type { DayReport } from './day-report.js';
 
 /** A comparison that somebody asked for, or the night. */
-export interface RequestedRun {
+export interface RunRequest {
   /** UTC, `2026-11-22`. */
   readonly day: string;
   /** Of all merchants where it is undefined. */
   readonly merchantId: number | undefined;
 }
 
-export interface ClaimedRun extends RequestedRun {
+export interface LeasedRun extends RunRequest {
   readonly runId: string;
   readonly isNightly: boolean;
   /** From 1: an earlier replica has ended without a result. */
@@ -40,7 +40,7 @@ const LEASE_MS = 60_000;
 /** Well before the lease has run out. */
 export const RENEW_AFTER_MS = LEASE_MS / 4;
 /** A night's run is tried as often, and any run where replicas die. */
-export const TRIES_MAX = 3;
+export const MAX_TRIES = 3;
 /** A day is compared again while something of it differs or is open, for this many nights. */
 const NIGHTS_MAX = 31;
 
@@ -52,7 +52,7 @@ export class ReconciliationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async request({ day, merchantId }: RequestedRun): Promise<string> {
+  async request({ day, merchantId }: RunRequest): Promise<string> {
     const runId = newUuid(this.clock);
     await this.dataSource.query(
       `INSERT INTO reconciliations (run_id, day, merchant_id, state, requested_at) VALUES ($1, $2, $3, 'waiting', $4)`,
@@ -87,10 +87,10 @@ export class ReconciliationRepository {
   }
 
   /** The next run that waits, or whose replica has died. Each is given to one caller. */
-  async claim(): Promise<ClaimedRun | undefined> {
+  async lease(): Promise<LeasedRun | undefined> {
     const now = this.clock.now();
     const [[row]] = await this.dataSource.query<
-      [(Omit<ClaimedRun, 'merchantId'> & { merchantId: number | null })[], number]
+      [(Omit<LeasedRun, 'merchantId'> & { merchantId: number | null })[], number]
     >(
       `UPDATE reconciliations SET state = 'running', tries = tries + 1, leased_until = $2
         WHERE run_id = (SELECT run_id FROM reconciliations
@@ -101,13 +101,13 @@ export class ReconciliationRepository {
     );
     if (!row) return undefined;
     const run = { ...row, merchantId: row.merchantId ?? undefined };
-    if (run.tries <= TRIES_MAX) return run;
+    if (run.tries <= MAX_TRIES) return run;
     await this.fail(run, new Error('Every replica that ran it has ended before it was done.'));
-    return this.claim();
+    return this.lease();
   }
 
   /** Throws where another replica has taken the run over. */
-  async renew({ runId, tries }: ClaimedRun): Promise<void> {
+  async renew({ runId, tries }: LeasedRun): Promise<void> {
     const [, renewed] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE reconciliations SET leased_until = $3 WHERE run_id = $1 AND state = 'running' AND tries = $2`,
       [runId, tries, this.clock.later(LEASE_MS)],
@@ -115,7 +115,7 @@ export class ReconciliationRepository {
     if (renewed !== 1) throw new Error('Another replica has taken this reconciliation over.');
   }
 
-  async finish({ runId, tries }: ClaimedRun, watermark: Date, result: DayReport): Promise<void> {
+  async finish({ runId, tries }: LeasedRun, watermark: Date, result: DayReport): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5, differences = $6, open = $7
         WHERE run_id = $1 AND state = 'running' AND tries = $2`,
@@ -123,7 +123,7 @@ export class ReconciliationRepository {
     );
   }
 
-  async fail({ runId, tries }: ClaimedRun, error: Error): Promise<void> {
+  async fail({ runId, tries }: LeasedRun, error: Error): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'failed', leased_until = NULL, ended_at = $3, failure = left($4, 500)
         WHERE run_id = $1 AND state = 'running' AND tries = $2`,

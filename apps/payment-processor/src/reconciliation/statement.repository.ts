@@ -6,7 +6,7 @@ import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { dayOf } from '../ledger/day.js';
 import { dayAfter, slicesOf, startOf } from './day-slices.js';
-import type { ClaimedRun } from './reconciliation.repository.js';
+import type { LeasedRun } from './reconciliation.repository.js';
 
 /** An account at an acquirer whose statements belong to a day. */
 export interface StatementAccount {
@@ -53,8 +53,8 @@ export class StatementRepository {
     return [...accounts.values()];
   }
 
-  async keep(
-    { runId, tries, day }: ClaimedRun,
+  async insertLines(
+    { runId, tries, day }: LeasedRun,
     watermark: Date,
     { acquirer, accountReference, mode, merchantId }: StatementAccount,
     lines: readonly StatementLine[],
@@ -69,7 +69,7 @@ export class StatementRepository {
    * Of this run, and of runs that were given up. A part at a time, as statements end after 15 s. Nothing where another replica
    * has taken the run over.
    */
-  async forget({ runId, tries }: ClaimedRun, keepLease?: () => Promise<void>): Promise<void> {
+  async deleteLines({ runId, tries }: LeasedRun, keepLease?: () => Promise<void>): Promise<void> {
     for (let removed = DELETE_BATCH_SIZE; removed === DELETE_BATCH_SIZE;) {
       await keepLease?.();
       [, removed] = await this.dataSource.query<[unknown[], number]>(

@@ -52,7 +52,7 @@ test('an answer that is lost is asked for while the client waits', async () => {
 
 test('a refund that the bank has not decided after 20 s is answered with 202, and ends later', async () => {
   const payment = await aPaid();
-  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'pending' });
+  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'pending' });
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'pending' });
   const key = randomUUID();
   const pending = await (await refundPending(payment, key)).answerAtDeadline();
@@ -84,7 +84,7 @@ test('a bank that stays silent is asked after 2 s, 10 s, 1 min, 5 min and every 
   const asked: number[] = [];
   const startedAt = processor.clock.now().getTime();
   jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockImplementation(() => {
+  jest.spyOn(acquirer, 'getRefundStatus').mockImplementation(() => {
     asked.push((processor.clock.now().getTime() - startedAt) / 1_000);
     return Promise.resolve({ kind: 'unknown' });
   });
@@ -146,7 +146,7 @@ test('the first call of a refund that was sent again may arrive after all: the b
 test('two jobs at once ask about a refund once', async () => {
   const payment = await aPaid();
   const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'unknown' });
+  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'unknown' });
   const created = await refundPending(payment);
   processor.clock.advance(2_000);
   const done = await Promise.all([processor.recoverRefunds(), processor.recoverRefunds(), processor.recoverRefunds()]);
@@ -162,11 +162,11 @@ test('two jobs at once ask about a refund once', async () => {
 test('an answer that contradicts a refund that has ended changes nothing, and is kept as an incident', async () => {
   const payment = await aPaid(CARDS.refundDeclined);
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
   const refunds = processor.service.app.get(RefundRepository);
   const created = await refundPending(payment);
   processor.clock.advance(2_000);
-  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
   const before = await booksOf(processor, payment);
   for (let time = 0; time < 2; time++)
@@ -189,11 +189,11 @@ test('an answer that contradicts a refund that has ended changes nothing, and is
 test('an end is told once, however many processes hear of it', async () => {
   const payment = await aPaid();
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
   const created = await refundPending(payment);
   const refunds = processor.service.app.get(RefundRepository);
   processor.clock.advance(2_000);
-  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   const ends = await Promise.all(
     Array.from({ length: 8 }, () => refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-1' })),
   );

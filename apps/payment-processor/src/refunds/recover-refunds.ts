@@ -43,7 +43,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
 
   /** Looks after everything that is due now. Returns how many refunds that were. */
   async runOnce(): Promise<number> {
-    const due = await this.refunds.claimDue(this.clock.later(LEASE_MS), BATCH_MAX);
+    const due = await this.refunds.leaseDue(this.clock.later(LEASE_MS), BATCH_MAX);
     await Promise.all(due.map((refund) => this.recover(refund)));
     return due.length;
   }
@@ -51,7 +51,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
   /** Asks the acquirer about one refund and records the answer, or sends it again. */
   async recover(refund: OpenRefund): Promise<void> {
     const ageMs = this.clock.now().getTime() - refund.createdAt.getTime();
-    const answer = await this.acquirers.get(refund.acquirer).askRefund(refund.refundId, refund.account);
+    const answer = await this.acquirers.get(refund.acquirer).getRefundStatus(refund.refundId, refund.account);
     if (isMissing(answer, ageMs)) await this.sendRefund.execute(refund);
     else await this.settleRefund.execute(refund, answer);
   }

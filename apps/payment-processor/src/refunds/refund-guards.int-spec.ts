@@ -117,7 +117,7 @@ describe('the schema refuses', () => {
 });
 
 describe('a client that waits', () => {
-  const claim = (refundId: string) => refunds.claimLookedAt(refundId, processor.clock.later(-1_000));
+  const claim = (refundId: string) => refunds.leaseForPoll(refundId, processor.clock.later(-1_000));
 
   test('asks about a pending refund at most once a second', async () => {
     const { refundId } = (await refunds.create(wanted(await aPaid())))!;

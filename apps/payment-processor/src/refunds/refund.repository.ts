@@ -13,11 +13,11 @@ import { Clock, newUuid, newUuidAt } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { refundTransfer } from '../ledger/transfer.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
-import { conclude, nextAskAt, type RefundablePayment, type RefundConclusion } from './refund.js';
+import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
 /** Whose payments can be refunded: those of a merchant and mode, or of one of its sites. */
 export interface RefundOwner {
@@ -52,7 +52,7 @@ export interface OpenRefund extends ChargeRoute {
   /** The decision. */
   readonly createdAt: Date;
   /** Times the job has looked after it. */
-  readonly asked: number;
+  readonly queries: number;
 }
 
 /** A refund that is about to be made, and the key under which its merchant repeats it. */
@@ -137,7 +137,7 @@ export class RefundRepository {
     const createdAt = this.clock.now();
     const refundId = newUuidAt(createdAt);
     const values = CREATE.valuesOf({
-      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextAskAt(createdAt, 0, createdAt) },
+      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextQueryAt(createdAt, 0, createdAt) },
       paymentId: payment.paymentId,
       reason: wanted.reason ?? null,
       requestedBy: wanted.requestedBy,
@@ -150,14 +150,14 @@ export class RefundRepository {
     if (rows.length === 0) return undefined;
     const { paymentReference, currencyISOCode } = payment;
     const charge = { attemptId, chargeReference: acquirerReference, paymentReference, currencyISOCode };
-    return { refundId, ...charge, ...route, amount, createdAt, asked: 0 };
+    return { refundId, ...charge, ...route, amount, createdAt, queries: 0 };
   }
 
   /**
    * Records what the acquirer said of a refund. Its end is one transaction with all that follows from it: the payment's
    * amounts, the ledger, and the event. An answer that contradicts the row changes nothing but is kept as an incident.
    */
-  async settle({ refundId, asked }: OpenRefund, answer: AskedRefundOutcome): Promise<RefundConclusion> {
+  async settle({ refundId, queries }: OpenRefund, answer: RefundQueryResult): Promise<RefundConclusion> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<LockedRow[]>(
         `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
@@ -170,7 +170,7 @@ export class RefundRepository {
       const conclusion = conclude(row.refund_state, answer);
       if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
       if (conclusion.kind === 'askAgain')
-        await this.askLater(tx, refundId, nextAskAt(row.created_at, asked, this.clock.now()));
+        await this.scheduleQuery(tx, refundId, nextQueryAt(row.created_at, queries, this.clock.now()));
       if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, answer);
       return conclusion;
     });
@@ -220,7 +220,7 @@ export class RefundRepository {
     );
   }
 
-  private async askLater(tx: Transaction, refundId: string, at: Date): Promise<void> {
+  private async scheduleQuery(tx: Transaction, refundId: string, at: Date): Promise<void> {
     await tx.query(`UPDATE refunds SET next_ask_at = $2 WHERE refund_id = $1`, [refundId, at]);
   }
 
@@ -229,7 +229,7 @@ export class RefundRepository {
     tx: Transaction,
     refundId: string,
     state: RefundStatus,
-    answer: AskedRefundOutcome,
+    answer: RefundQueryResult,
   ): Promise<void> {
     const reference = 'acquirerReference' in answer ? answer.acquirerReference : null;
     await tx.query(
@@ -244,7 +244,7 @@ export class RefundRepository {
    * Pending refunds whose time to be looked after has come, each given to one caller: `leaseUntil` becomes its next time, so
    * that a caller that dies is replaced by the next one.
    */
-  async claimDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
+  async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET asked = r.asked + 1, next_ask_at = $2
          FROM (SELECT refund_id FROM refunds WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
@@ -256,8 +256,8 @@ export class RefundRepository {
     return rows.map(asOpenRefund);
   }
 
-  /** As {@link claimDue}, for a client that waits: undefined unless it is pending and was not asked about since `notSince`. */
-  async claimLookedAt(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
+  /** As {@link leaseDue}, for a client that waits: undefined unless it is pending and was not asked about since `notSince`. */
+  async leaseForPoll(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}
         WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.looked_at IS NULL OR r.looked_at <= $3) AND ${OPEN_JOINS}
@@ -355,7 +355,7 @@ function asOpenRefund(row: OpenRow): OpenRefund {
     amount: row.amount,
     currencyISOCode: row.currency,
     createdAt: row.created_at,
-    asked: row.asked,
+    queries: row.asked,
     acquirer: row.acquirer,
     account: { mode: row.mode, accountReference: row.account },
   };

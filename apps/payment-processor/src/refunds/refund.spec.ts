@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
-  ASK_AFTER_MS,
-  ASK_AGAIN_AFTER_MS,
+  QUERY_AFTER_MS,
+  QUERY_INTERVAL_MS,
   conclude,
   fingerprintOf,
   isMissing,
-  nextAskAt,
+  nextQueryAt,
   REFUND_TRANSITIONS,
   type RefundablePayment,
   refundableAmount,
@@ -96,7 +96,7 @@ describe('what can be refunded', () => {
   });
 });
 
-function outcome(kind: AskedRefundOutcome['kind']): AskedRefundOutcome {
+function outcome(kind: RefundQueryResult['kind']): RefundQueryResult {
   return kind === 'succeeded' || kind === 'declined' ? { kind, acquirerReference: 'r-1' } : { kind };
 }
 
@@ -130,15 +130,15 @@ describe('when the acquirer is asked', () => {
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
 
   test('after 2 s, 10 s, 1 min and 5 min, and every 5 min for ever', () => {
-    const times = ASK_AFTER_MS.map(
-      (_, asked) => nextAskAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
+    const times = QUERY_AFTER_MS.map(
+      (_, asked) => nextQueryAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
     );
     expect(times).toEqual([2_000, 10_000, 60_000, 300_000]);
     for (const asked of [4, 5, 1_000_000])
-      expect(nextAskAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + ASK_AGAIN_AFTER_MS));
+      expect(nextQueryAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + QUERY_INTERVAL_MS));
   });
 
-  test('never in the past', () => expect(nextAskAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
+  test('never in the past', () => expect(nextQueryAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
 
   test('a refund that is not found is sent again only when its first call is over', () => {
     expect([9_999, 10_000].map((ageMs) => isMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, PaymentMethodType, RefundStatus } from '@svc/contracts';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 
 /**
  * A refund: money of a successful card payment that the acquirer gives back (M5). `pending` may have happened; it reserves its
@@ -39,16 +39,16 @@ export function refundRefusal(payment: RefundablePayment, amount: number): Refun
   return amount > refundableAmount(payment) ? 'refund.amount-exceeded' : undefined;
 }
 
-/** When the job asks the acquirer, counted from the decision; after the last one, every {@link ASK_AGAIN_AFTER_MS}. */
-export const ASK_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
-export const ASK_AGAIN_AFTER_MS = 300_000;
+/** When the job asks the acquirer, counted from the decision; after the last one, every {@link QUERY_INTERVAL_MS}. */
+export const QUERY_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
+export const QUERY_INTERVAL_MS = 300_000;
 /** Before this age, "not found" at the acquirer can mean that the call is still on its way. */
 export const NOT_FOUND_COUNTS_AFTER_MS = 10_000;
 
 /** When to ask next, having asked `asked` times. A refund is never given up: it may have happened. */
-export function nextAskAt(createdAt: Date, asked: number, now: Date): Date {
-  const after = ASK_AFTER_MS[asked];
-  const at = after === undefined ? now.getTime() + ASK_AGAIN_AFTER_MS : createdAt.getTime() + after;
+export function nextQueryAt(createdAt: Date, asked: number, now: Date): Date {
+  const after = QUERY_AFTER_MS[asked];
+  const at = after === undefined ? now.getTime() + QUERY_INTERVAL_MS : createdAt.getTime() + after;
   return new Date(Math.max(at, now.getTime()));
 }
 
@@ -56,7 +56,7 @@ export function nextAskAt(createdAt: Date, asked: number, now: Date): Date {
  * Whether the acquirer, asked at this age, has not received the refund: then it is sent again under its key, which the
  * acquirer refunds once, even if the first call arrives after all.
  */
-export function isMissing(answer: AskedRefundOutcome, ageMs: number): boolean {
+export function isMissing(answer: RefundQueryResult, ageMs: number): boolean {
   return answer.kind === 'notFound' && ageMs >= NOT_FOUND_COUNTS_AFTER_MS;
 }
 
@@ -71,7 +71,7 @@ export type RefundConclusion =
   | { readonly kind: 'incident' };
 
 /** Decides the effect of an answer on a refund in this state. The test has a row for every pair. */
-export function conclude(state: RefundStatus, answer: AskedRefundOutcome): RefundConclusion {
+export function conclude(state: RefundStatus, answer: RefundQueryResult): RefundConclusion {
   if (answer.kind !== 'succeeded' && answer.kind !== 'declined')
     return { kind: state === 'pending' ? 'askAgain' : 'none' };
   const end = answer.kind === 'succeeded' ? 'succeeded' : 'failed';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 
 /**
@@ -18,12 +18,12 @@ export class SettleRefund {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  async execute(refund: OpenRefund, answer: AskedRefundOutcome): Promise<void> {
+  async execute(refund: OpenRefund, answer: RefundQueryResult): Promise<void> {
     const { refundId, paymentReference } = refund;
     const conclusion = await this.refunds.settle(refund, answer);
     if (conclusion.kind === 'end') {
       this.ended.add(1, { state: conclusion.state });
-      this.log.info({ paymentReference, refundId, state: conclusion.state, asked: refund.asked }, 'refund ended');
+      this.log.info({ paymentReference, refundId, state: conclusion.state, asked: refund.queries }, 'refund ended');
     }
     if (conclusion.kind === 'incident') {
       this.incidents.add(1, { answer: answer.kind });

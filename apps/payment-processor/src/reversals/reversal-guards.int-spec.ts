@@ -30,7 +30,7 @@ async function ended(answer: AcquirerAnswer): Promise<OpenAttempt> {
 const DECLINED: AcquirerAnswer = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
 const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-2' };
 const claim = async (leaseMs = 30_000): Promise<string[]> =>
-  (await reversals.claimDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
+  (await reversals.leaseDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
 test('an approval is given back where its attempt had ended without money, once, and for no other attempt', async () => {
   const [declined, notAttempted, reversed] = [
@@ -42,7 +42,7 @@ test('an approval is given back where its attempt had ended without money, once,
   await ended(DECLINED);
   for (const attempt of [declined, notAttempted, reversed, declined, ...others]) await settle(attempt, APPROVED);
   expect((await claim()).sort()).toEqual([declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort());
-  expect(await reversals.claimDue(processor.clock.later(60_000), 50)).toEqual([]);
+  expect(await reversals.leaseDue(processor.clock.later(60_000), 50)).toEqual([]);
 });
 
 test('an approval for an attempt that is being reversed is given back once the attempt has ended', async () => {
@@ -50,7 +50,7 @@ test('an approval for an attempt that is being reversed is given back once the a
   expect(await settle(open, APPROVED)).toBeUndefined();
   expect(await claim()).toEqual([]);
   expect(await settle(open, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
-  expect(await reversals.claimDue(processor.clock.later(30_000), 50)).toEqual([
+  expect(await reversals.leaseDue(processor.clock.later(30_000), 50)).toEqual([
     { attemptId: open.attemptId, acquirer: open.acquirer, account: open.account },
   ]);
 });

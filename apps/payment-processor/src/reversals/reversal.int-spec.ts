@@ -8,13 +8,13 @@ import { ReversalRepository } from './reversal.repository.js';
 let processor: Processor;
 let acquirer: Acquirer;
 /** What the acquirer does by itself. */
-let itself: Pick<Acquirer, 'charge' | 'ask' | 'reverse'>;
+let itself: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
   itself = {
     charge: acquirer.charge.bind(acquirer),
-    ask: acquirer.ask.bind(acquirer),
+    getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
     reverse: acquirer.reverse.bind(acquirer),
   };
 });
@@ -25,7 +25,7 @@ afterEach(() => processor.stop());
  * that still waits.
  */
 async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
-  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   let late: Promise<ChargeOutcome> | undefined;
   acquirer.charge = async (request, signal) => {
@@ -70,7 +70,7 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
     second = await processor.pay(payable, { try: 2 });
     return itself.charge(request, signal);
   };
-  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   const first = await processor.pay(payable);
   Object.assign(acquirer, itself);
@@ -94,7 +94,7 @@ test('waits until its payment is final, because its event says how the payment e
        SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );
-    const claim = () => processor.service.app.get(ReversalRepository).claimDue(processor.clock.later(1_000), 10);
+    const claim = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
     expect(await claim()).toEqual([]);
     await processor.answerChallenge(payment, answer);
     expect((await processor.check(payable)).map((checked) => checked.state)).toEqual([state]);

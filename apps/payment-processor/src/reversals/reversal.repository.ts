@@ -25,7 +25,7 @@ export class ReversalRepository {
    * the recovery job, which ends it with its payment first; so is one whose payment has another attempt under way, because
    * the event of a reversal says how its payment ended.
    */
-  async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
+  async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(
       `UPDATE reversals r SET next_try_at = $2
          FROM (SELECT d.attempt_id, y.mode, a.acquirer, a.account

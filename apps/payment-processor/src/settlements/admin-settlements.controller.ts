@@ -3,7 +3,7 @@ import { AdminKeyGuard } from '@svc/auth';
 import type { SettlementStatement } from '@svc/contracts';
 import { invalidField, isNumericId } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerStatement } from './settlement-answer.js';
+import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
 /**
@@ -36,6 +36,6 @@ export class AdminSettlementsController {
     if (!isNumericId(merchantId)) throw invalidField('merchantId', 'merchantId must be a number, given once');
     if (mode !== 'test' && mode !== 'live') throw invalidField('mode', 'mode must be test or live');
     const owner = { merchantId: Number(merchantId), mode, siteId: undefined } as const;
-    return answerStatement(this.statements, { owner, day }, request, reply);
+    return statementResponse(this.statements, { owner, day }, request, reply);
   }
 }

@@ -23,7 +23,7 @@ export class SettlementStatements {
   /** @throws DomainError `request.invalid` for what is no day that has begun; `service.not-ready` while two others are read */
   async find(owner: SettlementOwner, dayText: unknown): Promise<SettlementStatement> {
     const day = parseSettlementDay(dayText, this.clock.now());
-    const { sums, closed, ledgerRoot } = await this.readOneOfFew(owner, day);
+    const { sums, closed, ledgerRoot } = await this.readWithLimit(owner, day);
     const { merchantId, siteId, mode } = owner;
     return {
       merchantId,
@@ -36,7 +36,7 @@ export class SettlementStatements {
     };
   }
 
-  private async readOneOfFew(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
+  private async readWithLimit(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
     if (this.reads >= READS_MAX) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     this.reads++;
     try {
@@ -49,8 +49,8 @@ export class SettlementStatements {
   /** The same movements one by one as CSV, read as fast as the caller takes it. @throws DomainError as {@link find} */
   async export(owner: SettlementOwner, dayText: unknown): Promise<{ fileName: string; csv: Readable }> {
     const day = parseSettlementDay(dayText, this.clock.now());
-    const horizon = await this.settlements.horizon();
-    const pages = this.settlements.pages(owner, day, horizon);
+    const horizon = await this.settlements.snapshotHorizon();
+    const pages = this.settlements.readPages(owner, day, horizon);
     async function* lines(): AsyncGenerator<string> {
       yield CSV_HEADER;
       for await (const page of pages) yield csvLines(page);

@@ -65,7 +65,7 @@ export class SettlementRepository {
   }
 
   /** Every transaction below it has ended: what it wrote is there, and stays. */
-  async horizon(): Promise<string> {
+  async snapshotHorizon(): Promise<string> {
     const [row] = await this.dataSource.query<{ horizon: string }[]>(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon`,
     );
@@ -77,7 +77,11 @@ export class SettlementRepository {
    * The movements of the day that were committed below `horizon`, the oldest first, in pages. Each is a statement of its own: however
    * slowly somebody reads, no transaction stays open for it, which would hold the event log back.
    */
-  async *pages(owner: SettlementOwner, { from, until }: SettlementDay, horizon: string): AsyncGenerator<Movement[]> {
+  async *readPages(
+    owner: SettlementOwner,
+    { from, until }: SettlementDay,
+    horizon: string,
+  ): AsyncGenerator<Movement[]> {
     let [after, position] = [from, 0];
     for (;;) {
       const rows = await this.dataSource.query<MovementRow[]>(

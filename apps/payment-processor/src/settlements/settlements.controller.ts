@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param, Req, Res, type StreamableFile, UseGuard
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
 import type { SettlementStatement } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerStatement } from './settlement-answer.js';
+import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
 /** What a merchant is owed for a day, by the key of the merchant or of a site; errors are RFC 9457 (C5). */
@@ -26,6 +26,6 @@ export class SettlementsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettlementStatement | StreamableFile> {
-    return answerStatement(this.statements, { owner: merchant, day }, request, reply);
+    return statementResponse(this.statements, { owner: merchant, day }, request, reply);
   }
 }

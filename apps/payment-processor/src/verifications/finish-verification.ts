@@ -29,7 +29,7 @@ export class FinishVerification {
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     if (refusal) return this.fail(verification, refusal);
-    const state = await this.acquirers.get(route.acquirer).askChallenge(challengeReference, route.account);
+    const state = await this.acquirers.get(route.acquirer).getChallengeState(challengeReference, route.account);
     if (state === 'failed') return this.fail(verification, 'verification.failed');
     if (state === 'passed') await this.charge(verification);
   }

@@ -30,7 +30,7 @@ async function challenged(payable = aPayable()): Promise<OpenVerification> {
   return open!;
 }
 const look = (payableId: string): Promise<OpenVerification[]> =>
-  verifications.claimOpen(payableId, processor.clock.later(-1_000));
+  verifications.leaseOpen(payableId, processor.clock.later(-1_000));
 const paymentIds = (found: readonly OpenVerification[]): string[] => found.map(({ paymentId }) => paymentId).sort();
 
 const GO_ON = [
@@ -129,7 +129,7 @@ describe('verifications whose time is over', () => {
 
 describe('verifications of partners', () => {
   const claim = async (limit = 50) =>
-    paymentIds(await verifications.claimPartners(processor.clock.later(5_000), limit));
+    paymentIds(await verifications.leaseDueOfPartners(processor.clock.later(5_000), limit));
   /** Returns the payment's id. */
   async function ofPartner(): Promise<string> {
     const [partner, merchant] = [await aPartner(processor), await aMerchant(processor)];

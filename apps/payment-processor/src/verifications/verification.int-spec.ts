@@ -178,7 +178,7 @@ test('a repeat of the press gives the same challenge, and the bank asked once fo
 
   const acquirer = processor.service.app.get(Acquirer);
   let asked = 0;
-  acquirer.askChallenge = () => (asked++, Promise.resolve('pending'));
+  acquirer.getChallengeState = () => (asked++, Promise.resolve('pending'));
   processor.clock.advance(1_000);
   await Promise.all(Array.from({ length: 10 }, () => processor.check(payable)));
   expect(asked).toBe(1);

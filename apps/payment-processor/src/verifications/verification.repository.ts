@@ -9,7 +9,7 @@ import {
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { nextAskAt } from '../payments/attempt.js';
+import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
@@ -41,7 +41,7 @@ export class VerificationRepository {
   ) {}
 
   /** The open verifications of a payable, unless the acquirer was asked about them since `notSince`. */
-  async claimOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
+  async leaseOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $2
          FROM payments p, payables y
@@ -54,11 +54,11 @@ export class VerificationRepository {
   }
 
   /**
-   * Open verifications of partners' payments that the job has to ask about now; their next time is `nextAskAt`. Nobody may
+   * Open verifications of partners' payments that the job has to ask about now; their next time is `nextQueryAt`. Nobody may
    * be looking at them, and their payers return to pages that are not ours. It holds up no payer who looks: see
-   * {@link claimOpen}.
+   * {@link leaseOpen}.
    */
-  async claimPartners(nextAskAt: Date, limit: number): Promise<OpenVerification[]> {
+  async leaseDueOfPartners(nextAskAt: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET next_ask_at = $2
          FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
@@ -105,11 +105,11 @@ export class VerificationRepository {
       attemptId,
       acquirer: route.acquirer,
       account: route.account.accountReference,
-      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+      nextAskAt: nextQueryAt(startedAt, 0, startedAt),
     };
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, feeTerms, payment };
   }
 

@@ -2,13 +2,13 @@ import { StreamableFile } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
 import { acceptedForm } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SettlementOwner } from './settlement.repository.js';
-import type { SettlementStatements } from './settlement-statements.js';
+import type { SettlementOwner } from './settlement.repository.ts';
+import type { SettlementStatements } from './settlement-statements.ts';
 
 const FORMS = ['application/json', 'text/csv'] as const;
 
 /** The statement as JSON, or its movements as CSV, by `Accept`. */
-export async function answerStatement(
+export async function statementResponse(
   statements: SettlementStatements,
   { owner, day }: { readonly owner: SettlementOwner; readonly day: unknown },
   request: FastifyRequest,
