@@ -49,7 +49,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
 
   /** Queries the acquirer about one attempt, or reverses it, and records the answer. */
   async recover(attempt: OpenAttempt): Promise<void> {
-    const answer = (await this.query(attempt)) ?? (await this.reverse(attempt));
+    const answer = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
     const settled = answer && (await this.settleAttempt.execute(attempt, answer));
     if (!settled) return;
     const { paymentReference, state } = settled;
@@ -57,7 +57,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /** Undefined when the attempt must be reversed. */
-  private async query({
+  private async getStatus({
     attemptId,
     acquirer,
     account,

@@ -102,13 +102,13 @@ function outcome(kind: RefundQueryResult['kind']): RefundQueryResult {
 
 describe('the effect of an answer', () => {
   const end = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
-  const [askAgain, none, incident] = [{ kind: 'askAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
+  const [queryAgain, none, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
   const EFFECTS = {
     succeeded: { pending: end('succeeded'), succeeded: none, failed: incident },
     declined: { pending: end('failed'), succeeded: incident, failed: none },
-    pending: { pending: askAgain, succeeded: none, failed: none },
-    unknown: { pending: askAgain, succeeded: none, failed: none },
-    notFound: { pending: askAgain, succeeded: none, failed: none },
+    pending: { pending: queryAgain, succeeded: none, failed: none },
+    unknown: { pending: queryAgain, succeeded: none, failed: none },
+    notFound: { pending: queryAgain, succeeded: none, failed: none },
   } as const;
   const pairs = Object.entries(EFFECTS).flatMap(([answer, effects]) =>
     Object.entries(effects).map(([state, effect]) => [answer, state, effect] as const),

@@ -5,8 +5,8 @@ import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 
 /**
- * Records what the acquirer said of a refund, whichever call it answered. An answer that contradicts the row is an incident: a
- * row, a metric and a log line.
+ * Records the acquirer's answer about a refund, from any call. An answer that contradicts the row is an incident: a row, a metric
+ * and a log line.
  */
 @Injectable()
 export class SettleRefund {

@@ -7,7 +7,7 @@ import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
 /**
- * Statements of every merchant, for administrators. Needs `x-admin-key`.
+ * Settlement statements of all merchants, for administrators. Needs `x-admin-key`.
  *
  * @group Settlements
  */
@@ -17,7 +17,7 @@ export class AdminSettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
   /**
-   * Reads what a merchant is owed for a day, as its own key gets it.
+   * Reads a merchant's settlement statement of a day, as the merchant's own key does.
    *
    * @query merchantId required
    * @query mode required
