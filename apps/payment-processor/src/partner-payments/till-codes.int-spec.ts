@@ -111,7 +111,7 @@ test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-1
     expect([status, body.code, body.errors]).toEqual([
       422,
       'code.third-party',
-      [{ errorReference: '40', message: expect.stringContaining('the provider that issued it') }],
+      [{ errorReference: '40', message: expect.stringContaining('belongs to another provider') }],
     ]);
     expect(processor.tillInvoices).not.toHaveBeenCalled();
   },

@@ -133,7 +133,7 @@ test('one replica runs it at a time; when it has died another begins again, and 
   const second = (await runs.lease())!;
   expect(second).toMatchObject({ runId: first.runId, tries: 2 });
   const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
-  await expect(runs.renew(first)).rejects.toThrow('taken this reconciliation over');
+  await expect(runs.renew(first)).rejects.toThrow('taken over this reconciliation');
   await runs.finish(first, processor.clock.now(), report);
   await runs.fail(first, new Error('late'));
   expect(await runs.find(first.runId)).toMatchObject({ state: 'running' });
