@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import type { Mode } from './platform/services.ts';
 import { SvcError } from './base/svc-error.ts';
 
@@ -54,93 +55,73 @@ settings, from the environment
   SVC_CHROMIUM    the browser for the tests (found on the PATH, or installed with apt-get as root)
 `;
 
+const FLAG = { type: 'boolean', default: false } as const;
+const UP = {
+  detach: { ...FLAG, short: 'd' },
+  distributed: FLAG,
+  rabbitmq: FLAG,
+  lan: { type: 'string' },
+} as const;
+const LOGS = { follow: { ...FLAG, short: 'f' } } as const;
+
+const USAGE = {
+  up: 'up [-d] [--distributed | --rabbitmq] [--lan[=address]]',
+  restart: 'restart [app]',
+  down: 'down',
+  status: 'status',
+  logs: 'logs [-f] [service]',
+  demo: 'demo env',
+};
 /** What is written after these goes to another program, its --help too. */
-const PASSING_ON = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
-const COMMANDS = ['up', 'restart', 'down', 'status', 'logs', 'demo', ...PASSING_ON, 'help'] as const;
+const PASSED_TO_PROGRAMS = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
 
 /** Understands the command line, or says in one line what it does not know (exit code 2). */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
-  const asksForHelp = rest.includes('--help') || rest.includes('-h');
-  if (asksForHelp && !PASSING_ON.some((passing) => passing === name)) return { name: 'help' };
-  switch (name) {
-    case undefined:
-    case 'help':
-    case '-h':
-    case '--help':
-      return { name: 'help' };
-    case 'up':
-      return parseUp(rest);
-    case 'restart':
-      if (rest.length > 1 || rest[0]?.startsWith('-') === true)
-        throw usageError('"restart" takes one app, or none: ./svc restart identity');
-      return { name, app: rest[0] };
-    case 'down':
-    case 'status':
-      flags(name, rest, []);
-      return { name };
-    case 'logs':
-      return parseLogs(rest);
-    case 'demo':
-      if (rest.length !== 1 || rest[0] !== 'env') throw usageError('"demo" takes env: eval "$(./svc demo env)"');
-      return { name };
-    case 'admin':
-    case 'test':
-    case 'bench':
-    case 'nx':
-    case 'npm':
-      return { name, args: rest };
-    default:
-      throw new SvcError(`there is no command "${name}"`, { hint: `there are ${COMMANDS.join(', ')}`, exitCode: 2 });
+  const program = PASSED_TO_PROGRAMS.find((known) => known === name);
+  if (program !== undefined) return { name: program, args: rest };
+  if (name === undefined || name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h'))
+    return { name: 'help' };
+  if (!(name in USAGE)) {
+    const known = [...Object.keys(USAGE), ...PASSED_TO_PROGRAMS, 'help'];
+    throw new SvcError(`there is no command "${name}"`, { hint: `there are ${known.join(', ')}`, exitCode: 2 });
+  }
+  try {
+    return parseOwn(name as keyof typeof USAGE, rest);
+  } catch (error) {
+    const [message] = (error as Error).message.split('. ');
+    const hint = `usage: ./svc ${USAGE[name as keyof typeof USAGE]}`;
+    throw new SvcError(`"${name}": ${message}`, { hint, exitCode: 2, cause: error });
   }
 }
 
-function parseUp(rest: readonly string[]): Command {
-  const isLan = (argument: string): boolean => argument === '--lan' || argument.startsWith('--lan=');
-  const lan = rest.findLast(isLan);
-  const address = rest.find((argument, at) => !argument.startsWith('-') && rest[at - 1] === '--lan');
-  if (address !== undefined) throw usageError(`an address of --lan is written --lan=${address}`);
-  const given = flags(
-    'up',
-    rest.filter((argument) => !isLan(argument)),
-    ['-d', '--detach', '--distributed', '--rabbitmq'],
-    ['--lan', '--lan=<address>'],
-  );
-  if (given.has('--distributed') && given.has('--rabbitmq'))
-    throw usageError('"up" takes --distributed or --rabbitmq, not both: a process for each service, or one for all');
-  return {
-    name: 'up',
-    detach: given.has('-d') || given.has('--detach'),
-    mode: given.has('--distributed') ? 'distributed' : given.has('--rabbitmq') ? 'rabbitmq' : 'embedded',
-    ...(lan === undefined ? {} : { lan: lan === '--lan' ? true : lan.slice('--lan='.length) }),
+/** Throws for what the command does not take. */
+function parseOwn(name: keyof typeof USAGE, rest: readonly string[]): Command {
+  const optionalWord = (words: readonly string[]): string | undefined => {
+    if (words.length > 1) throw new Error(`there is one word too many, "${words[1]}"`);
+    return words[0];
   };
-}
-
-function parseLogs(rest: readonly string[]): Command {
-  const services = rest.filter((argument) => !argument.startsWith('-'));
-  const given = flags(
-    'logs',
-    rest.filter((argument) => argument.startsWith('-')),
-    ['-f', '--follow'],
-  );
-  if (services.length > 1) throw usageError(`"logs" shows one service or all of them, not ${services.join(' and ')}`);
-  return { name: 'logs', follow: given.size > 0, service: services[0] };
-}
-
-/** @param further options that are known and were looked at already; named to whoever mistypes one */
-function flags(
-  command: string,
-  given: readonly string[],
-  known: readonly string[],
-  further: readonly string[] = [],
-): Set<string> {
-  const unknown = given.find((argument) => !known.includes(argument));
-  if (unknown === undefined) return new Set(given);
-  const all = [...known, ...further];
-  const takes = all.length === 0 ? 'it takes nothing' : `it takes ${all.join(', ')}`;
-  throw usageError(`"${command}" does not know "${unknown}", ${takes}`);
-}
-
-function usageError(message: string): SvcError {
-  return new SvcError(message, { hint: './svc help says more', exitCode: 2 });
+  switch (name) {
+    case 'up': {
+      // Its address may be left out, which parseArgs has no notion of.
+      const given = rest.map((word) => (word === '--lan' ? '--lan=any' : word));
+      const { detach, distributed, rabbitmq, lan } = parseArgs({ args: given, options: UP }).values;
+      if (distributed && rabbitmq)
+        throw new Error('--distributed or --rabbitmq, not both: a process for each service, or one for all');
+      const mode = distributed ? 'distributed' : rabbitmq ? 'rabbitmq' : 'embedded';
+      return { name, detach, mode, ...(lan === undefined ? {} : { lan: lan === 'any' ? true : lan }) };
+    }
+    case 'logs': {
+      const { values, positionals } = parseArgs({ args: [...rest], options: LOGS, allowPositionals: true });
+      return { name, follow: values.follow, service: optionalWord(positionals) };
+    }
+    case 'restart':
+      return { name, app: optionalWord(parseArgs({ args: [...rest], allowPositionals: true }).positionals) };
+    case 'demo':
+      if (rest.join(' ') !== 'env') throw new Error('it takes env: eval "$(./svc demo env)"');
+      return { name };
+    default:
+      parseArgs({ args: [...rest] });
+      return { name };
+  }
 }

@@ -1,10 +1,10 @@
 /** The ways in which the page learns of its session: by asking, and by being told. */
-import { fetchState, streamStates } from './gateway-calls.js';
-import { IdleWatch } from './idle-watch.js';
-import { calls, data, now } from './page-document.js';
-import type { SessionState } from './payment-flow.js';
-import { sayStillChecking } from './processing-view.js';
-import { StatePoller } from './state-poller.js';
+import { fetchState, streamStates } from './payment-flow/gateway-calls.js';
+import { IdleWatch } from './payment-flow/idle-watch.js';
+import { calls, data, now } from './views/page-document.js';
+import type { SessionState } from './payment-flow/payment-flow.js';
+import { sayStillChecking } from './views/processing-view.js';
+import { StatePoller } from './payment-flow/state-poller.js';
 
 /** For as long as the form waits for its payer. */
 export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {

@@ -3,7 +3,7 @@ import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
 import { BuiltParts } from './pay/page-parts.js';
-import { languageWishOf, pageAnswer } from './pay/send-answer.js';
+import { languageWishOf, pageAnswer } from './pay/page/send-answer.js';
 import { chooseLanguage } from './languages/languages.js';
 
 /** Errors of the hosted gateway: `{status, errors: [{message}]}` (H1, C5); a page where a payer's browser asked for one. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { adminKeyFrom, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsHeartbeatModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveriesConsumer } from './deliveries/deliveries.consumer.js';

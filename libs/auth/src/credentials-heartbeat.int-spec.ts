@@ -4,11 +4,11 @@ import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
 import { type MessagingLog, MESSAGING_LOG } from '@svc/messaging';
 import { ServiceConfig } from '@svc/service';
 import { anEvent, GaugeReader, httpClient, startTestService, type TestService } from '@svc/testing';
-import { hashApiKey, newApiKey } from './api-key.js';
+import { hashApiKey, newApiKey } from './api-keys/api-key.js';
 import { CredentialsHeartbeat } from './credentials-heartbeat.module.js';
 import { PartnerCredentials1763500000020 } from './migrations/1763500000020-partner-credentials.js';
-import { PartnerAuthModule } from './partner-auth.module.js';
-import { PartnerKeyGuard } from './partner.guard.js';
+import { PartnerAuthModule } from './partners/partner-auth.module.js';
+import { PartnerKeyGuard } from './partners/partner.guard.js';
 
 @Controller('who')
 class WhoController {

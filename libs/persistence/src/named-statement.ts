@@ -1,6 +1,6 @@
 export type NamedParameters = Readonly<Record<string, unknown>>;
 
-/** A statement whose parameters have names. Its text is made once and has no values in it, so it is prepared once. */
+/** A statement with named parameters. Its text is constant and contains no values, so it is prepared once. */
 export interface NamedStatement {
   /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;

@@ -1,10 +1,10 @@
 import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type ErrorBody, ErrorFilter } from './error-filter.js';
-import { acceptRequests } from './http.js';
+import { type ErrorBody, ErrorFilter } from './http/error-filter.js';
+import { acceptRequests } from './http/http.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
-import { RequestValidation } from './request-validation.js';
+import { RequestValidation } from './http/request-validation.js';
 
 /** How an app accepts HTTP and answers errors, wherever it keeps its data. */
 export interface AppDefinition {

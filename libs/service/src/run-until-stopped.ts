@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '@svc/persistence/transaction';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from './configuration/config-error.js';
 import { stopTelemetry } from './telemetry.js';
 
 /** Starts, then stops on SIGTERM or SIGINT. A start that fails is one clear line and a non-zero exit. */

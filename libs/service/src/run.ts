@@ -1,5 +1,5 @@
-import type { ServiceConfig } from './config.js';
-import { ConfigError } from './config-error.js';
+import type { ServiceConfig } from './configuration/config.js';
+import { ConfigError } from './configuration/config-error.js';
 import { fail, runUntilStopped } from './run-until-stopped.js';
 import { migrateService, startService, type ServiceDefinition } from './service.js';
 

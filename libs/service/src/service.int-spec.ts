@@ -20,7 +20,7 @@ import { startTestService, type TestService, waitUntil } from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { DataSource } from 'typeorm';
-import { BODY_BYTES_MAX } from './http.js';
+import { BODY_BYTES_MAX } from './http/http.js';
 import { ReadinessCheck, ServiceConfig, type ServiceDefinition } from './index.js';
 
 class CustomField {

@@ -17,8 +17,8 @@ import {
 } from '@svc/messaging';
 import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { DatabaseConfig, loadConfig, type ServiceConfig } from './config.js';
-import { HealthController } from './health.controller.js';
+import { DatabaseConfig, loadConfig, type ServiceConfig } from './configuration/config.js';
+import { HealthController } from './health/health.controller.js';
 import { newLog, type ServiceLog } from './logging.js';
 import { type AppDefinition, closeApp, createApp } from './nest-app.js';
 

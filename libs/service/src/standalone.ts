@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { ServiceLog } from './logging.js';
 import { type AppDefinition, type AppSurroundings, closeApp, createApp } from './nest-app.js';
-import { notReady, ReadinessCheck } from './readiness.js';
+import { notReady, ReadinessCheck } from './health/readiness.js';
 
 /** `/health/live`: the process answers. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
 @Controller('health')

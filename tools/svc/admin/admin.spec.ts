@@ -1,8 +1,7 @@
 import { ROUTES } from '@svc/contracts';
-import { adminHelp, findCommand, readInput } from './admin.ts';
-import type { Administration } from './administration.ts';
-import { ADMIN_COMMANDS } from './commands.ts';
-import { printable } from './print.ts';
+import type { Administration } from '../base/administration.ts';
+import { ADMIN_COMMANDS, adminHelp, findCommand, printable } from './admin.ts';
+import { readInput } from './command.ts';
 
 const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
 

@@ -1,6 +1,6 @@
-import type { Administration } from './administration.ts';
-import { findCommand, readInput } from './admin.ts';
-import { Findings } from './command.ts';
+import type { Administration } from '../base/administration.ts';
+import { findCommand } from './admin.ts';
+import { Findings, readInput } from './command.ts';
 
 const ROW = { merchantId: 1001, mode: 'test', payments: 2, books: { payments: 0, ledger: 1, stream: 'outside' } };
 const DIFFERENCE = {

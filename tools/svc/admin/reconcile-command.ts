@@ -1,6 +1,6 @@
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { type AdminCommand, Findings, wrongInput } from './command.ts';
+import { Findings, command, merchantNumber, wrongInput } from './command.ts';
 
 /** A day of some ten million payments takes about this long. */
 const DONE_WITHIN_SECONDS = 3_600;
@@ -35,20 +35,15 @@ interface Run {
 }
 
 /** All books of a day against each other. */
-export const reconcileCommand: AdminCommand = {
-  name: 'reconcile',
-  parameters: [],
-  options: { day: 'text', merchant: 'text' },
-  summary:
-    'compares payments, ledger, acquirer, notifications and read models of a day (today); exits with 1 where they differ',
-  run: async (api, { options: { day, merchant } }) => {
-    if (day !== undefined && !isPastOrPresentDay(String(day)))
-      throw wrongInput(`"${String(day)}" is no day that has begun (UTC): write it as 2026-11-22`);
-    if (merchant !== undefined && !/^[1-9]\d{0,15}$/.test(String(merchant)))
-      throw wrongInput(`"${String(merchant)}" is no merchantId`);
+export const reconcileCommand = command(
+  'reconcile [--day=…] [--merchant=…]',
+  'compares payments, ledger, acquirer, notifications and read models of a day (today); exits with 1 where they differ',
+  async (api, { day, merchant }) => {
+    if (day !== undefined && !isPastOrPresentDay(day))
+      throw wrongInput(`"${day}" is no day that has begun (UTC): write it as 2026-11-22`);
     const request = {
       ...(day === undefined ? {} : { day }),
-      ...(merchant === undefined ? {} : { merchantId: Number(merchant) }),
+      ...(merchant === undefined ? {} : { merchantId: merchantNumber(merchant) }),
     };
     const { runId } = (await api.call('POST', '/reconciliations', request)) as { runId: string };
     const run = await waitUntil(
@@ -62,9 +57,9 @@ export const reconcileCommand: AdminCommand = {
       throw new SvcError(`reconciliation ${runId} is not done`, {
         hint: 'the log of payment-processor says when it is',
       });
-    return answerOf(run);
+    return resultOf(run);
   },
-};
+);
 
 function isPastOrPresentDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
@@ -72,7 +67,7 @@ function isPastOrPresentDay(text: string): boolean {
   return time <= Date.now() && new Date(time).toISOString().startsWith(text);
 }
 
-function answerOf({ day, watermark, failure, result }: Run): unknown {
+function resultOf({ day, watermark, failure, result }: Run): unknown {
   if (result === null)
     throw new SvcError(`the books of ${day} could not be compared: ${failure}`, {
       hint: 'a service or the acquirer did not answer: ./svc status, then the same command again',
@@ -85,7 +80,7 @@ function answerOf({ day, watermark, failure, result }: Run): unknown {
     result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
   return new Findings(
     { table, json: result },
-    new SvcError(`${sentenceOf(first)}${more}`, { hint: 'docs/reconciliation.md says what to do about it' }),
+    new SvcError(`${describe(first)}${more}`, { hint: 'docs/reconciliation.md says what to do about it' }),
   );
 }
 
@@ -99,7 +94,7 @@ function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
 }
 
 /** The row, the book, and what is wrong with it. */
-function sentenceOf({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
+function describe({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
   const row = `${key} of merchant ${merchantId} (${mode})`;
   const other = book === 'payments' ? 'the other books' : 'the payments';
   if (kind === 'missing') return `${book} has no ${row}, which ${other} have`;

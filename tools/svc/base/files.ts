@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from './svc-error.ts';
 
@@ -21,13 +10,7 @@ export function writeAtomically(file: string, content: string, mode: number): vo
   const draft = `${file}.${process.pid}.new`;
   mkdirSync(dirname(file), { recursive: true });
   try {
-    const handle = openSync(draft, 'w', mode);
-    try {
-      writeFileSync(handle, content);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
+    writeFileSync(draft, content, { mode, flush: true });
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true }); // A full disk would keep it, secrets and all.

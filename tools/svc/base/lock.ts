@@ -1,22 +1,20 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findIdentity, isAlive } from './process-identity.ts';
+import { type KnownProcess, isRunning } from './background-process.ts';
+import { findIdentity } from './process-identity.ts';
 
 export interface Lock {
   release(): void;
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly identity: string;
-}
-
 /**
- * Holds a file that says who is at work, or tells who holds it. A holder that is gone (kill -9) holds nothing. The
- * file appears with its content in one step (a link), so nobody reads half of it; a dead holder's file is taken away
- * by renaming, and put back if it turns out that somebody living had replaced it in between.
+ * Takes a file that names the process at work, or returns the process that has it. A process that has ended (kill -9) locks
+ * nothing. The file appears with its content in one step (a link), so a reader never sees half of it. A dead process's file is
+ * renamed before it is removed, and put back if another process had replaced it in between. No package does this: the
+ * first lock is taken before packages are installed, and a lock that is renewed by a timer is lost while a child process
+ * is waited for synchronously.
  */
-export function takeLock(file: string): Lock | { heldBy: number } {
+export function acquireLock(file: string): Lock | { heldBy: number } {
   mkdirSync(dirname(file), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, identity: findIdentity(process.pid) });
   const draft = `${file}.${process.pid}.new`;
@@ -24,7 +22,7 @@ export function takeLock(file: string): Lock | { heldBy: number } {
   try {
     while (!linkIfAbsent(draft, file)) {
       const holder = readHolder(file);
-      if (holder !== undefined && isAlive(holder.pid, holder.identity)) return { heldBy: holder.pid };
+      if (isRunning(holder)) return { heldBy: holder.pid };
       removeDead(file);
     }
   } finally {
@@ -42,10 +40,9 @@ function removeDead(file: string): void {
   try {
     renameSync(file, aside);
   } catch {
-    return; // Somebody else was faster.
+    return; // Another process was faster.
   }
-  const holder = readHolder(aside);
-  if (holder !== undefined && isAlive(holder.pid, holder.identity)) linkIfAbsent(aside, file);
+  if (isRunning(readHolder(aside))) linkIfAbsent(aside, file);
   rmSync(aside, { force: true });
 }
 
@@ -59,20 +56,18 @@ function linkIfAbsent(from: string, to: string): boolean {
   }
 }
 
-function readHolder(file: string): Holder | undefined {
+function readHolder(file: string): Partial<KnownProcess> | undefined {
   try {
-    const content = JSON.parse(readText(file) ?? '') as Partial<Holder>;
-    if (typeof content.pid !== 'number' || typeof content.identity !== 'string') return undefined;
-    return { pid: content.pid, identity: content.identity };
+    return JSON.parse(readText(file)) as Partial<KnownProcess>;
   } catch {
     return undefined;
   }
 }
 
-function readText(file: string): string | undefined {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // Gone, with the whole data folder perhaps.
+    return ''; // Gone, with the whole data folder perhaps.
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
-import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { SERVICES } from './settings.ts';
-import type { Service } from './settings.ts';
+import { MESSAGING_SERVICES, type MessagingService } from '../../../libs/contracts/src/service-messages.ts';
+import { SERVICES, type Service } from './settings.ts';
 import { SvcError } from './svc-error.ts';
+
+const SEALING_SERVICES = ['identity', 'payment-processor', 'webhook-dispatcher'] as const;
 
 export interface Secrets {
   /** Of PostgreSQL's superuser. */
@@ -20,7 +20,7 @@ export interface Secrets {
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
   readonly adminKey: string;
   /** 32 random bytes each, base64url: what these services encrypt secrets at rest with. */
-  readonly sealingKeys: Readonly<Record<'identity' | 'payment-processor' | 'webhook-dispatcher', string>>;
+  readonly sealingKeys: Readonly<Record<(typeof SEALING_SERVICES)[number], string>>;
 }
 
 /** The secrets of this copy, made once and kept: without them the stored data cannot be opened any more. */
@@ -43,23 +43,15 @@ export function completeSecrets(known: unknown, makeSecret: () => string): Secre
       hint: 'restore it, or move the whole data folder away to start anew',
     });
   };
+  const keepAll = <Name extends string>(names: readonly Name[], known: Partial<Record<Name, unknown>> = {}) =>
+    Object.fromEntries(names.map((name) => [name, keep(known[name])])) as Record<Name, string>;
   return {
     postgresPassword: keep(kept.postgresPassword),
     rabbitMqPassword: keep(kept.rabbitMqPassword),
-    brokerPasswords: Object.fromEntries(
-      MESSAGING_SERVICES.map((service) => [service, keep(kept.brokerPasswords?.[service])]),
-    ) as Record<MessagingService, string>,
-    rolePasswords: Object.fromEntries(
-      SERVICES.map((service) => [service, keep(kept.rolePasswords?.[service])]),
-    ) as Record<Service, string>,
-    ownerPasswords: Object.fromEntries(
-      SERVICES.map((service) => [service, keep(kept.ownerPasswords?.[service])]),
-    ) as Record<Service, string>,
+    brokerPasswords: keepAll(MESSAGING_SERVICES, kept.brokerPasswords),
+    rolePasswords: keepAll(SERVICES, kept.rolePasswords),
+    ownerPasswords: keepAll(SERVICES, kept.ownerPasswords),
     adminKey: keep(kept.adminKey, 'svc_admin_'),
-    sealingKeys: {
-      identity: keep(kept.sealingKeys?.identity),
-      'payment-processor': keep(kept.sealingKeys?.['payment-processor']),
-      'webhook-dispatcher': keep(kept.sealingKeys?.['webhook-dispatcher']),
-    },
+    sealingKeys: keepAll(SEALING_SERVICES, kept.sealingKeys),
   };
 }

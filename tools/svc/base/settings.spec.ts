@@ -43,11 +43,14 @@ describe('the settings', () => {
 
   it('pass on what is meant for the apps, and nothing else', () => {
     const env = { SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug', SVC_ADMIN_KEY: 'of the caller', PATH: '/bin' };
-    expect(readSettings('/repo', env, '/').passedOn).toEqual({ SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug' });
+    expect(readSettings('/repo', env, '/').forwarded).toEqual({
+      SVC_ACQUIRER_LATENCY_MS: '50',
+      SVC_LOG_LEVEL: 'debug',
+    });
   });
 
   it('take the address of a RabbitMQ under both of its names, ours first', () => {
-    const urlFrom = (env: NodeJS.ProcessEnv) => readSettings('/repo', env, '/').givenAmqpUrl;
+    const urlFrom = (env: NodeJS.ProcessEnv) => readSettings('/repo', env, '/').externalAmqpUrl;
     expect(urlFrom({ SVC_AMQP_URL: '' })).toBeUndefined();
     expect(urlFrom({ AMQP_URL: 'amqp://a' })).toBe('amqp://a');
     expect(urlFrom({ AMQP_URL: 'amqp://a', SVC_AMQP_URL: 'amqp://b' })).toBe('amqp://b');

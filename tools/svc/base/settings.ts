@@ -39,15 +39,15 @@ export interface Settings {
   /** This machine's address on a network, where the public hosts are served over HTTPS as well (`./svc up --lan`). */
   readonly lan?: string;
   /** A RabbitMQ that the caller runs (SVC_AMQP_URL, or AMQP_URL as many know it); a secret. */
-  readonly givenAmqpUrl: string | undefined;
+  readonly externalAmqpUrl: string | undefined;
   /** Its management API with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL); a secret. */
-  readonly givenManagementUrl: string | undefined;
-  /** What the caller set for the apps themselves (PASSED_ON). */
-  readonly passedOn: Readonly<Record<string, string>>;
+  readonly externalManagementUrl: string | undefined;
+  /** What the caller set for the apps themselves (FORWARDED_SETTINGS). */
+  readonly forwarded: Readonly<Record<string, string>>;
 }
 
 /** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
-export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
+export const FORWARDED_SETTINGS: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
   'payment-processor': [
     'SVC_ACQUIRER_TIMEOUT_MS',
     'SVC_ACQUIRER_CONCURRENCY',
@@ -73,16 +73,16 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
       ? join(root, '.data')
       : resolve(cwd, env['SVC_DATA_DIR']);
   if (/[\n\r\0']/.test(dataDir)) throw new SvcError(`SVC_DATA_DIR must not contain quotes or line breaks: ${dataDir}`);
-  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(PASSED_ON).flat()];
-  const passedOn = Object.fromEntries(
+  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(FORWARDED_SETTINGS).flat()];
+  const forwarded = Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined && prefixes.some((prefix) => entry[0].startsWith(prefix)),
     ),
   );
-  const givenAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
-  const givenManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
-  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), givenAmqpUrl, givenManagementUrl, passedOn };
+  const externalAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
+  const externalManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
+  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), externalAmqpUrl, externalManagementUrl, forwarded };
 }
 
 /** The same settings with the data folder's real path, which is what a process's command line is compared with. */

@@ -13,3 +13,14 @@ export async function waitUntil<T>(
     await pause(limits.everyMilliseconds ?? 50);
   }
 }
+
+/** Whether a service says that it is ready. */
+export async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}

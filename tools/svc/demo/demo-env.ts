@@ -1,7 +1,6 @@
 import { readJson } from '../base/files.ts';
 import type { Demo } from './seed.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 /** Addresses and credentials of the demo for a shell: `eval "$(./svc demo env)"`. The guides of docs/ use these names. */

@@ -1,5 +1,5 @@
 /**
- * The partner and its customers that somebody finds after the first start. The partner is made through the administration
+ * The partner and its customers that exist after the first start. The partner is made through the administration
  * API, its customers as a partner makes them: through the main API, with its own key and token.
  */
 import { randomBytes } from 'node:crypto';
@@ -31,13 +31,13 @@ export const DEMO_CUSTOMERS = [
   { email: 'pieter@blue-wallet.example', firstName: 'Pieter', lastName: 'van Wyk' },
 ] as const;
 
-/** What the main API is asked for here. */
+/** The main API as seeding needs it. */
 export interface PartnerApi {
   /** Throws SvcError with the status that was answered. */
   post(path: string, headers: Readonly<Record<string, string>>, body: object): Promise<unknown>;
 }
 
-/** What the known file says of them. */
+/** Their part of demo.json. */
 export interface KnownPartner {
   readonly partner?: DemoPartner;
   readonly customers?: readonly DemoCustomer[];

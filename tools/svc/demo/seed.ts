@@ -1,6 +1,6 @@
 /**
- * The merchants somebody finds after the first start, made through the public administration API, and the file that
- * tells people and scripts how to be them (demo.json). May run at every start: what is there is kept.
+ * The merchants that exist after the first start, made through the public administration API, and demo.json with their keys,
+ * for people and scripts. May run at every start: existing merchants and keys are kept.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';

@@ -1,7 +1,7 @@
 /**
  * Brings node_modules to what package-lock.json says. What is there is compared with the lock file itself, not with a
- * stamp of the last run: so a folder that is missing, half deleted, half installed or stale is found out whoever made
- * it, and somebody who ran `npm install` by hand does not wait for it again.
+ * stamp of the last run: so a folder that is missing, half deleted, half installed or stale is found,
+ * and after an `npm install` by hand nothing is installed again.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ export function findDifference(
   return different?.[0];
 }
 
-/** npm leaves out optional packages of other platforms; which C library this is it alone decides, so those are not asked for. */
+/** npm leaves out optional packages of other platforms. It alone knows the C library of this one, so packages that name one are skipped. */
 function isFor(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
   if (entry.optional !== true) return true;
   return (

@@ -2,10 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { build } from './build.ts';
 import { install } from './install.ts';
-import { takeLock } from '../base/lock.ts';
-import type { Lock } from '../base/lock.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { acquireLock, type Lock } from '../base/lock.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 
@@ -29,7 +27,7 @@ export async function prepare(settings: Settings, steps: Steps, options: { build
 async function waitForLock(file: string): Promise<Lock> {
   let saidSo = false;
   for (let second = 0; second < WAIT_SECONDS; second++) {
-    const lock = takeLock(file);
+    const lock = acquireLock(file);
     if ('release' in lock) return lock;
     if (!saidSo) console.log(`  … process ${lock.heldBy} is installing or building here; waiting for it`);
     saidSo = true;

@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { type Server, connect, createServer } from 'node:tls';
-import { type CertificateFiles, keepCertificate, namesOf } from './certificate.ts';
+import { type CertificateFiles, ensureCertificate, namesOf } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';
@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('a TLS connection', () => {
   let server: Server;
   beforeEach(async () => {
-    await keepCertificate(files, LOOPBACK, NOW);
+    await ensureCertificate(files, LOOPBACK, NOW);
     server = createServer({ cert: readFileSync(files.certificate), key: readFileSync(files.key) }, (socket) =>
       socket.end('hello'),
     );
@@ -57,14 +57,14 @@ describe('a TLS connection', () => {
     const ca = readFileSync(files.certificate);
     expect(await said({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     expect(await said({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     expect(await said({}, readFileSync(files.certificate))).not.toBe('hello');
   });
 });
 
 describe('the certificate', () => {
   it('is what phones accept: no authority, for servers, for the address, for less than 398 days', async () => {
-    const { fingerprint, validUntil } = await keepCertificate(files, ADDRESS, NOW);
+    const { fingerprint, validUntil } = await ensureCertificate(files, ADDRESS, NOW);
     const certificate = new X509Certificate(readFileSync(files.certificate));
     expect(certificate.ca).toBe(false);
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
@@ -79,17 +79,17 @@ describe('the certificate', () => {
   });
 
   it('has a key that its owner alone can read, also where somebody had opened it to others', async () => {
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
     chmodSync(files.key, 0o644);
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
   });
 
   it('is kept from one start to the next', async () => {
-    const first = await keepCertificate(files, ADDRESS, NOW);
-    expect(first.madeBecause).toBe('there was none');
-    expect(await keepCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, madeBecause: undefined });
+    const first = await ensureCertificate(files, ADDRESS, NOW);
+    expect(first.renewalReason).toBe('there was none');
+    expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, renewalReason: undefined });
   });
 
   it.each([
@@ -104,21 +104,21 @@ describe('the certificate', () => {
       () => writeFileSync(files.certificate, '-----BEGIN CERTIFICATE-----\nMII'),
     ],
   ])('is made anew when %s', async (_, reason, change) => {
-    const { fingerprint } = await keepCertificate(files, ADDRESS, NOW);
+    const { fingerprint } = await ensureCertificate(files, ADDRESS, NOW);
     const { now = NOW, address = ADDRESS } = (change() ?? {}) as { now?: Date; address?: string };
-    const next = await keepCertificate(files, address, now);
-    expect(next.madeBecause).toBe(reason);
+    const next = await ensureCertificate(files, address, now);
+    expect(next.renewalReason).toBe(reason);
     expect(next.fingerprint).not.toBe(fingerprint);
-    expect((await keepCertificate(files, address, now)).madeBecause).toBeUndefined();
+    expect((await ensureCertificate(files, address, now)).renewalReason).toBeUndefined();
   });
 
   it('with the key of another one is made anew', async () => {
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     const key = readFileSync(files.key);
     rmSync(files.certificate);
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     writeFileSync(files.key, key);
-    expect((await keepCertificate(files, ADDRESS, NOW)).madeBecause).toBe('its key was lost');
+    expect((await ensureCertificate(files, ADDRESS, NOW)).renewalReason).toBe('its key was lost');
   });
 });
 

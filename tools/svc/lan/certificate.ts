@@ -4,7 +4,7 @@
  *
  * It is no authority (CA: FALSE): what a phone accepts is this machine's page, never another that its key would sign.
  */
-import 'reflect-metadata'; // First: the library below is told its own classes through it.
+import 'reflect-metadata'; // First: the library below registers its classes through it.
 import { X509Certificate, createPrivateKey, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -39,17 +39,17 @@ export interface Certificate {
   /** SHA-256 of the whole, as phones show it: pairs of hexadecimal digits with colons. */
   readonly fingerprint: string;
   /** Why it was made anew; undefined: it was there. */
-  readonly madeBecause: string | undefined;
+  readonly renewalReason: string | undefined;
   readonly validUntil: Date;
 }
 
 /** The certificate for an address, kept from one start to the next and renewed where it has to be. */
-export async function keepCertificate(files: CertificateFiles, address: string, now: Date): Promise<Certificate> {
-  const madeBecause = whyRenew(readPair(files), address, now);
-  if (madeBecause !== undefined) await make(files, address, now);
+export async function ensureCertificate(files: CertificateFiles, address: string, now: Date): Promise<Certificate> {
+  const reason = renewalReason(readPair(files), address, now);
+  if (reason !== undefined) await make(files, address, now);
   chmodSync(files.key, OWNER_ONLY); // However it got there.
   const { fingerprint256, validTo } = new X509Certificate(readFileSync(files.certificate));
-  return { fingerprint: fingerprint256, madeBecause, validUntil: new Date(validTo) };
+  return { fingerprint: fingerprint256, renewalReason: reason, validUntil: new Date(validTo) };
 }
 
 /** What was found in the files. */
@@ -59,7 +59,7 @@ export interface KnownCertificate {
 }
 
 /** Why a certificate has to be made, in words that follow "made anew:"; undefined where the known one will do. */
-export function whyRenew(known: KnownCertificate | undefined, address: string, now: Date): string | undefined {
+export function renewalReason(known: KnownCertificate | undefined, address: string, now: Date): string | undefined {
   if (known === undefined) return 'there was none';
   const { certificate, hasItsKey } = known;
   if (!hasItsKey) return 'its key was lost';
@@ -76,7 +76,7 @@ function readPair(files: CertificateFiles): KnownCertificate | undefined {
     const hasItsKey = existsSync(files.key) && certificate.checkPrivateKey(createPrivateKey(readFileSync(files.key)));
     return { certificate, hasItsKey };
   } catch {
-    return undefined; // Half a file or somebody else's: a new one costs nobody anything but a question on the phone.
+    return undefined; // Half a file, or no certificate: with a new one the phone only asks once more.
   }
 }
 

@@ -7,10 +7,10 @@ export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 /** Of containers, virtual machines and tunnels: no phone in the room reaches those. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
-/** What a machine gives itself where nobody gave it an address (RFC 3927). */
+/** The address that a machine assigns itself where no DHCP server answers (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
-/** Every IPv4 address that somebody else could use, those of real interfaces first. */
+/** Every IPv4 address that another machine could use, those of real interfaces first. */
 export function addressesOf(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos

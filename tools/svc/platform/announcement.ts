@@ -1,8 +1,7 @@
-/** What `./svc up` says when the platform runs: where it is, and what to do next. */
+/** The output of `./svc up` when the platform runs: addresses, and what to do next. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { transformerUrlOf } from './transformer.ts';
 
 /** The addresses of one copy, a line for each; of public hosts those on the network, where they are served there. */
@@ -27,12 +26,12 @@ export function nextSteps(demoFile: string): string {
 }
 
 /** How a phone gets there, and what it will ask. The code is for terminals: a file has no use for it. */
-export async function forPhones(settings: Settings, lan: string, isTerminal: boolean): Promise<string> {
+export async function phoneInstructions(settings: Settings, lan: string, isTerminal: boolean): Promise<string> {
   const { api, gateway, shop, acquirer, transformer } = settings.ports;
   const url = publicUrlOf(lan, shop);
   const certificate = readFileSync(pathsOf(settings).tls.certificate);
   const { fingerprint256 } = new X509Certificate(certificate);
-  // A package, which is there by now: what this file is needed for before must not wait for it.
+  // A package, which is installed by now; the rest of this file is needed before that.
   const code = isTerminal ? `\n${(await import('../lan/terminal-qr.ts')).terminalQr(url)}\n` : '';
   return `
 On a phone in the same network: ${isTerminal ? 'point its camera at this, or open' : 'open'} ${url}

@@ -1,12 +1,10 @@
-/** `./svc restart [app]`: asks the supervisor of a distributed platform, and waits until it has done it. */
+/** `./svc restart [app]`: requests a restart from the supervisor of a distributed platform and waits for the outcome. */
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { SUPERVISED } from '../processes/processes.ts';
-import type { RestartOutcome, RestartRequest } from '../processes/processes.ts';
+import { SUPERVISED, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
 import { findServices } from './services.ts';
-import { SERVICES, pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';

@@ -4,11 +4,11 @@ import { networkInterfaces } from 'node:os';
 import { addressesOf } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
-import { SUPERVISED, isRunning, readProcesses } from '../processes/processes.ts';
+import { isRunning } from '../base/background-process.ts';
+import { SUPERVISED, readProcesses } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { findTransformer, transformerUrlOf } from './transformer.ts';
 
 /** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */
@@ -96,7 +96,7 @@ async function describeAnswer(answer: Promise<void>): Promise<string> {
   }
 }
 
-/** Any answer will do: what is asked is whether somebody is there. This path renders no page. */
+/** Any answer shows that the listener is up. This path renders no page. */
 const LIVE = '/health/live';
 const ANSWER_MILLISECONDS = 2000;
 

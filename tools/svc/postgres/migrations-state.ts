@@ -1,7 +1,7 @@
 /**
  * Which migrations the database has had, without loading the services: to load them only to find nothing to do takes
  * two seconds. The database itself says it, in its comment, with how many had run by then: a new one has no comment, and a backup
- * that was restored into it has fewer. Used by `./svc up` and `nx serve`, before they migrate (database.ts).
+ * that was restored into it has fewer. Used before migrating (database.ts).
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -35,7 +35,7 @@ export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest:
 }
 
 /** To be called when all of them have run. */
-export async function noteMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
+export async function markMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
   const run = await countRun(ownerUrls);
   if (run === undefined) throw new Error('A schema has no table of migrations, although they have run.');
   await withClient(superuserUrl, async (client) => {

@@ -17,7 +17,7 @@ const IMMEDIATE_STOP_SECONDS = 10;
 export function findPostgres(directory: string): RunningPostgres | undefined {
   const lines = readPidFile(directory);
   const pid = Number(lines[0]);
-  const isOurs = `${readCommandLine(pid).join(' ')} `.includes(`postgres -D ${directory} `);
+  const isOurs = `${readCommandLine(pid)} `.includes(`postgres -D ${directory} `);
   return isOurs ? { pid, port: Number(lines[3]) } : undefined;
 }
 

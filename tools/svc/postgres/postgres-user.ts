@@ -1,5 +1,5 @@
 /**
- * PostgreSQL refuses to run as root, and containers often have nobody else. As root it runs
+ * PostgreSQL refuses to run as root, and containers often have no other user. As root it runs
  *  1. in a user namespace in which root appears as an ordinary user: needs no account, and files stay root's;
  *  2. where there are none (chroot, hardened containers), as `postgres` or `nobody`, with the one capability that lets
  *     it pass through folders only root may enter (PostgreSQL asks for its user id and for its directory's owner,
@@ -15,7 +15,7 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresUser {
   /** For progress and error lines. */
   readonly description: string;
-  /** Who owns the data directory as seen from here; the other way of running made it somebody else's. */
+  /** The owner that the data directory must have, as seen from here; another way of running may have changed it. */
   readonly uid: number;
   readonly gid: number;
   /** Words to put before the program's own. */
@@ -41,7 +41,7 @@ export function findPostgresUser(postgres: string, folder: string): PostgresUser
   });
 }
 
-/** The ways to run as somebody else than root, best first. */
+/** The ways to run as another user than root, best first. */
 export function listCandidates(rootGid: number, passwd: string): PostgresUser[] {
   const namespace: PostgresUser = {
     description: 'in a user namespace',

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ownerRoleOf, roleOf } from '../processes/env-files.ts';
-import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
+import { isMigrated, migrationsDigest, markMigrated } from './migrations-state.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
-import { startPostgres } from './postgres.ts';
-import type { PostgresPlan } from './postgres.ts';
+import { startPostgres, type PostgresPlan } from './postgres.ts';
 import { provision } from './provision.ts';
 import { completeSecrets } from '../base/secrets.ts';
 import { SERVICES } from '../base/settings.ts';
-import { findFreePort, requireFreePorts } from '../processes/taken-ports.ts';
+import { findFreePort, requireFreePorts } from '../processes/ports.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const secrets = completeSecrets(undefined, countingSecrets());
@@ -182,7 +181,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await isMigrated(databases, digest)).toBe(false);
     for (const service of SERVICES) await query(ownerUrlOf(service), 'CREATE TABLE migrations ()');
     expect(await isMigrated(databases, digest)).toBe(false);
-    await noteMigrated(databases, digest);
+    await markMigrated(databases, digest);
     expect(await isMigrated(databases, digest)).toBe(true);
     expect(await isMigrated(databases, digest.replace(/.$/, 'x'))).toBe(false);
     // As after a backup of an earlier release.
@@ -204,7 +203,7 @@ describe("PostgreSQL of the project's own", () => {
        CREATE FUNCTION spy() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN INSERT INTO identity.seen VALUES (current_user); RETURN NEXT 1; END';
        CREATE VIEW migrations AS SELECT * FROM spy()`,
     );
-    await noteMigrated(databases, migrationsDigest(root));
+    await markMigrated(databases, migrationsDigest(root));
     expect(await isMigrated(databases, migrationsDigest(root))).toBe(true);
     expect(await query(ownerUrlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity_owner' }]);
   });

@@ -3,15 +3,13 @@
  * on the loopback interface alone and with a password. It survives this process, a kill -9 of itself or of everything,
  * and being moved between the ways of running it (see postgres-user.ts).
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  closeSync,
   existsSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,13 +17,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openLog, readFrom } from '../base/files.ts';
+import { startInBackground } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgres, hasStalePidFile, stopPostgres } from './postgres-process.ts';
-import { asUser, findPostgresUser } from './postgres-user.ts';
-import type { PostgresUser } from './postgres-user.ts';
+import { asUser, findPostgresUser, type PostgresUser } from './postgres-user.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
@@ -94,12 +90,8 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
   if (process.getuid?.() === 0) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
   try {
     const settings = ['-A', 'scram-sha-256', '--locale=C', '-E', 'UTF8', '-U', 'postgres', `--pwfile=${passwordFile}`];
-    const { file, args, options } = asUser(user, binaries.initdb, [
-      '-D',
-      draft,
-      ...settings,
-      ...(plan.durable ? [] : ['--no-sync']),
-    ]);
+    const durability = plan.durable ? [] : ['--no-sync'];
+    const { file, args, options } = asUser(user, binaries.initdb, ['-D', draft, ...settings, ...durability]);
     const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 120_000 });
     if (result.status !== 0) {
       const reason = (result.error?.message ?? findReason(result.stderr)) || `exit code ${result.status}`;
@@ -114,22 +106,14 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
 
 function requireUsableDirectory(directory: string, binaries: PostgresBinaries): void {
   const versionFile = join(directory, 'PG_VERSION');
-  let version: string | undefined;
-  try {
-    version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
-    readdirSync(directory);
-  } catch (error) {
-    throw new SvcError(`PostgreSQL's data directory ${directory} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+  const version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
   if (version === binaries.major) return;
-  const hint = 'move it away to start with an empty one, or choose another folder with SVC_DATA_DIR';
-  if (version === undefined)
-    throw new SvcError(`${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`, { hint });
-  throw new SvcError(`${directory} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`, {
-    hint,
-  });
+  throw new SvcError(
+    version === undefined
+      ? `${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`
+      : `${directory} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`,
+    { hint: 'move it away to start with an empty one, or choose another folder with SVC_DATA_DIR' },
+  );
 }
 
 function repairOwner(directory: string, user: PostgresUser): void {
@@ -147,14 +131,12 @@ function repairOwner(directory: string, user: PostgresUser): void {
 
 async function launch(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser, url: string): Promise<void> {
   const deadline = performance.now() + ORPHANS_SECONDS * 1000;
-  for (;;) {
-    const failure = await launchOnce(plan, binaries, user, url);
-    if (failure === undefined) return;
-    const isHeldByOrphans = failure.includes('shared memory block');
-    if (!isHeldByOrphans || performance.now() > deadline) {
-      throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
-    }
-  }
+  let failure: string | undefined;
+  do {
+    failure = await launchOnce(plan, binaries, user, url);
+  } while (failure?.includes('shared memory block') && performance.now() < deadline);
+  if (failure !== undefined)
+    throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
 }
 
 /** Returns why it failed; undefined when it runs. */
@@ -164,20 +146,14 @@ async function launchOnce(
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // The number in a stale file may be somebody else's by now, and PostgreSQL asks for the number only. Whether backends
-  // of the killed server are still there it finds out by itself, from the shared memory.
+  // The number in a stale file may belong to another process by now, and PostgreSQL compares the number only. From the shared
+  // memory it finds out by itself whether backends of the killed server still run.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
-  const log = openLog(plan.logFile);
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
-  const server = spawn(file, args, { ...options, cwd: '/', detached: true, stdio: ['ignore', log.handle, log.handle] });
-  let ended = false;
-  server.once('exit', () => (ended = true));
-  server.once('error', () => (ended = true));
-  server.unref();
-  closeSync(log.handle);
-  if (await becomesReady(url, plan, () => ended)) return undefined;
-  if (!ended) await stopPostgres(plan.directory);
-  return findReason(readFrom(plan.logFile, log.startsAt)) || `it gave no reason within ${START_SECONDS} s`;
+  const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
+  if (await becomesReady(url, plan, () => server.end() !== undefined)) return undefined;
+  if (server.end() === undefined) await stopPostgres(plan.directory);
+  return findReason(server.output()) || `it gave no reason within ${START_SECONDS} s`;
 }
 
 /**

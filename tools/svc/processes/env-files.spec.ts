@@ -2,8 +2,14 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { formatEnvFile, ownerRoleOf, ownerVariablesOf, variablesOf, writeEnvFiles } from './env-files.ts';
-import type { OverRabbitMq } from './env-files.ts';
+import {
+  formatEnvFile,
+  ownerRoleOf,
+  ownerVariablesOf,
+  variablesOf,
+  writeEnvFiles,
+  type BrokerAccess,
+} from './env-files.ts';
 import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
 import { completeSecrets } from '../base/secrets.ts';
 import { SERVICES, readSettings } from '../base/settings.ts';
@@ -72,7 +78,7 @@ describe('the environment files', () => {
   });
 
   it('name the broker to the services, and to them alone, where there is one', () => {
-    const having = (name: string, over?: OverRabbitMq) =>
+    const having = (name: string, over?: BrokerAccess) =>
       Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );

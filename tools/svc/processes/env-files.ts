@@ -3,14 +3,21 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { PASSED_ON, SERVICES, pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Service, Settings } from '../base/settings.ts';
+import {
+  FORWARDED_SETTINGS,
+  SERVICES,
+  pathsOf,
+  publicUrlOf,
+  urlOf,
+  type Service,
+  type Settings,
+} from '../base/settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** How the services reach each other, where it is not within their process. */
-export interface OverRabbitMq {
+export interface BrokerAccess {
   /** Each service's own; a service without one speaks to no other. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
   /** Each app is behind the front then, which says who calls. */
@@ -21,7 +28,7 @@ export interface OverRabbitMq {
  * Writes `<app>.env` for every app into a folder that only its owner can enter, and into another one the few for migrations: no
  * service reads the password of a schema's owner.
  */
-export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverRabbitMq): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
   writeFolder(env, variablesOf(settings, secrets, over));
   writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
@@ -44,79 +51,61 @@ export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secret
 }
 
 /** Every app's variables. */
-export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
-  const { ports, passedOn } = settings;
+export function variablesOf(settings: Settings, secrets: Secrets, over?: BrokerAccess): Record<App, Variables> {
+  const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
-  const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
+  const base = {
+    SVC_ENVIRONMENT: 'development',
+    SVC_LOG_LEVEL: forwarded['SVC_LOG_LEVEL'] ?? 'info',
+  };
   const errorPages = { SVC_ERROR_PAGES_URL: `${publicUrlOf(settings.lan, ports.api)}/errors` };
-  const service = (name: Service) => ({
-    ...base,
-    ...errorPages,
-    SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
-    SVC_PORT: String(ports.alone[name]),
-    ...(over?.amqpUrls[name] === undefined ? {} : { SVC_AMQP_URL: over.amqpUrls[name] }),
-    ...(over?.behindFront ? { SVC_TRUSTED_PROXIES: '127.0.0.1' } : {}),
-    ...passedOnTo(name, passedOn),
-  });
   const listeners = {
     SVC_API_PORT: String(ports.api),
     SVC_GATEWAY_PORT: String(ports.gateway),
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
+  const own = ownVariablesOf(settings);
+  const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
+  const services = SERVICES.map((name): [Service, Variables] => [
+    name,
+    {
+      ...base,
+      ...errorPages,
+      SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
+      SVC_PORT: String(ports.alone[name]),
+      ...given('SVC_AMQP_URL', over?.amqpUrls[name]),
+      ...given('SVC_TRUSTED_PROXIES', over?.behindFront ? '127.0.0.1' : undefined),
+      ...given('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
+      ...given('SVC_SEALING_KEY', sealingKeys[name]),
+      ...own[name],
+      ...forwardedTo(name, forwarded),
+    },
+  ]);
+  const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
   const tls = tlsOf(settings);
-  const addresses = addressesFor(settings);
-  const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
-    identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
-    'payment-processor': {
-      ...service('payment-processor'),
-      ...admin,
-      SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
-      ...addresses['payment-processor'],
-    },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, ...addresses['hosted-gateway'] },
-    'webhook-dispatcher': {
-      ...service('webhook-dispatcher'),
-      ...admin,
-      SVC_SEALING_KEY: secrets.sealingKeys['webhook-dispatcher'],
-    },
-    'demo-shop': {
-      ...service('demo-shop'),
-      ...addresses['demo-shop'],
-      SVC_SHOP_CREDENTIALS_FILE: paths.demo,
-    },
-    'code-decoder': {
-      SVC_SIMULATED_PROVIDER: 'on',
-      ...service('code-decoder'),
-      ...admin,
-      ...addresses['code-decoder'],
-    },
-    'payment-history': { ...service('payment-history'), ...admin },
-    'merchant-retrieval': { ...service('merchant-retrieval'), ...admin },
+    ...(Object.fromEntries(services) as Record<Service, Variables>),
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
-      ...addresses['simulated-acquirer'],
+      SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
       ...tls,
-      ...passedOnTo('simulated-acquirer', passedOn),
+      ...forwardedTo('simulated-acquirer', forwarded),
     },
     'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
-    front: {
-      ...base,
-      ...errorPages,
-      ...listeners,
-      ...tls,
-      ...Object.fromEntries(
-        SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]),
-      ),
-    },
+    front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
   };
 }
 
-/** What each app is told of where others are: payers and partners are sent to the network, programs stay here. */
-function addressesFor({ ports, lan }: Settings) {
+function given(name: string, value: string | undefined): Variables {
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** What only one service needs. Payers and partners are sent to the network, programs stay on this machine. */
+function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+  const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
     'payment-processor': {
@@ -132,10 +121,10 @@ function addressesFor({ ports, lan }: Settings) {
       SVC_PAYMENT_PAGES_URL: gateway,
       SVC_SHOP_URL: publicUrlOf(lan, ports.shop),
       SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
+      SVC_SHOP_CREDENTIALS_FILE: pathsOf(settings).demo,
     },
     // Payers' phones open codes, so they begin with the address that the page has.
-    'code-decoder': { SVC_CODES_URL: gateway },
-    'simulated-acquirer': { SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(lan, ports.acquirer) },
+    'code-decoder': { SVC_SIMULATED_PROVIDER: 'on', SVC_CODES_URL: gateway },
   };
 }
 
@@ -146,10 +135,10 @@ function tlsOf(settings: Settings): Variables {
   return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
-function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {
-  const prefixes = PASSED_ON[app] ?? [];
+function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
+  const prefixes = FORWARDED_SETTINGS[app] ?? [];
   return Object.fromEntries(
-    Object.entries(passedOn).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
+    Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
   );
 }
 

@@ -1,18 +1,14 @@
-/** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for whoever cleans up. */
+/** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for the next ./svc down. */
 import { rmSync } from 'node:fs';
+import { type KnownProcess, isRunning, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { isAlive } from '../base/process-identity.ts';
 import { SERVICES } from '../base/settings.ts';
-import { waitUntil } from '../base/wait-until.ts';
 
 /** In the order in which they start; they stop in the opposite one. */
 export const SUPERVISED = ['simulated-acquirer', ...SERVICES, 'front'] as const;
 export type Supervised = (typeof SUPERVISED)[number];
 
-export interface SupervisedProcess {
-  readonly pid: number;
-  /** Tells the process from a later one with the same id. */
-  readonly identity: string;
+export interface SupervisedProcess extends KnownProcess {
   readonly port: number;
   /** How often it was started again since the supervisor started, on purpose or not. */
   readonly restarts: number;
@@ -43,32 +39,16 @@ export function writeProcesses(file: string, processes: Processes): void {
   writeAtomically(file, `${JSON.stringify(processes, null, 2)}\n`, OWNER_ONLY);
 }
 
-export function isRunning(known: SupervisedProcess | undefined): known is SupervisedProcess {
-  return known !== undefined && isAlive(known.pid, known.identity);
-}
-
 /** Stops what a supervisor that was killed has left, the front first. Returns how many processes that were. */
-export async function stopLeftBehind(file: string): Promise<number> {
+export async function stopOrphans(file: string): Promise<number> {
   const processes = readProcesses(file);
   let stopped = 0;
   for (const app of [...SUPERVISED].reverse()) {
     const known = processes[app];
     if (!isRunning(known)) continue;
     stopped++;
-    const isGone = () => (isRunning(known) ? undefined : true);
-    kill(known.pid, 'SIGTERM');
-    if ((await waitUntil(isGone, { withinSeconds: STOP_SECONDS })) === true) continue;
-    kill(known.pid, 'SIGKILL');
-    await waitUntil(isGone, { withinSeconds: 5 });
+    await stopProcess(known, STOP_SECONDS);
   }
   rmSync(file, { force: true });
   return stopped;
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ended by itself in between
-  }
 }

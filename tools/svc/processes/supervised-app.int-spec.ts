@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatEnvFile } from './env-files.ts';
-import { isRunning } from './processes.ts';
+import { isRunning } from '../base/background-process.ts';
 import { SupervisedApp } from './supervised-app.ts';
-import { findFreePort } from './taken-ports.ts';
+import { findFreePort } from './ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 /** As small as an app can be: says when it is ready, and ends when it is told to. */

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SUPERVISED } from './processes.ts';
+import { SUPERVISED, readProcesses, stopOrphans, writeProcesses } from './processes.ts';
 import { SERVICES } from '../base/settings.ts';
 import { pauseAfter } from './supervised-app.ts';
-import { readProcesses, stopLeftBehind, writeProcesses } from './processes.ts';
 
 describe('the pause before a process is started again', () => {
   it('doubles with every failure in a row, up to 5 s', () => {
@@ -24,7 +23,7 @@ describe('the supervised processes', () => {
       const stranger = { pid: process.pid, identity: 'of somebody long gone', port: 1, restarts: 0 };
       writeProcesses(file, { identity: stranger });
       expect(readProcesses(file).identity).toEqual(stranger);
-      expect(await stopLeftBehind(file)).toBe(0); // and this test goes on
+      expect(await stopOrphans(file)).toBe(0); // and this test goes on
       expect(readProcesses(file)).toEqual({});
     } finally {
       rmSync(folder, { recursive: true });

@@ -1,15 +1,16 @@
 /** One app in a process of its own: started with exactly its variables, started again when it ends, stopped. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
+import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
-import { waitUntil } from '../base/wait-until.ts';
+import { isReady, waitUntil } from '../base/wait-until.ts';
+import { isAnswering } from './ports.ts';
 
 export interface SupervisedAppPlan {
   readonly app: Supervised;
@@ -62,7 +63,7 @@ export class SupervisedApp {
     const child = spawn(process.execPath, program, {
       cwd: root,
       env: environmentFor(variables),
-      // Its lines go straight to the log the supervisor itself writes to; the front is told of restarts.
+      // Its lines go straight to the log the supervisor itself writes to; the front gets messages about restarts.
       stdio: app === 'front' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'inherit', 'inherit'],
     });
     this.child = child;
@@ -92,14 +93,12 @@ export class SupervisedApp {
   /** Lets it finish what it has at hand; kills it when it takes too long. */
   async stop(): Promise<void> {
     this.isWanted = false;
-    const { child } = this;
-    if (child === undefined) return;
-    const isGone = () => (child.exitCode !== null || child.signalCode !== null ? true : undefined);
-    child.kill('SIGTERM');
-    if ((await waitUntil(isGone, { withinSeconds: DRAIN_SECONDS })) === true) return;
-    this.plan.log('warn', 'process did not finish in time; killed', { app: this.plan.app });
-    child.kill('SIGKILL');
-    await waitUntil(isGone, { withinSeconds: 5 });
+    if (this.child === undefined) return;
+    const exit = once(this.child, 'exit');
+    const done = await stopProcess(this.running, DRAIN_SECONDS);
+    await exit;
+    if (done.startsWith('killed'))
+      this.plan.log('warn', 'process did not finish in time; killed', { app: this.plan.app });
   }
 
   /** On purpose: counts, but is no failure. Resolves when it is ready again, or with false when it is not. */
@@ -117,7 +116,7 @@ export class SupervisedApp {
   }
 
   /** Tells the front, and waits for its answer for a while: a front that is not there holds nothing. */
-  async tell(message: object, answered?: (answer: unknown) => boolean, withinSeconds = 12): Promise<void> {
+  async sendMessage(message: object, answered?: (answer: unknown) => boolean, withinSeconds = 12): Promise<void> {
     const { child } = this;
     if (child?.connected !== true) return;
     let hasAnswered = answered === undefined;
@@ -131,27 +130,8 @@ export class SupervisedApp {
   private async isReady(): Promise<boolean> {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
-    // These two have nothing to wait for: ready is who listens.
-    if (app === 'front' || app === 'simulated-acquirer') return accepts(port);
-    try {
-      const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(2000) });
-      await response.body?.cancel();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
+    // These two have nothing to wait for: they are ready when they listen.
+    if (app === 'front' || app === 'simulated-acquirer') return isAnswering('127.0.0.1', port);
+    return isReady(`http://127.0.0.1:${port}`);
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 });
-    const finish = (hasAccepted: boolean) => {
-      socket.destroy();
-      resolve(hasAccepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('timeout', () => finish(false));
-    socket.once('error', () => finish(false));
-  });
 }

@@ -1,15 +1,14 @@
 /**
  * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: what `./svc up --distributed` leaves running. It starts
  * the simulated acquirer, each service and the front in processes of their own, starts again what ends by itself, and
- * stops them in order: first the front, so that nobody is turned away, then the services, each of which finishes what
+ * stops them in order: first the front, so that no request is refused, then the services, each of which finishes what
  * it has at hand, then the acquirer they may still be talking to. RabbitMQ and PostgreSQL are not its children: they
  * outlive it as they do in production.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { SUPERVISED, writeProcesses } from './processes.ts';
-import type { RestartOutcome, RestartRequest, Supervised } from './processes.ts';
+import { SUPERVISED, writeProcesses, type RestartOutcome, type RestartRequest, type Supervised } from './processes.ts';
 import { SERVICES, pathsOf, readSettings } from '../base/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
@@ -77,7 +76,7 @@ async function restartAsAsked(): Promise<void> {
     const app = apps.get(name);
     if (app === undefined || isStopping) continue;
     log('info', 'restarting', { app: name });
-    const isReady = await behindClosedGate(name, () => app.restart());
+    const isReady = await whileHeldByFront(name, () => app.restart());
     if (!isReady) {
       writeOutcome({ ...outcome, failed: name }); // the next would only make it worse
       return;
@@ -87,15 +86,15 @@ async function restartAsAsked(): Promise<void> {
   writeOutcome(outcome);
 }
 
-/** The front keeps what is meant for the app until it is back, so that nothing meets a process that is just closing. */
-async function behindClosedGate(name: Supervised, restart: () => Promise<boolean>): Promise<boolean> {
+/** The front queues requests for the app until it is ready again, so that none reaches a process that is closing. */
+async function whileHeldByFront(name: Supervised, restart: () => Promise<boolean>): Promise<boolean> {
   const front = apps.get('front');
   if (name === 'front' || name === 'simulated-acquirer') return restart();
-  await front?.tell({ close: name }, (answer) => (answer as { closed?: unknown }).closed === name);
+  await front?.sendMessage({ close: name }, (answer) => (answer as { closed?: unknown }).closed === name);
   try {
     return await restart();
   } finally {
-    await front?.tell({ open: name });
+    await front?.sendMessage({ open: name });
   }
 }
 

@@ -2,25 +2,23 @@
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { tryLogin } from './amqp-login.ts';
-import { canInstallPackages, installPackages } from '../install/apt.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
-import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { ensureInstalled } from '../install/apt.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
-import { ADMINISTRATOR, startRabbitMq } from './rabbitmq.ts';
-import type { RabbitMqPlan, StartedRabbitMq } from './rabbitmq.ts';
+import { ADMINISTRATOR, startRabbitMq, type RabbitMqPlan, type StartedRabbitMq } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Service } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-export interface BrokerWish extends RabbitMqPlan {
+export interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;
   readonly aptLog: string;
   /** amqp:// or amqps:// address of a RabbitMQ the caller runs; ours is then not needed. */
-  readonly givenUrl: string | undefined;
+  readonly externalUrl: string | undefined;
   /** The management API of it, with an administrator's login. */
-  readonly givenManagementUrl?: string | undefined;
+  readonly externalManagementUrl?: string | undefined;
   /** Of each service's user. Where left out, there are no such users. */
   readonly passwords?: Secrets['brokerPasswords'];
 }
@@ -33,13 +31,13 @@ export interface StartedBroker extends StartedRabbitMq {
 const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
 
 /** The caller's RabbitMQ, if it lets us in; else one of our own, started or found running. */
-export async function startBroker(wish: BrokerWish): Promise<StartedBroker> {
-  const { givenUrl, givenManagementUrl, passwords } = wish;
-  if (givenUrl !== undefined) {
-    const given = await useGiven(givenUrl);
-    if (passwords === undefined || givenManagementUrl === undefined) return shared(given, passwords !== undefined);
-    await importOver(givenManagementUrl, definitionsOf({ vhost: vhostOf(givenUrl), passwords }));
-    return { ...given, urls: urlsOfServices(givenUrl, passwords) };
+export async function startBroker(wish: BrokerPlan): Promise<StartedBroker> {
+  const { externalUrl, externalManagementUrl, passwords } = wish;
+  if (externalUrl !== undefined) {
+    const given = await useExternalBroker(externalUrl);
+    if (passwords === undefined || externalManagementUrl === undefined) return shared(given, passwords !== undefined);
+    await importOver(externalManagementUrl, definitionsOf({ vhost: vhostOf(externalUrl), passwords }));
+    return { ...given, urls: urlsOfServices(externalUrl, passwords) };
   }
   if (passwords === undefined) return shared(await startOwn(wish), false);
   const administrator = { name: ADMINISTRATOR, password: wish.password };
@@ -48,8 +46,8 @@ export async function startBroker(wish: BrokerWish): Promise<StartedBroker> {
   return { ...own, urls: urlsOfServices(own.url, passwords) };
 }
 
-async function startOwn(wish: BrokerWish): Promise<StartedRabbitMq> {
-  // One that runs in a container goes on there, although a server may have been installed since.
+async function startOwn(wish: BrokerPlan): Promise<StartedRabbitMq> {
+  // A broker that runs in a container stays there, although a server may have been installed since.
   const running = findRabbitMq(wish.directory);
   if (running?.container !== undefined) return startRabbitMq(wish, 'container');
   const installed = findRabbitMqBinaries();
@@ -87,7 +85,7 @@ async function importOver(managementUrl: string, definitions: object): Promise<v
 }
 
 /** Installs the server's programs where this machine has neither them nor a container engine. Returns what was found, in words. */
-export async function ensureRabbitMq(wish: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<string> {
+export async function ensureRabbitMq(wish: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<string> {
   if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
   if (hasContainerEngine()) return 'in a container';
   await install(wish);
@@ -98,7 +96,7 @@ const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; or leave it 
 
 const IMPORT_MILLISECONDS = 30_000;
 
-async function useGiven(url: string): Promise<StartedRabbitMq> {
+async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
   const { protocol, host } = asUrl(url);
   if (protocol !== 'amqp:' && protocol !== 'amqps:')
     throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// address', { hint: AMQP_HINT });
@@ -119,19 +117,18 @@ function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
   }
 }
 
-async function install({ root, aptLog }: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const hint = 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL';
-  if (!canInstallPackages())
-    throw new SvcError('RabbitMQ is needed, and there is none on the PATH and no Docker engine', { hint });
+async function install({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
   const wasAnswering = await tryLogin(PACKAGED_BROKER);
-  console.log(`  … no RabbitMQ and no Docker engine: installing rabbitmq-server with apt-get (log: ${aptLog})`);
-  const isThere = () => findRabbitMqBinaries() !== undefined;
-  await installPackages(['rabbitmq-server'], { root, logFile: aptLog, hint, isThere });
-  // The package starts a broker for the whole machine on port 5672, with a password everybody knows.
+  const installed = await ensureInstalled({
+    name: 'RabbitMQ',
+    find: findRabbitMqBinaries,
+    packages: [['rabbitmq-server']],
+    root,
+    logFile: aptLog,
+    hint: 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL',
+  });
+  // The package starts a broker for the whole machine on port 5672, with a well-known password.
   if (wasAnswering === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
-  const installed = findRabbitMqBinaries();
-  if (installed === undefined)
-    throw new SvcError('apt-get installed rabbitmq-server, but the program is not there', { hint });
   return installed;
 }

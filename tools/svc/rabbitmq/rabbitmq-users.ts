@@ -2,13 +2,20 @@
  * RabbitMQ's definitions: a user for each service that may do what `libs/contracts/src/service-messages.ts` says and
  * nothing else, and what no service may make or delete itself. Importing them again changes passwords and permissions.
  */
-import { MESSAGING_SERVICES, SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../libs/messaging/src/rabbitmq-names.ts';
+import {
+  MESSAGING_SERVICES,
+  SERVICE_MESSAGES,
+  type MessagingService,
+} from '../../../libs/contracts/src/service-messages.ts';
+import {
+  DEAD_LETTERS_ARGUMENTS,
+  RabbitMqNames,
+  permissionsOf,
+} from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 
 export interface BrokerUsers {
   readonly vhost: string;
-  /** Without passwords there are no users in it: somebody else makes them. */
+  /** Without passwords it contains no users; they are then made elsewhere. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;
   /** Needed where the broker begins with these definitions: it then makes no user of its own. */
   readonly administrator?: { readonly name: string; readonly password: string };

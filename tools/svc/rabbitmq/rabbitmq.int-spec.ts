@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'amqplib';
@@ -8,15 +7,12 @@ import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages
 import { tryLogin } from './amqp-login.ts';
 import { readJson } from '../base/files.ts';
 import { findIdentity, isAlive } from '../base/process-identity.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
-import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
-import type { BrokerFile } from './rabbitmq-process.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { brokerFileOf, findRabbitMq, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
-import { startRabbitMq } from './rabbitmq.ts';
-import type { RabbitMqPlan } from './rabbitmq.ts';
+import { startRabbitMq, type RabbitMqPlan } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 
 describe("RabbitMQ of the project's own", () => {
   let folder: string;

@@ -2,22 +2,21 @@
  * A RabbitMQ of the project's own: the machine's binaries, but directories, name server, cookie, ports, user and
  * password below the data folder, on the loopback interface alone. It runs as root or not, beside any other, survives
  * this process and a kill -9, and may move to another port: its node has one name for ever, under which it keeps its
- * data, and a name server of its own in which nobody else has that name.
+ * data, and a name server of its own in which no other node has that name.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { tryLogin } from './amqp-login.ts';
-import { OWNER_ONLY, openLog, readFrom, writeAtomically } from '../base/files.ts';
+import { startInBackground, stopProcess } from '../base/background-process.ts';
+import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
-import { asOwnProcess, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
-import type { BrokerFile } from './rabbitmq-process.ts';
+import { brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 export interface RabbitMqPlan {
@@ -73,7 +72,7 @@ export async function startRabbitMq(
 
 async function startInContainer(plan: RabbitMqPlan, url: string): Promise<StartedRabbitMq> {
   const container = startContainer({ ...plan, user: ADMINISTRATOR });
-  keep(plan.directory, { port: plan.port, container });
+  writeBrokerFile(plan.directory, { port: plan.port, container });
   const hasEnded = () => findRabbitMq(plan.directory) === undefined;
   if (await becomesReady(url, plan, hasEnded, CONTAINER_START_SECONDS)) {
     importIntoContainer(container, plan.definitions);
@@ -88,36 +87,22 @@ async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: strin
   const ports = { epmd: await findFreePort(), distribution: await findFreePort() };
   writeConfiguration(plan);
   const env = environmentOf(plan, binaries, ports);
-  const log = openLog(plan.logFile);
-  const options = {
-    cwd: plan.directory,
-    env,
-    detached: true,
-    stdio: ['ignore', log.handle, log.handle] as ['ignore', number, number],
-  };
-  let ended: string | undefined;
-  const epmd = spawn(binaries.epmd, ['-address', '127.0.0.1', '-port', String(ports.epmd)], options);
-  epmd.once('error', (error) => (ended = error.message));
-  epmd.unref();
-  const server = spawn(binaries.server, [], options);
-  server.once('exit', (code, signal) => (ended = signal ?? `exit code ${code}`));
-  server.once('error', (error) => (ended = error.message));
-  server.unref();
-  closeSync(log.handle);
-
-  const [serverProcess, epmdProcess] = [asOwnProcess(server.pid), asOwnProcess(epmd.pid)];
-  const epmdFile = epmdProcess === undefined ? undefined : { port: ports.epmd, process: epmdProcess };
-  if (serverProcess === undefined || epmdFile === undefined) {
-    if (serverProcess !== undefined) server.kill('SIGKILL');
+  const options = { cwd: plan.directory, env, logFile: plan.logFile };
+  const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
+  const epmd = startInBackground(binaries.epmd, epmdArguments, options);
+  const server = startInBackground(binaries.server, [], options);
+  const epmdFile = epmd.process && { port: ports.epmd, process: epmd.process };
+  if (server.process === undefined || epmdFile === undefined) {
+    await stopProcess(server.process, 0);
     await stopEpmd(epmdFile);
-    return ended ?? 'it ended at once';
+    return server.end() ?? epmd.end() ?? 'it ended at once';
   }
-  keep(plan.directory, { port: plan.port, process: serverProcess, epmd: epmdFile });
-  if (await becomesReady(url, plan, () => ended !== undefined, START_SECONDS)) return undefined;
-  return findReason(readFrom(plan.logFile, log.startsAt)) ?? ended ?? `it was not ready within ${START_SECONDS} s`;
+  writeBrokerFile(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
+  if (await becomesReady(url, plan, () => server.end() !== undefined, START_SECONDS)) return undefined;
+  return findReason(server.output()) ?? server.end() ?? `it was not ready within ${START_SECONDS} s`;
 }
 
-function keep(directory: string, file: BrokerFile): void {
+function writeBrokerFile(directory: string, file: BrokerFile): void {
   writeAtomically(brokerFileOf(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
@@ -187,7 +172,7 @@ async function becomesReady(
 ): Promise<boolean> {
   const answer = await waitUntil(
     async () => {
-      if (hasEnded()) return 'ended'; // asked first: whoever answers on the port could be somebody else's broker
+      if (hasEnded()) return 'ended'; // first: another broker could answer on the port
       const login = await tryLogin(url);
       return login === 'no answer' ? undefined : login;
     },

@@ -7,18 +7,22 @@ import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { loadSecrets } from '../base/secrets.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
+import { findFreePort } from '../processes/ports.ts';
+
+export interface StartedServer {
+  readonly address: string;
+  readonly description: string;
+}
 
 export interface TestServers {
   /**
    * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
-   * relay on its server. Returns their addresses, separated by spaces, and a description.
+   * relay on its server. The address is all of theirs, separated by spaces.
    */
-  startPostgres(count: number, binaries?: PostgresBinaries): Promise<{ urls: string; description: string }>;
-  /** Empty at each start. Returns the address for SVC_TEST_AMQP_URL and a description. */
-  startRabbitMq(): Promise<{ url: string; description: string }>;
+  startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
+  /** Empty at each start. */
+  startRabbitMq(): Promise<StartedServer>;
   stop(): Promise<void>;
 }
 
@@ -69,22 +73,23 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
         await dropLeftovers(superuserUrl);
         return superuserUrl;
       });
-      return { urls: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
+      return { address: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
     },
     async startRabbitMq() {
       const { startBroker } = await import('../rabbitmq/broker.ts');
       const directory = join(folder, 'rabbitmq');
       stops.set('rabbitmq', () => stopRabbitMq(directory));
       await removeRabbitMq(directory);
-      return startBroker({
+      const { url, description } = await startBroker({
         root: settings.root,
         directory,
         port: await findFreePort(),
         password: secrets().rabbitMqPassword,
         logFile: join(log, 'rabbitmq-test.log'),
         aptLog: join(log, 'apt.log'),
-        givenUrl: undefined,
+        externalUrl: undefined,
       });
+      return { address: url, description };
     },
   };
 }

@@ -103,7 +103,7 @@ describe('what selected tests need', () => {
   it.each([
     ['libs/kernel/src/money.spec.ts', nothing],
     ['libs/messaging/src/relay.int-spec.ts', { ...nothing, databases: 1 }],
-    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: 'started' }],
+    ['libs/messaging/test/rabbitmq/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: 'started' }],
     ['apps/identity/src/rabbitmq-replicas.int-spec.ts', { ...nothing, databases: 1, broker: 'installed' }],
     ['e2e/page-states.timed.e2e-spec.ts', { ...nothing, broker: 'installed', platform: true }],
     ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { ...nothing, databases: 1 }],

@@ -60,41 +60,31 @@ export interface Phase {
 
 /** Where the time went: a line for each phase, for each project in it, and for all of them; then the slowest files. */
 export function timeTable(phases: readonly Phase[]): string {
+  const runs = phases.flatMap((phase) => phase.runs);
+  const files = runs.flatMap((run) => run.files);
+  const seconds = sum(phases, (phase) => phase.seconds);
+  const busy = sum(phases, (phase) => phase.busy * phase.seconds) / seconds;
   const rows = [
     ['', 'seconds', 'busy', 'files', 'passed', 'failed'],
     ...phases.flatMap((phase) => [
       [phase.name, phase.seconds.toFixed(1), percent(phase.busy)],
-      ...projectRows(phase.runs.flatMap(({ files }) => files)),
+      ...projectRows(phase.runs.flatMap((run) => run.files)),
     ]),
-    totalRow(phases),
+    ['all', seconds.toFixed(1), percent(busy), ...counts(files.length, runs)],
   ];
-  const files = phases.flatMap(({ runs }) => runs.flatMap((run) => run.files));
   return [...aligned(rows), ...slowest(files)].join('\n');
 }
 
 /** The seconds of a project's files add up to more than the phase took where workers run side by side. */
 function projectRows(files: readonly TestFile[]): string[][] {
-  return [...Map.groupBy(files, ({ project }) => project)].map(([project, its]) => [
-    `  ${project}`,
-    sum(its, (file) => file.seconds).toFixed(1),
-    '',
-    String(its.length),
-    String(sum(its, (file) => file.passed)),
-    String(sum(its, (file) => file.failed)),
-  ]);
+  return [...Map.groupBy(files, ({ project }) => project)].map(([project, its]) => {
+    const seconds = sum(its, (file) => file.seconds).toFixed(1);
+    return [`  ${project}`, seconds, '', ...counts(its.length, its)];
+  });
 }
 
-function totalRow(phases: readonly Phase[]): string[] {
-  const runs = phases.flatMap((phase) => phase.runs);
-  const seconds = sum(phases, (phase) => phase.seconds);
-  return [
-    'all',
-    seconds.toFixed(1),
-    percent(sum(phases, (phase) => phase.busy * phase.seconds) / seconds),
-    String(runs.flatMap(({ files }) => files).length),
-    String(sum(runs, (run) => run.passed)),
-    String(sum(runs, (run) => run.failed)),
-  ];
+function counts(files: number, of: readonly { readonly passed: number; readonly failed: number }[]): string[] {
+  return [files, sum(of, ({ passed }) => passed), sum(of, ({ failed }) => failed)].map(String);
 }
 
 function slowest(files: readonly TestFile[]): string[] {

@@ -5,23 +5,19 @@ import { join } from 'node:path';
 import { buildPage } from '../install/build.ts';
 import { ensureChromium } from '../install/chromium.ts';
 import { environmentFor } from '../processes/env-files.ts';
-import { takeLock } from '../base/lock.ts';
+import { acquireLock } from '../base/lock.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { prepare } from '../install/prepare.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { runProgram } from '../base/run-program.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { createSteps } from '../base/steps.ts';
-import type { Steps } from '../base/steps.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
+import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import type { TestFile } from './test-reporter.ts';
-import { createTestServers } from './test-servers.ts';
-import type { TestServers } from './test-servers.ts';
-import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
-import type { Phase, Summary } from './test-summary.ts';
+import { createTestServers, type TestServers } from './test-servers.ts';
+import { closingLine, failureList, summarise, timeTable, type Phase, type Summary } from './test-summary.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 /** What a selection of tests needs beside Node.js. */
@@ -43,7 +39,7 @@ interface JestRun {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A run that takes this long hangs; a pipeline of 90 minutes still hears of it. */
+/** A run that takes this long hangs; it must end before a pipeline of 90 minutes does. */
 const LONGEST_RUN_SECONDS = 4000;
 const EXIT_SECONDS = 20 * PATIENCE;
 const WORKERS = availableParallelism();
@@ -58,7 +54,7 @@ const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
 /** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
-  const lock = takeLock(join(settings.dataDir, 'test', 'svc.lock'));
+  const lock = acquireLock(join(settings.dataDir, 'test', 'svc.lock'));
   if (!('release' in lock)) {
     throw new SvcError(`the tests already run here (process ${lock.heldBy})`, {
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
@@ -92,7 +88,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
     const all = { databases: WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
-    env = await surroundings(settings, all, servers, steps);
+    env = await startServers(settings, all, servers, steps);
     return [];
   });
   env['SVC_TEST_LINES'] = 'yes';
@@ -109,12 +105,12 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
 }
 
 async function runSelected(settings: Settings, args: readonly string[], servers: TestServers): Promise<Phase[]> {
-  let run: JestRun | undefined;
+  let run: JestRun = { name: 'tests', args, env: {} };
   const preparing = await phaseOf('preparing', async () => {
     run = await selectedRun(settings, args, servers);
     return [];
   });
-  return [preparing, await phaseOf('tests', async () => (run === undefined ? [] : [await runJest(settings, run)]))];
+  return [preparing, await phaseOf('tests', async () => [await runJest(settings, run)])];
 }
 
 /** Runs until the developer ends it: Jest itself shows the results. */
@@ -138,11 +134,11 @@ async function selectedRun(settings: Settings, args: readonly string[], servers:
   // A service under test starts from its sources, but reads the page that was built.
   else if (needs.databases > 0)
     await steps.run('page', () => buildPage(settings.root, join(pathsOf(settings).log, 'build.log')));
-  return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
+  return { name: 'tests', args: selection, env: await startServers(settings, needs, servers, steps) };
 }
 
-/** Starts what the tests need. Returns the variables that tell them. */
-async function surroundings(
+/** Starts what the tests need. Returns the variables by which they find it. */
+async function startServers(
   settings: Settings,
   needs: Needs,
   servers: TestServers,
@@ -150,32 +146,32 @@ async function surroundings(
 ): Promise<Record<string, string>> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
   const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
-  if (needs.platform)
-    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
-  if (needs.databases > 0)
-    await steps.run('PostgreSQL', async () => {
-      const { urls, description } = await servers.startPostgres(needs.databases);
-      env['SVC_TEST_DATABASE_URLS'] = urls;
+  /** A step that starts what a variable names. */
+  const step = (name: string, variable: string, start: () => Promise<{ address?: string; description: string }>) =>
+    steps.run(name, async () => {
+      const { address, description } = await start();
+      if (address !== undefined) env[variable] = address;
       return description;
     });
+  if (needs.platform)
+    await step('browser', 'SVC_CHROMIUM', async () => {
+      const address = await ensureChromium(settings.root, aptLog);
+      return { address, description: address };
+    });
+  if (needs.databases > 0)
+    await step('PostgreSQL', 'SVC_TEST_DATABASE_URLS', () => servers.startPostgres(needs.databases));
   if (needs.oldestDatabase)
-    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
+    await step(`PostgreSQL ${OLDEST_POSTGRES}`, 'SVC_TEST_OLDEST_DATABASE_URLS', async () => {
       const binaries = await ensureOldestPostgres(settings.root, aptLog);
-      if (typeof binaries === 'string') return `its tests are not run, because ${binaries}`;
-      const { urls, description } = await servers.startPostgres(needs.databases, binaries);
-      env['SVC_TEST_OLDEST_DATABASE_URLS'] = urls;
-      return description;
+      if (typeof binaries === 'string') return { description: `its tests are not run, because ${binaries}` };
+      return servers.startPostgres(needs.databases, binaries);
     });
   if (needs.broker === 'installed')
-    await steps.run('RabbitMQ', async () =>
-      (await import('../rabbitmq/broker.ts')).ensureRabbitMq({ root: settings.root, aptLog }),
-    );
-  if (needs.broker === 'started')
-    await steps.run('RabbitMQ', async () => {
-      const { url, description } = await servers.startRabbitMq();
-      env['SVC_TEST_AMQP_URL'] = url;
-      return description;
+    await step('RabbitMQ', '', async () => {
+      const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
+      return { description: await ensureRabbitMq({ root: settings.root, aptLog }) };
     });
+  if (needs.broker === 'started') await step('RabbitMQ', 'SVC_TEST_AMQP_URL', () => servers.startRabbitMq());
   return env;
 }
 
@@ -187,7 +183,7 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
 }
 
 /** Settings for tests that are run by hand; passed on to Jest. */
-const PASSED_ON = [
+const FORWARDED_SETTINGS = [
   'SVC_DOCS_PICTURES',
   'SVC_TILL_BASKETS',
   'SVC_SLOW_PHONE_AGAINST',
@@ -205,13 +201,13 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (found !== undefined) stuck.abort();
     return found;
   });
-  const passedOn = Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  const forwarded = Object.fromEntries(
+    FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
   const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...passedOn, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...forwarded, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();

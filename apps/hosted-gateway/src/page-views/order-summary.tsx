@@ -1,6 +1,6 @@
 /** What is paid for, and to whom. Everything here was written by a stranger: text only, each piece isolated (bdi). */
 import type { Messages } from '../languages/en.js';
-import { formatAmount } from './format-amount.js';
+import { formatAmount } from '../languages/format-amount.js';
 import { useMessages } from './page-frame.js';
 import type { OrderShown } from './pay-page-model.js';
 

@@ -1,7 +1,7 @@
 /** Every state in which there is no card to type. */
 import { fill } from '../languages/fill.js';
 import { SESSION_TRIES_MAX } from '../sessions/tries.js';
-import { formatTime } from './format-amount.js';
+import { formatTime } from '../languages/format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
 import { languageQuery, useFrame, useMessages } from './page-frame.js';

@@ -16,9 +16,9 @@ import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
 import { payableOf } from '../sessions/session.js';
 import { withPayment } from '../sessions/session.repository.js';
 import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
-import { PressesUnderWay } from './presses-under-way.js';
-import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from './shown-payable.js';
-import { ShownPayables } from './shown-payables.js';
+import { PressesUnderWay } from './payables/presses-under-way.js';
+import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from './payables/shown-payable.js';
+import { ShownPayables } from './payables/shown-payables.js';
 
 /** What the page sends. */
 export interface PressOfPay {

@@ -3,8 +3,8 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { PayerAddress } from '../sessions/payer-address.js';
-import { type PageState, type Payer, ShowPage } from './show-page.js';
-import { ShownPayables } from './shown-payables.js';
+import { type PageState, type Payer, ShowPage } from './page/show-page.js';
+import { ShownPayables } from './payables/shown-payables.js';
 
 /** All streams of one process together; each holds a socket, and pages that get none poll instead. */
 const STREAMS_MAX = 2_000;

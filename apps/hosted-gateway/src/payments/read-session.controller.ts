@@ -4,7 +4,7 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { SessionResponse } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
-import { AskForNews } from '../pay/ask-for-news.js';
+import { AskForNews } from '../pay/payables/ask-for-news.js';
 import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
 import { redirectUrlOf, sessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';

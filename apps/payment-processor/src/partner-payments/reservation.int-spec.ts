@@ -7,7 +7,7 @@ import { PaymentProcessingV1, SessionCreatedV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';

@@ -1,7 +1,7 @@
 /** Payments by what is scanned where it is not the code of one invoice: a till's static code, and a third party's. */
 import { randomUUID } from 'node:crypto';
 import { newOwnCode } from '@svc/kernel';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';

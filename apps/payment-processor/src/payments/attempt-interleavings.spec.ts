@@ -9,7 +9,7 @@ import {
   START,
   stepsFrom,
   type World,
-} from '../../test/attempt-model.js';
+} from '../../test/attempts/attempt-model.js';
 import type { AcquirerAnswer, AttemptState, Conclusion } from './attempt.js';
 import { CHARGEABLE_STATES, conclude, endOf, recoveryStep } from './attempt.js';
 

@@ -1,6 +1,6 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerAnswer } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';

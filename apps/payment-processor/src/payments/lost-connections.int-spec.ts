@@ -13,7 +13,7 @@ import {
   lockPayables,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
 

@@ -3,7 +3,13 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { acceptWith, aKnownPayable, DECLINED, type Replica, startReplica } from '../../test/shared-statements.js';
+import {
+  acceptWith,
+  aKnownPayable,
+  DECLINED,
+  type Replica,
+  startReplica,
+} from '../../test/attempts/shared-statements.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 

@@ -5,7 +5,7 @@ import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } 
 import { sqlState } from '@svc/persistence';
 import { propagation } from '@opentelemetry/api';
 import { aPayable } from '../../test/builders.js';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
@@ -17,7 +17,7 @@ import {
   type Replica,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 
 let processor: Processor;

@@ -1,7 +1,7 @@
 /** Outcomes that are recorded in one statement: each changes its own payment, or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
-import { anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   APPROVED,
@@ -10,7 +10,7 @@ import {
   type Replica,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, endOf } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 

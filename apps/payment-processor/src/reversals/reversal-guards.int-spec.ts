@@ -1,5 +1,5 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { anOpenAttempt, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerAnswer } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';

@@ -4,7 +4,7 @@ import { type AnyPaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { factsOf, tamper } from '../../test/open-attempt.js';
+import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { aCard, aMerchant, aPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from '../retries/circuit.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 /** Whose circuit: a merchant's at one host and port. */

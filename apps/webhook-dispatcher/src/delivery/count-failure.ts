@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { afterFailure } from './circuit.js';
+import { afterFailure } from '../retries/circuit.js';
 import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 

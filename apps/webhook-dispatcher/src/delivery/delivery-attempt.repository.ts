@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../endpoint/post-notification.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
-import type { TryResult } from './try-result.js';
+import type { TryResult } from '../retries/try-result.js';
 
 /** A try that has ended, and what it means. */
 export interface Try {

@@ -7,9 +7,9 @@ import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } f
 import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';
-import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import { SCHEDULE_MAX_MS } from '../retries/retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { TryResult } from './try-result.js';
+import type { TryResult } from '../retries/try-result.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { CircuitRepository } from './circuit.repository.js';
 

@@ -5,12 +5,12 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { NotificationPoster } from '../endpoint/post-notification.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import { CountFailure } from './count-failure.js';
 import { TryRecords } from './record-tries.js';
-import { waitForKeys } from './retry-schedule.js';
+import { waitForKeys } from '../retries/retry-schedule.js';
 import { signNotification } from './sign-notification.js';
-import { judgeTry } from './try-result.js';
+import { judgeTry } from '../retries/try-result.js';
 
 /** From 0 to below 1; given so that tests know the jitter. */
 export abstract class Randomness {

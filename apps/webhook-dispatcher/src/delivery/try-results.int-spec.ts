@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from '../retries/circuit.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { TryRecords } from './record-tries.js';

@@ -1,0 +1,192 @@
+/** The card form in the document: formats while somebody types, shows what is wrong beside its field. */
+import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
+import {
+  CARD_FIELDS,
+  caretAfterFormat,
+  checkCardFields,
+  isFormattedAfter,
+  type CardFieldName,
+  type CardFieldTexts,
+} from './card-fields.js';
+import { byId, paragraph } from '../views/document-parts.js';
+import type { DeclinedTry } from '../payment-flow/payment-flow.js';
+import type { ScriptMessages } from '../script-messages.js';
+
+const IDS: Readonly<Record<CardFieldName, string>> = {
+  cardNumber: 'card-number',
+  expiry: 'card-expiry',
+  cvv: 'card-cvv',
+  holderName: 'card-name',
+};
+
+const FORMATS: Partial<Record<CardFieldName, (text: string) => string>> = {
+  cardNumber: formatCardNumber,
+  expiry: formatExpiry,
+  cvv: (text) => text.normalize('NFKC').replace(/\D/g, '').slice(0, 4),
+};
+
+export class CardForm {
+  private readonly form = byId<HTMLFormElement>('pay-form');
+  private readonly fields = byId<HTMLFieldSetElement>('pay-fields');
+  private readonly message = byId('form-error');
+  private readonly title = document.title;
+  private isPressingPay = false;
+  /** The typed card, kept here while the payment runs and the fields are empty. */
+  private putAwayTexts: CardFieldTexts | undefined;
+
+  constructor(
+    private readonly now: () => Date,
+    private readonly messages: Pick<ScriptMessages, 'cvvHints' | 'fieldErrors'>,
+  ) {}
+
+  /**
+   * Makes the form usable. `pay` gets a card whose fields are right.
+   *
+   * @param checkOthers whether the other fields of the form are right; they stand above the card's
+   */
+  start(pay: (texts: CardFieldTexts) => void, checkOthers: () => boolean): void {
+    // A browser may have restored what was typed before a reload; a declined card is typed again on purpose.
+    this.form.reset();
+    for (const field of CARD_FIELDS) this.watch(field);
+    byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
+    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
+    this.form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const texts = this.texts();
+      if (this.fields.disabled) return;
+      const isCardRight = this.showProblems(texts);
+      // The notice above the form stays until the next one replaces it, so that nothing moves.
+      if (checkOthers() && isCardRight) pay(texts);
+      else this.showNews('');
+    });
+    this.enable(true);
+  }
+
+  get isTyped(): boolean {
+    return Object.values(this.texts()).some((text) => text !== '');
+  }
+
+  enable(isEnabled: boolean): void {
+    this.fields.disabled = !isEnabled;
+  }
+
+  /** While the payment is on its way: a hidden field is still one that an extension of the browser can read. */
+  putAway(): void {
+    this.putAwayTexts = this.texts();
+    document.title = this.title;
+    for (const field of CARD_FIELDS) this.input(field).value = '';
+  }
+
+  bringBack(): void {
+    const texts = this.putAwayTexts;
+    this.putAwayTexts = undefined;
+    for (const field of texts ? CARD_FIELDS : []) this.input(field).value = texts![field];
+  }
+
+  /** Above the form; takes the focus, so that it is read out where it stands. */
+  showMessage(text: string): void {
+    this.showNews(text);
+    if (text !== '') this.message.focus();
+  }
+
+  /** As above, but leaves the focus in place: the payer may be typing. */
+  showNews(text: string): void {
+    this.show(text === '' ? [] : [paragraph(text)]);
+    document.title = this.title;
+  }
+
+  /** Why the last try failed. What was typed stays, but for the CVV, which nothing may keep; the wrong field takes the focus. */
+  showDecline({ title, next, triesLeft, reference, field }: DeclinedTry): void {
+    this.input('cvv').value = '';
+    const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
+    this.show([
+      paragraph(title, 'notice-title'),
+      paragraph(next),
+      ...details.map((text) => paragraph(text, 'notice-detail')),
+    ]);
+    document.title = `${title} · ${this.title}`;
+    const wrong = CARD_FIELDS.find((name) => name === field);
+    if (wrong !== undefined) this.showProblem(wrong, title);
+    (wrong === undefined ? this.message : this.input(wrong)).focus();
+  }
+
+  private show(paragraphs: readonly HTMLElement[]): void {
+    // The server's message about the previous attempt no longer applies.
+    document.getElementById('decline')?.remove();
+    this.message.replaceChildren(...paragraphs);
+    this.message.hidden = paragraphs.length === 0;
+  }
+
+  /** Card data is not left in a document that the browser may keep. */
+  clear(): void {
+    this.putAwayTexts = undefined;
+    this.form.reset();
+  }
+
+  private texts(): CardFieldTexts {
+    const text = (field: CardFieldName) => this.input(field).value;
+    return { cardNumber: text('cardNumber'), expiry: text('expiry'), cvv: text('cvv'), holderName: text('holderName') };
+  }
+
+  private showProblems(texts: CardFieldTexts): boolean {
+    const problems = checkCardFields(texts, this.now(), this.messages.fieldErrors);
+    for (const field of CARD_FIELDS) this.showProblem(field, problems[field]);
+    const firstWrong = CARD_FIELDS.find((field) => problems[field] !== undefined);
+    if (firstWrong) this.input(firstWrong).focus();
+    return firstWrong === undefined;
+  }
+
+  private watch(field: CardFieldName): void {
+    const input = this.input(field);
+    input.addEventListener('input', (event) => {
+      const { inputType, isComposing } = event instanceof InputEvent ? event : {};
+      const edit = { inputType, caret: input.selectionStart ?? input.value.length, length: input.value.length };
+      // Until composition ends the text belongs to the input method.
+      if (isComposing !== true && isFormattedAfter(field, edit)) this.format(field, input);
+      if (field === 'cardNumber') this.showBrand();
+      // A complaint goes as soon as it is no longer true, and none comes while somebody is still typing.
+      if (input.getAttribute('aria-invalid') === 'true' && !this.problemOf(field)) this.showProblem(field, undefined);
+    });
+    input.addEventListener('blur', () => {
+      this.format(field, input);
+      // A complaint that appears under a pressed button moves it away, and the click goes nowhere.
+      if (this.isPressingPay) return;
+      if (input.value.trim() !== '') this.showProblem(field, this.problemOf(field));
+    });
+  }
+
+  private format(field: CardFieldName, input: HTMLInputElement): void {
+    const formatted = FORMATS[field]?.(input.value);
+    if (formatted === undefined || formatted === input.value) return;
+    const caret = caretAfterFormat(input.value, input.selectionStart ?? input.value.length, formatted);
+    input.value = formatted;
+    if (document.activeElement === input) input.setSelectionRange(caret, caret);
+  }
+
+  private showBrand(): void {
+    const brand = cardBrand(this.input('cardNumber').value);
+    byId('card-brand').textContent = brand.label;
+    const [digits, ...others] = brand.cvvLengths;
+    const { cvvHints } = this.messages;
+    byId('card-cvv-hint').textContent =
+      cvvHints[others.length === 0 && (digits === 3 || digits === 4) ? digits : 'either'];
+    // How many digits are right has changed with the brand.
+    if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.problemOf('cvv'));
+  }
+
+  private problemOf(field: CardFieldName): string | undefined {
+    return checkCardFields(this.texts(), this.now(), this.messages.fieldErrors)[field];
+  }
+
+  private showProblem(field: CardFieldName, problem: string | undefined): void {
+    const input = this.input(field);
+    if (problem) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
+    const text = byId(`${IDS[field]}-error`);
+    if (text.textContent !== (problem ?? '')) text.textContent = problem ?? '';
+  }
+
+  private input(field: CardFieldName): HTMLInputElement {
+    return byId<HTMLInputElement>(IDS[field]);
+  }
+}

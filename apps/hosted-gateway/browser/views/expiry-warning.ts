@@ -1,0 +1,53 @@
+/** Some minutes before nothing can be paid here any more: until when, said once, and a way to more time, once. */
+import { fill } from '../../src/languages/fill.js';
+import { formatTime } from '../../src/languages/format-amount.js';
+import { byId } from './document-parts.js';
+import { askForMoreTime } from '../payment-flow/gateway-calls.js';
+import { LOOK_AHEAD_MS_MAX } from '../payment-flow/idle-watch.js';
+import { messages } from '../messages.js';
+import { calls, data, now } from './page-document.js';
+
+const WARN_BEFORE_MS = 5 * 60_000;
+
+export class ExpiryWarning {
+  private readonly warning = byId('expiring');
+  private readonly text = byId('expiring-text');
+  private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param onLater called when the session's expiry was moved to a later time than the page says */
+  constructor(private readonly onLater: () => void) {
+    this.moreTime?.addEventListener('click', () => void this.ask());
+    this.plan();
+  }
+
+  /** As the server says. Another tab, or another device, may have asked for more time. */
+  takeUp(expiresAt: string | undefined): void {
+    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
+    data['expiresAt'] = expiresAt;
+    this.moreTime?.remove();
+    this.warning.hidden = true;
+    this.plan();
+    this.onLater();
+  }
+
+  private plan(): void {
+    clearTimeout(this.timer);
+    const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
+    if (untilWarning < LOOK_AHEAD_MS_MAX) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
+  }
+
+  private warn(): void {
+    this.warning.hidden = false;
+    this.text.textContent = fill(messages.expiring, { time: formatTime(data['expiresAt'] ?? '', messages.format) });
+  }
+
+  private async ask(): Promise<void> {
+    const { moreTime } = this;
+    if (!moreTime) return;
+    moreTime.disabled = true;
+    this.takeUp((await askForMoreTime(calls))?.expiresAt);
+    // No answer, or no more time was given: the payer can ask again while the warning is shown.
+    moreTime.disabled = false;
+  }
+}
