@@ -7,7 +7,7 @@ import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
-/** What the acquirer does by itself. */
+/** Behaviour of the acquirer before a test replaces it. */
 let itself: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The recovery job is told that nothing was or will be charged; then the bank charges after all, and says so to the call
- * that still waits.
+ * The recovery job gets the answer that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
+ * gets the approval.
  */
 async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
@@ -45,7 +45,7 @@ const attemptOf = async ({ paymentReference }: PaymentSnapshot): Promise<unknown
     [paymentReference],
   );
 
-test('an approval for a payment that had failed is given back, recorded and published once; the payment stays', async () => {
+test('an approval for a failed payment is reversed, recorded and published once; the payment does not change', async () => {
   const payment = await approvedTooLate();
   expect(payment).toMatchObject({ state: 'failed', errors: [{ errorReference: '30' }], payable: { state: 'open' } });
   expect(processor.charged()).toEqual([payment.paymentReference]);
@@ -60,7 +60,7 @@ test('an approval for a payment that had failed is given back, recorded and publ
   expect(await processor.clearUp()).toBe(0);
 });
 
-test('a second approval for a payable that was paid meanwhile: the first payer keeps his, the other is given back', async () => {
+test('a second approval for a payable that was paid meanwhile is reversed; the first payment does not change', async () => {
   const payable = aPayable();
   let second: PaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
@@ -81,7 +81,7 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
   expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
-test('waits until its payment is final, because its event says how the payment ended', async () => {
+test('waits until its payment is final, because its event contains the final state of the payment', async () => {
   for (const [answer, state] of [
     ['refuse', 'failed'],
     ['confirm', 'success'],
@@ -102,7 +102,7 @@ test('waits until its payment is final, because its event says how the payment e
   }
 });
 
-test('is repeated until the bank confirms it, every half minute', async () => {
+test('is retried every half minute until the bank confirms it', async () => {
   const payment = await approvedTooLate();
   let told = 0;
   acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(...given));
@@ -115,7 +115,7 @@ test('is repeated until the bank confirms it, every half minute', async () => {
   expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
 });
 
-test('an approval that is told twice is nothing to give back', async () => {
+test('a repeated approval is not reversed', async () => {
   acquirer.charge = async (request, signal) => {
     const outcome = await itself.charge(request, signal);
     processor.clock.advance(2_000);
