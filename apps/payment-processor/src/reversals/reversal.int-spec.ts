@@ -7,12 +7,12 @@ import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
-/** Behaviour of the acquirer before a test replaces it. */
-let itself: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
+/** The acquirer's real methods, before a test replaces them. */
+let realMethods: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
-  itself = {
+  realMethods = {
     charge: acquirer.charge.bind(acquirer),
     getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
     reverse: acquirer.reverse.bind(acquirer),
@@ -31,11 +31,11 @@ async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
   acquirer.charge = async (request, signal) => {
     processor.clock.advance(10_000);
     await processor.recover();
-    return (late = itself.charge(request, signal));
+    return (late = realMethods.charge(request, signal));
   };
   const payment = await processor.pay(payable);
   expect(await late).toMatchObject({ kind: 'approved' });
-  Object.assign(acquirer, itself);
+  Object.assign(acquirer, realMethods);
   return payment;
 }
 
@@ -64,16 +64,16 @@ test('a second approval for a payable that was paid meanwhile is reversed; the f
   const payable = aPayable();
   let second: PaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
-    acquirer.charge = (...given) => itself.charge(...given);
+    acquirer.charge = (...given) => realMethods.charge(...given);
     processor.clock.advance(10_000);
     await processor.recover();
     second = await processor.pay(payable, { try: 2 });
-    return itself.charge(request, signal);
+    return realMethods.charge(request, signal);
   };
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   const first = await processor.pay(payable);
-  Object.assign(acquirer, itself);
+  Object.assign(acquirer, realMethods);
   expect([first.state, second?.state]).toEqual(['failed', 'success']);
   expect(processor.charged()).toHaveLength(2);
   await processor.clearUp();
@@ -105,7 +105,7 @@ test('waits until its payment is final, because its event contains the final sta
 test('is retried every half minute until the bank confirms it', async () => {
   const payment = await approvedTooLate();
   let told = 0;
-  acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(...given));
+  acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...given));
   for (let second = 0; second < 90; second++) {
     await processor.clearUp();
     processor.clock.advance(1_000);
@@ -117,7 +117,7 @@ test('is retried every half minute until the bank confirms it', async () => {
 
 test('a repeated approval is not reversed', async () => {
   acquirer.charge = async (request, signal) => {
-    const outcome = await itself.charge(request, signal);
+    const outcome = await realMethods.charge(request, signal);
     processor.clock.advance(2_000);
     await processor.recover();
     return outcome;

@@ -7,12 +7,12 @@ const aDifference = (book: BookName, over: Partial<BookDifference> = {}): BookDi
   ...over,
 });
 
-it('one book that contradicts the payments is what was changed', () => {
+it('a difference of one book stays with the book', () => {
   const differences = [aDifference('ledger', { key: 'REF capture' })];
   expect(attributeToPayments(differences)).toEqual(differences);
 });
 
-it('books of two services that contradict the payments name the payments, once and from their side', () => {
+it('the same difference in books of two services is attributed to the payments, once and inverted', () => {
   const differences = [
     aDifference('ledger', { key: 'REF capture' }),
     aDifference('acquirer', { key: 'REF charge 1' }),
@@ -43,4 +43,4 @@ it.each<[string, BookDifference[]]>([
   ['different payments', [aDifference('stream'), aDifference('sessions', { key: 'OTHER' })]],
   ['different merchants', [aDifference('stream'), aDifference('sessions', { merchantId: 1002 })]],
   ['test and live', [aDifference('stream'), aDifference('sessions', { mode: 'live' })]],
-])('%s blame nobody else', (_, differences) => expect(attributeToPayments(differences)).toEqual(differences));
+])('%s are not attributed to the payments', (_, differences) => expect(attributeToPayments(differences)).toEqual(differences));
