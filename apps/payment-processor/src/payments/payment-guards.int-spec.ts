@@ -87,7 +87,10 @@ describe('an outcome changes nothing', () => {
       'when its payment waits for its payer',
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
     ],
-    ['when another payment has reserved the payable', `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`],
+    [
+      'when another payment has reserved the payable',
+      `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`,
+    ],
     ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
     ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {

@@ -105,7 +105,8 @@ test('waits until its payment is final, because its event contains the final sta
 test('is retried every half minute until the bank confirms it', async () => {
   const payment = await approvedTooLate();
   let told = 0;
-  acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...given));
+  acquirer.reverse = (...given) =>
+    ++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...given);
   for (let second = 0; second < 90; second++) {
     await processor.clearUp();
     processor.clock.advance(1_000);

@@ -43,4 +43,6 @@ it.each<[string, BookDifference[]]>([
   ['different payments', [aDifference('stream'), aDifference('sessions', { key: 'OTHER' })]],
   ['different merchants', [aDifference('stream'), aDifference('sessions', { merchantId: 1002 })]],
   ['test and live', [aDifference('stream'), aDifference('sessions', { mode: 'live' })]],
-])('%s are not attributed to the payments', (_, differences) => expect(attributeToPayments(differences)).toEqual(differences));
+])('%s are not attributed to the payments', (_, differences) =>
+  expect(attributeToPayments(differences)).toEqual(differences),
+);
