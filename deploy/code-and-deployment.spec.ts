@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { environmentOf, exposedPortOf, readDockerfile } from '../docker/dockerfile.ts';
 import { COMPOSE_SECRETS } from '../docker/secrets.ts';
 import { ownerRoleOf, roleOf } from '../tools/svc/processes/env-files.ts';
-import { SERVICES } from '../tools/svc/base/settings.ts';
+import { SERVICES } from '../tools/svc/settings/settings.ts';
 import { appsInCode, healthPaths } from './checks/code.ts';
 import { type AnyObject, type Compose, composeFacts, kubernetesFacts } from './checks/deployed.ts';
 import { findDifferences, type Image } from './checks/differences.ts';

@@ -8,7 +8,7 @@
  * production there are several proxies), and the acquirer belongs to a third party.
  */
 import { waitUntil } from '@svc/testing';
-import { SERVICES } from '../tools/svc/base/settings.ts';
+import { SERVICES } from '../tools/svc/settings/settings.ts';
 import { Books } from './books/books.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { Platform } from './platform/platform.js';

@@ -12,7 +12,7 @@ import { PaymentProcessorConfig } from '../../apps/payment-processor/src/config.
 import { SimulatedAcquirerConfig } from '../../apps/simulated-acquirer/src/config.js';
 import { WebhookDispatcherConfig } from '../../apps/webhook-dispatcher/src/config.js';
 import { schemaOf } from '../../tools/svc/processes/env-files.ts';
-import { SERVICES } from '../../tools/svc/base/settings.ts';
+import { SERVICES } from '../../tools/svc/settings/settings.ts';
 
 export interface AppInCode {
   readonly name: string;
@@ -51,7 +51,7 @@ export function appsInCode(): AppInCode[] {
       if (!config) throw new Error(`${name} is new: add its configuration to deploy/checks/code.ts`);
       const service = SERVICES.find((known) => known === name);
       if (existsSync(join(appsFolder, name, 'src/migrations')) !== (service !== undefined))
-        throw new Error(`${name}: its migrations, and the services of tools/svc/base/settings.ts, differ`);
+        throw new Error(`${name}: its migrations, and the services of tools/svc/settings/settings.ts, differ`);
       return {
         name,
         config,

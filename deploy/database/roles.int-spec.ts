@@ -6,7 +6,7 @@ import { ServiceConfig } from '@svc/service';
 import { newMigratedDatabase, newTestDatabase, type TestDatabase } from '@svc/testing';
 import pg from 'pg';
 import { ownerRoleOf, roleOf, schemaOf } from '../../tools/svc/processes/env-files.ts';
-import { SERVICES } from '../../tools/svc/base/settings.ts';
+import { SERVICES } from '../../tools/svc/settings/settings.ts';
 
 const sql = readFileSync(join(import.meta.dirname, 'roles.sql'), 'utf8');
 const ROLES = SERVICES.flatMap((service) => [roleOf(service), ownerRoleOf(service)]);

@@ -3,7 +3,7 @@
  * client retries, not even the SDK's, because this would hide the failures that the test looks for.
  */
 import type { CreatedSession } from '@svc/sdk';
-import type { Service } from '../../tools/svc/base/settings.ts';
+import type { Service } from '../../tools/svc/settings/settings.ts';
 import { aSessionRequest } from '../callers/merchant.js';
 import { payRequestFromPage } from '../callers/payer.js';
 import type { Platform } from '../platform/platform.js';

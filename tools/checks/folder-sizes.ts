@@ -6,9 +6,7 @@ import { basename, dirname, join } from 'node:path';
 const MAX_FILES = 10;
 
 /** Folders that may hold more, each with the reason. */
-export const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'tools/svc/admin': 'To be removed: a file for each subcommand, which is being divided.',
-};
+export const EXCEPTIONS: Readonly<Record<string, string>> = {};
 
 const SPEC = /\.(?:spec|int-spec|e2e-spec)\.tsx?$/;
 /** A list of migrations only grows, and fixtures are examples. */

@@ -1,7 +1,7 @@
 /** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
 import { HELP, parseCommand, type Command } from './arguments.ts';
-import { makeDataDir, readSettings, resolveDataDir } from './base/settings.ts';
+import { makeDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
 import { SvcError, asSvcError } from './base/svc-error.ts';
 
 // A closed pipe (| head) is not an error.

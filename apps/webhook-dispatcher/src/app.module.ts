@@ -17,7 +17,7 @@ import { SealingKeyRepository } from './sealing-key/sealing-key.repository.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
-import { AttemptRecorder } from './delivery/record-tries.js';
+import { AttemptRecorder } from './delivery/attempt-recorder.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { WebhookClient } from './endpoint/webhook-client.js';
 import { NotificationsConsumer } from './recording/notifications.consumer.js';

@@ -45,7 +45,7 @@ export default async function app(tree: Tree, { name, description }: Options): P
 Next:
   ./svc test apps/${name}
   ./svc nx g @svc/generators:feature <noun> --app=${name}
-To make it a part of the platform: SERVICES in tools/svc/base/settings.ts, its messages in libs/contracts/src/service-messages.ts,
+To make it a part of the platform: SERVICES in tools/svc/settings/settings.ts, its messages in libs/contracts/src/service-messages.ts,
 its roles in deploy/database/roles.sql, its module in apps/all-in-one, then node deploy/generate.ts and docker/compose.yaml.`);
   };
 }

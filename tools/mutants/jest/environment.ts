@@ -5,7 +5,7 @@
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
-import { SqlErrorLog } from './complaints.ts';
+import { SqlErrorLog } from './sql-error-log.ts';
 import { LoadedStatements } from './loaded-statements.ts';
 import type { Line, Plan } from '../runs/plan.ts';
 

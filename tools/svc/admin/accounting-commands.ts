@@ -1,4 +1,4 @@
-import type { Administration } from '../base/administration.ts';
+import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { command, modeOf, queryOf, request, usageError } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { ROUTES } from '@svc/contracts';
-import type { Administration } from '../base/administration.ts';
+import type { Administration } from '../administration-api/administration.ts';
 import { ADMIN_COMMANDS, adminHelp, findCommand, formatForPerson } from './admin.ts';
 import { readInput } from './command.ts';
 

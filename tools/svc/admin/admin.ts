@@ -1,8 +1,8 @@
 /** `./svc admin`: calls the administration API only, never a database or a file. */
-import { type Administration, createAdministration } from '../base/administration.ts';
+import { type Administration, createAdministration } from '../administration-api/administration.ts';
 import { readJson } from '../base/files.ts';
-import type { Secrets } from '../base/secrets.ts';
-import { type Settings, pathsOf, urlOf } from '../base/settings.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import { type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { findServices } from '../platform/services.ts';
 import { accountingCommands } from './accounting-commands.ts';

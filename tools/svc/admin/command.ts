@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Administration } from '../base/administration.ts';
+import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 /** The parameters and options of a command line, by their names in the usage. */

@@ -1,5 +1,5 @@
-import type { Administration } from '../base/administration.ts';
-import { SERVICES } from '../base/settings.ts';
+import type { Administration } from '../administration-api/administration.ts';
+import { SERVICES } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 import { command, merchantNumber, pages, queryOf, request, usageError } from './command.ts';

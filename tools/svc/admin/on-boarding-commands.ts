@@ -1,4 +1,4 @@
-import { type Administration, readList } from '../base/administration.ts';
+import { type Administration, readList } from '../administration-api/administration.ts';
 import { command, merchantNumber, merchantPath, modeOf, request, wholeNumber, usageError } from './command.ts';
 
 interface Grant {

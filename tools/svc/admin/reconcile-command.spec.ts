@@ -1,4 +1,4 @@
-import type { Administration } from '../base/administration.ts';
+import type { Administration } from '../administration-api/administration.ts';
 import { findCommand } from './admin.ts';
 import { FailureWithOutput, readInput } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { createAdministration, readList } from '../base/administration.ts';
+import { createAdministration, readList } from '../administration-api/administration.ts';
 import { PATIENCE } from '../base/patience.ts';
 
 /** A merchant as GET /admin/v1/merchants lists it. */

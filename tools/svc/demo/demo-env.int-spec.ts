@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoEnv } from './demo-env.ts';
-import type { Settings } from '../base/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { readJson } from '../base/files.ts';
 import type { Demo } from './seed.ts';
-import { pathsOf, type Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 /** Addresses and credentials of the demo as shell variables. The guides in docs/ use these names. */

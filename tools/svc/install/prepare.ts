@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from './build.ts';
 import { install } from './install.ts';
 import { acquireLock, type Lock } from '../base/lock.ts';
-import { pathsOf, type Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 

@@ -5,9 +5,9 @@ import { findPostgres } from '../postgres/postgres-process.ts';
 import { startPostgres, type StartedPostgres } from '../postgres/postgres.ts';
 import { isMigrated, migrationsDigest, markMigrated } from '../postgres/migrations-state.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
-import { loadSecrets, type Secrets } from '../base/secrets.ts';
+import { loadSecrets, type Secrets } from '../settings/secrets.ts';
 import { migrate, type Mode } from './services.ts';
-import { pathsOf, SERVICES, type Settings } from '../base/settings.ts';
+import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { join } from 'node:path';
 

@@ -3,7 +3,7 @@ import { type Lock, acquireLock } from '../base/lock.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopServices } from './services.ts';
-import { pathsOf, type Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopTransformer } from './transformer.ts';

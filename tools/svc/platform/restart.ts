@@ -4,7 +4,7 @@ import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { SUPERVISED_APPS, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
 import { findServices } from './services.ts';
-import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
+import { SERVICES, pathsOf, type Settings } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';

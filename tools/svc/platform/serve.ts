@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Service, type Settings, SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from '../base/settings.ts';
+import { type Service, type Settings, SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError, asSvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';

@@ -5,7 +5,7 @@ import { type ProcessRecord, findProcess } from '../base/background-process.ts';
 import { openLog, readFrom } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { runProgram } from '../base/run-program.ts';
-import { type Ports, type Settings, pathsOf, urlOf } from '../base/settings.ts';
+import { type Ports, type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { isReady } from '../base/wait-until.ts';
 import { type Variables, environmentFor } from '../processes/env-files.ts';

@@ -10,7 +10,7 @@ import { isRunning } from '../base/background-process.ts';
 import { SUPERVISED_APPS, readProcesses } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../settings/settings.ts';
 import { findTransformer, transformerUrlOf } from './transformer.ts';
 
 /** Returns whether everything runs and is healthy. */

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { type ProcessRecord, findProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { type Ports, type Settings, pathsOf, urlOf } from '../base/settings.ts';
+import { type Ports, type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { isReady } from '../base/wait-until.ts';
 import type { Demo, DemoMerchant } from '../demo/seed.ts';

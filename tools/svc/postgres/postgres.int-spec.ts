@@ -8,8 +8,8 @@ import { isMigrated, migrationsDigest, markMigrated } from './migrations-state.t
 import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { startPostgres, type PostgresPlan } from './postgres.ts';
 import { provision } from './provision.ts';
-import { completeSecrets } from '../base/secrets.ts';
-import { SERVICES } from '../base/settings.ts';
+import { completeSecrets } from '../settings/secrets.ts';
+import { SERVICES } from '../settings/settings.ts';
 import { findFreePort, requireFreePorts } from '../processes/ports.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { schemaOf } from '../processes/env-files.ts';
-import type { Secrets } from '../base/secrets.ts';
-import { SERVICES } from '../base/settings.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import { SERVICES } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 export const DATABASE = 'svc';

@@ -11,8 +11,8 @@ import {
   type BrokerAccess,
 } from './env-files.ts';
 import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
-import { completeSecrets } from '../base/secrets.ts';
-import { SERVICES, readSettings } from '../base/settings.ts';
+import { completeSecrets } from '../settings/secrets.ts';
+import { SERVICES, readSettings } from '../settings/settings.ts';
 
 const secrets = completeSecrets(undefined, countingSecrets());
 

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
-import type { Secrets } from '../base/secrets.ts';
+import type { Secrets } from '../settings/secrets.ts';
 import {
   FORWARDED_SETTINGS,
   SERVICES,
@@ -11,7 +11,7 @@ import {
   urlOf,
   type Service,
   type Settings,
-} from '../base/settings.ts';
+} from '../settings/settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';

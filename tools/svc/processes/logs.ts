@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { lastLines } from '../base/files.ts';
 import { formatLogLine, isFrom } from './log-lines.ts';
-import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
+import { SERVICES, pathsOf, type Settings } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 const INITIAL_LINES = 200;

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { SERVICES } from '../base/settings.ts';
+import { SERVICES } from '../settings/settings.ts';
 
 /** In start order; they stop in reverse. */
 export const SUPERVISED_APPS = ['simulated-acquirer', ...SERVICES, 'front'] as const;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SUPERVISED_APPS, readProcesses, stopOrphans, writeProcesses } from './processes.ts';
-import { SERVICES } from '../base/settings.ts';
+import { SERVICES } from '../settings/settings.ts';
 import { restartDelayMs } from './supervised-app.ts';
 
 describe('the pause before a process is started again', () => {

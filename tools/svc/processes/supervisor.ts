@@ -13,7 +13,7 @@ import {
   type RestartRequest,
   type Supervised,
 } from './processes.ts';
-import { SERVICES, pathsOf, readSettings } from '../base/settings.ts';
+import { SERVICES, pathsOf, readSettings } from '../settings/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
 

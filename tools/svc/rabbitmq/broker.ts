@@ -8,8 +8,8 @@ import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 import { ADMINISTRATOR, startRabbitMq, type RabbitMqPlan, type StartedRabbitMq } from './rabbitmq.ts';
-import type { Secrets } from '../base/secrets.ts';
-import type { Service } from '../base/settings.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import type { Service } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 export interface BrokerPlan extends RabbitMqPlan {

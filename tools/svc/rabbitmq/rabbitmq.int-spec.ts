@@ -11,7 +11,7 @@ import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries
 import { brokerFileOf, findRabbitMq, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
 import { startRabbitMq, type RabbitMqPlan } from './rabbitmq.ts';
-import type { Secrets } from '../base/secrets.ts';
+import type { Secrets } from '../settings/secrets.ts';
 import { findFreePort } from '../processes/ports.ts';
 
 describe("RabbitMQ of the project's own", () => {

@@ -6,8 +6,8 @@ import { stopPostgres } from '../postgres/postgres-process.ts';
 import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopPrograms } from '../base/run-program.ts';
-import { loadSecrets } from '../base/secrets.ts';
-import { pathsOf, type Settings } from '../base/settings.ts';
+import { loadSecrets } from '../settings/secrets.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import { findFreePort } from '../processes/ports.ts';
 
 export interface StartedServer {

@@ -12,7 +12,7 @@ import { memoryFolder } from './memory-folder.ts';
 import { prepare } from '../install/prepare.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { runProgram } from '../base/run-program.ts';
-import { pathsOf, type Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import type { TestFile } from './test-reporter.ts';

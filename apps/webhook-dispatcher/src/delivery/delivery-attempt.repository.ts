@@ -3,8 +3,8 @@ import { DataSource } from 'typeorm';
 import type { WebhookResponse } from '../endpoint/webhook-client.js';
 import { isFailure } from '../retries/circuit.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
-import type { EndpointKey } from './occupancy.js';
-import type { AttemptResult } from '../retries/try-result.js';
+import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
+import type { AttemptResult } from '../retries/classify-response.js';
 
 /** A delivery attempt that has ended, and its result. */
 export interface DeliveryAttempt {

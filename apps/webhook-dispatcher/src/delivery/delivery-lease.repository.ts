@@ -3,7 +3,7 @@ import type { Mode, PaymentStatusText } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
-import type { EndpointUsage } from './occupancy.js';
+import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
 
 /** A notification that this worker alone may send until its lease ends. */
 export type LeasedNotification = NotificationContent & {

@@ -6,7 +6,7 @@ import { WebhookDispatcherConfig } from '../config.js';
 import { WebhookClient } from '../endpoint/webhook-client.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from './occupancy.js';
+import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { SendNotification } from './send-notification.js';
 
 /** Three times the longest attempt, so that a lease ends only when its worker has crashed. */

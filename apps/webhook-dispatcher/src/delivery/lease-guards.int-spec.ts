@@ -6,10 +6,10 @@ import { Receiver } from '../../test/receiver.js';
 import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { MAX_SCHEDULE_MS } from '../retries/retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { AttemptResult } from '../retries/try-result.js';
+import type { AttemptResult } from '../retries/classify-response.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { CircuitRepository } from './circuit.repository.js';
 

@@ -5,7 +5,7 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { NotificationRepository } from '../recording/notification.repository.js';
 

@@ -4,7 +4,7 @@ import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const LEASE_MS = 30_000;

@@ -7,10 +7,10 @@ import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { isFailure } from '../retries/circuit.js';
 import { CountFailure } from './count-failure.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { signNotification } from './sign-notification.js';
-import { classifyResponse } from '../retries/try-result.js';
+import { classifyResponse } from '../retries/classify-response.js';
 
 /** Random numbers from 0 to below 1; injected so that tests can set the jitter. */
 export abstract class Randomness {

@@ -9,7 +9,7 @@ import { webhookDispatcherService } from '../index.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryWorker } from './delivery-worker.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const SECOND = 1_000;

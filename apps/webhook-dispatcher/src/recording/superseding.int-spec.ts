@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
-import { AttemptRecorder } from '../delivery/record-tries.js';
+import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { RecordNotifications } from './record-notifications.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ConcurrencyLimiter, type EndpointKey } from './occupancy.js';
+import { ConcurrencyLimiter, type EndpointKey } from './concurrency-limiter.js';
 
 const LIMITS = { total: 6, perMerchant: 4, perEndpoint: 2 };
 const key = (merchantId: number, endpoint: string): EndpointKey => ({ merchantId, endpoint });

@@ -1,4 +1,4 @@
-import { sqlErrorsIn } from './complaints.ts';
+import { sqlErrorsIn } from './sql-error-log.ts';
 
 it('reads errors of invalid statements from the log, each once', () => {
   const log = [

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SvcError } from './svc-error.ts';
+import { SvcError } from '../base/svc-error.ts';
 
 /** A client of the administration API. Paths are below `/admin/v1`. */
 export interface Administration {

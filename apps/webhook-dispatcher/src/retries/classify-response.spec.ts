@@ -1,4 +1,4 @@
-import { classifyResponse } from './try-result.js';
+import { classifyResponse } from './classify-response.js';
 
 const now = new Date('2026-03-01T10:00:00.000Z');
 const first = { attemptCount: 1, now, random: 0.5 };

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { SvcError } from './svc-error.ts';
+import { SvcError } from '../base/svc-error.ts';
 
 /** The apps that own a schema and a database role, in the order of their ports. */
 export const SERVICES = [

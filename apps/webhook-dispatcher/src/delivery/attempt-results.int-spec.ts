@@ -6,7 +6,7 @@ import { answers, Receiver } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './record-tries.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 let dispatcher: DispatcherUnderTest;
