@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepare } from '../svc/install/prepare.ts';
-import { makeDataDir, readSettings } from '../svc/base/settings.ts';
+import { makeDataDir, readSettings } from '../svc/settings/settings.ts';
 import { createSteps } from '../svc/base/steps.ts';
 import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
 import { openBaselineCache } from './runs/baseline-cache.ts';
