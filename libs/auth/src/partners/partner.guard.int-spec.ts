@@ -249,7 +249,7 @@ describe('PartnerGuard', () => {
     await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: true }, 2);
     test.clock.advance(1_000);
     expect((await call(authorization)).status).toBe(401);
-    // What comes late brings neither back.
+    // Late events restore neither key.
     await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: false }, 1);
     expect((await call(authorization)).status).toBe(401);
   });

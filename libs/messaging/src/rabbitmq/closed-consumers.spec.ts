@@ -7,12 +7,12 @@ import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
-// What is closed while a connection is made anew: the broker would deliver to a process that is stopping.
+// Consumers that close during a reconnect: otherwise the broker would deliver to a process that is stopping.
 
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 const model = {} as ChannelModel;
 
-/** A channel of a broker that takes everything, and what it was told. */
+/** A channel of a broker that accepts everything, and the calls of its methods. */
 function aChannel() {
   const calls: string[] = [];
   const channel = Object.assign(new EventEmitter(), {

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
 import { lagBehind } from '../event-log/log-reader.js';
 
-// How a relay behaves towards a target; what becomes of the events is in test/contract/.
+// Behaviour of a relay towards a target; test/contract/ tests the delivery of the events.
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const DEADLINE_MS = 8_000;
@@ -129,7 +129,7 @@ describe('a target that takes batches before the first is safe', () => {
     readonly settle: (error?: Error) => void;
   }
 
-  /** Two batches of two at once; each is safe, or not, when the test says so. */
+  /** Two concurrent batches of two; the test decides when each succeeds or fails. */
   async function started(): Promise<{ relay: Relay; given: Given[] }> {
     const given: Given[] = [];
     const target = {

@@ -86,7 +86,7 @@ test('a replay that the older release reads reaches the newer one, which is read
   await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.isBackfilled());
   expect((await readEffects(history)).sort()).toEqual([...added].sort());
   expect(deferrals()).toBeGreaterThan(0);
-  // What the newer one waits for is nothing to the older one.
+  // Events that the newer release waits for do not affect the older one.
   expect(await older.isBackfilled()).toBe(true);
 });
 

@@ -6,7 +6,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// What a message holds, and whom it is sent to.
+// Content and recipients of a message.
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let brokers: RabbitMqBrokers;

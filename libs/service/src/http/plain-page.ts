@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** What a person reads who follows a link to an API. */
+/** The page for a person who follows a link to an API. */
 export interface PlainPage {
   readonly heading: string;
   readonly text: string;
