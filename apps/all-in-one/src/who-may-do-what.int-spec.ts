@@ -18,7 +18,15 @@ import {
   TwoPartners,
 } from '../test/two-partners.js';
 
-import { callerOf, COLUMNS, type TestPayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-do-what/who-may-rows.js';
+import {
+  callerOf,
+  COLUMNS,
+  type TestPayment,
+  type Needs,
+  type Objects,
+  type Row,
+  ROWS,
+} from '../test/who-may-do-what/who-may-rows.js';
 
 let api: MainApi;
 let two: TwoPartners;

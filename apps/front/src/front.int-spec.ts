@@ -9,7 +9,7 @@ import { newLog, type TlsOptions } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import type { FastifyInstance } from 'fastify';
 import { newFront } from './front.js';
-import { RequestGates } from './gates.js';
+import { AppDraining } from './draining.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -18,12 +18,12 @@ describe('the front', () => {
   let port: number;
   let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
   let handle: Handler;
-  let gates: RequestGates;
+  let draining: AppDraining;
   const fronts: FastifyInstance[] = [];
 
   beforeEach(async () => {
     seen = [];
-    gates = new RequestGates();
+    draining = new AppDraining();
     handle = (_request, response) => response.end('answered');
     app = newApp();
     await listen(0);
@@ -63,7 +63,7 @@ describe('the front', () => {
       ['hosted-gateway', `http://127.0.0.1:${port}`],
       ['identity', `http://127.0.0.1:${port}`],
     ]);
-    const front = newFront({ host, upstreams, gates, log: newLog('front', 'silent'), tls });
+    const front = newFront({ host, upstreams, draining, log: newLog('front', 'silent'), tls });
     fronts.push(front);
     return front.listen({ port: 0, host: '127.0.0.1' });
   }
@@ -139,8 +139,8 @@ describe('the front', () => {
       answer.on('error', () => undefined);
       const ended = new Promise((resolve) => answer.once('close', resolve));
       const begin = performance.now();
-      await gates.close('hosted-gateway');
-      gates.open('hosted-gateway');
+      await draining.drain('hosted-gateway');
+      draining.resume('hosted-gateway');
       await Promise.all(fronts.splice(0).map((front) => front.close()));
       await ended;
       // Each of the two waits up to 10 s for requests in flight.
@@ -201,13 +201,13 @@ describe('the front', () => {
     expect([post.status, seen.length]).toEqual([413, 0]);
   });
 
-  it('holds requests at a closed gate', async () => {
+  it('holds requests of a draining app', async () => {
     const url = await frontOf('gateway');
-    await gates.close('hosted-gateway');
+    await draining.drain('hosted-gateway');
     const answer = fetch(`${url}/api/v3.1/payments`);
     expect((await fetch(`${url}/nobody`)).status).toBe(404); // a whole round trip later
     expect(seen).toHaveLength(0);
-    gates.open('hosted-gateway');
+    draining.resume('hosted-gateway');
     expect((await answer).status).toBe(200);
   });
 

@@ -8,7 +8,7 @@ import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { RequestGates } from './gates.js';
+import type { AppDraining } from './draining.js';
 import { sendProxyError, proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 import { readinessOf } from './readiness.js';
 
@@ -16,7 +16,7 @@ export interface Front {
   readonly host: Host;
   /** Origin of each app, `http://host:port`, by its folder name. */
   readonly upstreams: ReadonlyMap<string, string>;
-  readonly gates: RequestGates;
+  readonly draining: AppDraining;
   readonly log: ServiceLog;
   /** Address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
@@ -112,8 +112,8 @@ function isStream(contentType: unknown): boolean {
 }
 
 /**
- * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that are
- * added to the result are closed at once.
+ * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that
+ * are added to the result are closed at once.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
   let closing = false;
@@ -145,7 +145,7 @@ async function handle(front: StreamingFront, request: FastifyRequest, reply: Fas
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return sendProxyError(front, request, reply, NOT_FOUND);
-  const leave = await front.gates.enter(app);
+  const leave = await front.draining.enter(app);
   // 'close' is also emitted when the client disconnects or the response is aborted.
   reply.raw.once('close', leave);
   const { raw } = reply;

@@ -63,10 +63,10 @@ test('the search for codes ends at depth five, also in circular causes', () => {
 it.each([
   [
     withCode('ECONNRESET'),
-    'The service broke off before it answered. Find out what was done before you repeat',
+    'The connection to the service broke before it responded. Check the result before you repeat',
     undefined,
   ],
-  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
+  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result', undefined],
   [{ statusCode: 413 }, 'The request is too large.', undefined],
 ])('the response to %p warns when the request may have been executed', (error, words, retryAfter) => {
   const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, proxyErrorOf(error));

@@ -173,7 +173,7 @@ const PAYING: readonly Row[] = [
     '404/21 404/21 404/21 404/21 404/21 404/21 201',
     paying(() => ({}), 'live'),
   ),
-  // A server chooses its references freely: B’s objects with the reference of A’s customer belong to B, and A’s customer never sees them.
+  // A server chooses its references freely: B’s objects with the reference of A’s customer belong to B. A’s customer never sees them.
   partner(PAY, 'for A’s 1', '201 201 403 201 403 403 404/21', paying(forCustomer('A’s 1'))),
   partner(PAY, 'with a card of A’s 1', '404 201 404 404 404 404 404', paying(withCard('A’s 1'))),
   partner(

@@ -50,7 +50,7 @@ describe('T10: a request repeats an earlier refund', () => {
     expect(findRepeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
   });
 
-  it('and the newest of several', () => {
+  it('of several earlier ones it repeats the newest', () => {
     const [first, second] = [refund(), refund({ refundId: 2 })];
     expect(findRepeatedRefund(asked(), [second, first], NOW)).toBe(second);
   });

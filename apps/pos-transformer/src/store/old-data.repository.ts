@@ -4,10 +4,10 @@ import type { Reader, Tx } from './store.js';
 /** Limits the transaction, during which tills wait, after a store was switched off for a long time. */
 const MAX_BASKETS_PER_RUN = 500;
 
-/** Deletes old rows of all tables, in the order that their foreign keys require. */
+/** Deletes old rows. Foreign keys determine the order of the tables. */
 @Injectable()
 export class OldDataRepository {
-  /** Returns baskets that ended before a time and have no waiting call. */
+  /** Closed baskets that have not changed since `before` and have no waiting call. */
   listBaskets(reader: Reader, before: string): number[] {
     return reader
       .list<{ basketId: number }>(
@@ -27,7 +27,7 @@ export class OldDataRepository {
       tx.run(`DELETE FROM ${table} WHERE basket_id IN (SELECT value FROM json_each(:ids))`, { ids });
   }
 
-  /** Keeps queued refunds: each has a waiting call. */
+  /** Keeps queued refunds, which still have a waiting call. */
   deleteRefunds(tx: Tx, before: string): void {
     tx.run(
       `DELETE FROM outgoing_calls WHERE refund_id IN
