@@ -106,7 +106,7 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
 
       // hosted-gateway is not ready for payers before it has the public key for their cards, which arrives with an event.
       const [ready, text] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
-      await waitUntil('it to say so', 15_000, async () => (await status(`${at}/health/ready`)) === ready);
+      await waitUntil(`readiness ${ready}`, 15_000, async () => (await status(`${at}/health/ready`)) === ready);
       expect(await (await fetch(`${at}/health/ready`)).text()).toMatch(text);
     } finally {
       child.process.kill('SIGTERM');

@@ -19,7 +19,7 @@ const SHOP = 'http://127.0.0.1:9';
 let platform: Platform;
 let browser: Browser;
 let states: PageStates;
-/** Different in each session, so that the acquirer's books can be told apart. */
+/** Different in each session, to identify its charges at the acquirer. */
 let amount = 20_000;
 
 beforeAll(async () => {

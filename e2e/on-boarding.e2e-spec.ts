@@ -21,7 +21,7 @@ describe('on-boarding', () => {
 
       // The output says once that each secret is shown only now; the audit log names every change and shows no secret.
       for (const secret of ['apiKey is', 'apiToken is', 'webhookSecrets are'])
-        expect(output).toContain(`The ${secret} shown this once.`);
+        expect(output).toContain(`The ${secret} shown only once.`);
       const log = output.slice(output.lastIndexOf('entryId'));
       for (const action of ['merchant.created', 'site.created', 'api-key.created', 'webhook-secret.created'])
         expect(log).toContain(action);
@@ -71,10 +71,10 @@ describe('on-boarding', () => {
     [['admin', 'keys'], 2, /there is "keys create"/],
     [['admin', 'shops', 'list'], 2, /no command "admin shops"/],
     [['admin', 'keys', 'create'], 2, /usage: \.\/svc admin keys create <owner>/],
-    [['admin', 'keys', 'create', 'nobody'], 2, /is no owner of keys/],
+    [['admin', 'keys', 'create', 'nobody'], 2, /is not an owner of keys/],
     [['admin', 'keys', 'create', '9'], 1, /refused \(404\): Nothing was found here/],
     [['admin', 'merchants', 'create', ''], 1, /refused \(400\): name must be text/],
-    [['admin', 'features', 'set', '1001', 'tip=true'], 2, /sets no feature/],
+    [['admin', 'features', 'set', '1001', 'tip=true'], 2, /is not feature\.member=value/],
     [['admin', 'features', 'set', '1001', 'tip.enabled=perhaps'], 1, /features\.tip\.enabled must be a boolean/],
     [['admin', 'merchants', 'list', '--nonsense'], 2, /--nonsense/],
     [['admin', 'merchants', 'show', '1001', '--print', 'colour'], 1, /has no "colour"/],

@@ -1,13 +1,10 @@
-/**
- * The entry of ./svc: understands the command, runs it, and says in one line what went wrong. Each command loads its own
- * code only: tests call ./svc hundreds of times.
- */
+/** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
 import { HELP, parseCommand, type Command } from './arguments.ts';
 import { makeDataDir, readSettings, resolveDataDir } from './base/settings.ts';
 import { SvcError, asSvcError } from './base/svc-error.ts';
 
-// A reader that has seen enough (| head) is no error.
+// A closed pipe (| head) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const root = join(import.meta.dirname, '..', '..');
@@ -17,7 +14,7 @@ try {
 } catch (error) {
   process.exitCode = report(error);
 }
-// Sockets kept alive by fetch, or a step that an interruption left behind, must not hold the command back.
+// Keep-alive sockets of fetch, or a step that an interruption left behind, would keep the process running.
 process.exit();
 
 async function run(command: Command): Promise<number> {
@@ -26,9 +23,9 @@ async function run(command: Command): Promise<number> {
     return 0;
   }
   if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
-  const asked = readSettings(root, process.env, process.cwd());
-  const onlyReads = ['status', 'logs', 'demo', 'admin'].includes(command.name);
-  const settings = onlyReads ? resolveDataDir(asked) : makeDataDir(asked);
+  const configured = readSettings(root, process.env, process.cwd());
+  const isReadOnly = ['status', 'logs', 'demo', 'admin'].includes(command.name);
+  const settings = isReadOnly ? resolveDataDir(configured) : makeDataDir(configured);
   switch (command.name) {
     case 'up':
       return (await import('./platform/up.ts')).up(settings, command);
@@ -51,17 +48,18 @@ async function run(command: Command): Promise<number> {
       return 0;
     case 'test':
       return (await import('./test/test.ts')).test(settings, command.args);
-    case 'bench': // The platforms it measures install and build by themselves.
-      return runTool([process.execPath, join(root, 'bench', 'main.ts'), ...command.args], { build: true, cwd: root });
+    case 'bench':
+      return runTool(process.execPath, [join(root, 'bench', 'main.ts'), ...command.args], { build: true, cwd: root });
     case 'nx':
-      return runTool([process.execPath, join(root, 'node_modules', '.bin', 'nx'), ...command.args]);
+      return runTool(process.execPath, [join(root, 'node_modules', '.bin', 'nx'), ...command.args]);
     case 'npm':
-      return runTool(['npm', ...command.args]);
+      return runTool('npm', command.args);
   }
 
   async function runTool(
-    [file = '', ...args]: string[],
-    { build = false, cwd = folderOfCaller() } = {},
+    file: string,
+    args: string[],
+    { build = false, cwd = process.cwd().startsWith(root) ? process.cwd() : root } = {},
   ): Promise<number> {
     const [{ prepare }, { createSteps }, { runProgram }] = await Promise.all([
       import('./install/prepare.ts'),
@@ -69,22 +67,18 @@ async function run(command: Command): Promise<number> {
       import('./base/run-program.ts'),
     ]);
     await prepare(settings, createSteps(process.stderr), { build });
-    // Whatever starts `node` further on (Nx targets, npm scripts) finds the one this process runs on.
+    // Nx targets and npm scripts start `node` from the PATH: it must be the version of this process.
     const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
-    // Ctrl-C goes to the whole terminal group: the tool decides, and this process waits for it.
+    // The terminal sends Ctrl-C to the tool too: this process waits until the tool has ended.
     process.on('SIGINT', () => undefined);
-    return (await runProgram(file, args, { cwd, env })).code;
+    return runProgram(file, args, { cwd, env });
   }
-}
-
-function folderOfCaller(): string {
-  return process.cwd().startsWith(root) ? process.cwd() : root;
 }
 
 function report(error: unknown): number {
   const dataDir = process.env['SVC_DATA_DIR'] ?? join(root, '.data');
   const known = asSvcError(error, `data and logs are in ${dataDir}`);
   console.error(known === undefined ? error : `svc: ${known.line}`);
-  if (known === undefined) console.error(`svc: this should not have happened; the logs are in ${join(dataDir, 'log')}`);
+  if (known === undefined) console.error(`svc: unexpected error; the logs are in ${join(dataDir, 'log')}`);
   return known?.exitCode ?? 1;
 }

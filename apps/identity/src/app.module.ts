@@ -89,7 +89,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // The guard of every service; here it reads views of identity's own tables.
+    // The guard of all services; in identity it reads views of its own tables.
     PartnerCredentials,
     PartnerTokens,
     LogInService,

@@ -146,7 +146,7 @@ describe('a card whose owner is verified', () => {
     expect([status, headers.get('location')]).toEqual([303, returnUrl]);
     expect(await stateOf(url)).toEqual({ state: 'passed' });
     expect(await chargeVerified(reference)).toMatchObject({ outcome: 'approved', charged: true });
-    // The first answer counts, and the page says so.
+    // The first answer counts, and the page shows it.
     await answer(url, 'refuse');
     expect(await stateOf(url)).toEqual({ state: 'passed' });
     expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');

@@ -1,4 +1,4 @@
-/** A service that receives no heartbeat of identity logs an error, and verifies with the stored credentials (A2). */
+/** A service that receives no heartbeat of identity logs this, and verifies with the credentials it has (A2). */
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
 import { type MessagingLog, MESSAGING_LOG } from '@svc/messaging';

@@ -10,7 +10,7 @@ export interface NamedStatement {
 
 /**
  * Parameters are written `$amount`; a name that occurs twice is one parameter. Make a statement once, when its module is loaded.
- * The tagged template of sql-template-tag would create the text for each query, and two placeholders of a value that occurs twice.
+ * The tagged template of sql-template-tag would build the text again for each query, with two placeholders for a value that occurs twice.
  */
 export function namedStatement(sql: string): NamedStatement {
   const names: string[] = [];

@@ -1,13 +1,13 @@
 import type { Administration } from '../base/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { command, modeOf, queryOf, request, wrongInput } from './command.ts';
+import { command, modeOf, queryOf, request, usageError } from './command.ts';
 
-/** Refunds, settlements, and the chain over the ledger. */
+/** Refunds, settlements, and the hash chain of the ledger. */
 export const accountingCommands = [
-  // A refund is made by the merchant's own key (M5), never by an administrator's.
+  // Only the merchant's own key makes a refund (M5), never an administrator's.
   command(
     'refunds list [--payment=…] [--pending]',
-    'the newest 100; --payment: of one svcId; --pending: those that wait for the bank, the longest first',
+    'lists the newest 100 refunds; --payment: of one svcId; --pending: waiting for the bank, oldest first',
     async (api, { payment, pending }) => {
       const query = queryOf({ svcId: payment, state: pending === true ? 'pending' : undefined });
       return ((await api.call('GET', `/refunds${query}`)) as { refunds: unknown }).refunds;
@@ -15,7 +15,7 @@ export const accountingCommands = [
   ),
   command(
     'settlements show <merchantId> <day> [--live] [--csv]',
-    'what a merchant is owed for a day (UTC, as in 2026-11-20); --csv: each movement; amounts in cents',
+    "shows a merchant's settlement statement of a day (UTC, e.g. 2026-11-20); --csv: each movement; amounts in cents",
     async (api, { merchantId, day, csv, json, ...input }) => {
       const path = `/settlements/${encodeURIComponent(day)}${queryOf({ merchantId, ...modeOf(input) })}`;
       if (csv === true) return api.text(path, 'text/csv');
@@ -25,9 +25,9 @@ export const accountingCommands = [
   ),
   command(
     'ledger verify [--day=…] [--root=…]',
-    'recomputes the chain, or the seals of a day; --root: the root of the day as it was published; names what is wrong',
+    'recomputes the hash chain, or the seals of a day, and reports the first error; --root: the published root of the day',
     async (api, { day, root }) => {
-      if (root !== undefined && day === undefined) throw wrongInput('--root needs the --day whose root it is');
+      if (root !== undefined && day === undefined) throw usageError('--root needs the --day of that root');
       const range = day && ((await api.call('GET', `/ledger/days/${encodeURIComponent(day)}`)) as DayRange);
       if (range && root !== undefined && range.root !== root.toLowerCase())
         throw new SvcError(`the root of ${day} is ${range.root}, not the one that was published`);
@@ -36,7 +36,7 @@ export const accountingCommands = [
   ),
   request(
     'ledger roots',
-    'the roots of closed days, the newest first; keep them where the platform team cannot change them',
+    'lists the root hashes of closed days, newest first; store them outside the platform',
     'GET /ledger/days#days',
   ),
 ];
@@ -58,7 +58,7 @@ type Totals = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 're
   readonly net: number;
 };
 
-/** Signed, so that a line can be added up by eye. */
+/** Deductions are negative: the amounts of a row add up to `net`. */
 function rowOf({ day, mode, closed }: Statement, totals: Totals): Record<string, unknown> {
   const item = ({ amount, count }: Item) => `${amount} (${count})`;
   return {
@@ -106,11 +106,10 @@ async function verify(api: Administration, range: DayRange | undefined): Promise
     transfers += page.transfers;
     after = page.sealNumber;
     if (!page.more) return { seals, transfers, lastSeal: after, ...(range === undefined ? {} : { root: range.root }) };
-    console.error(`${transfers} transfers in ${seals} seals are as they were sealed`);
+    console.error(`${transfers} transfers in ${seals} seals verified`);
   }
 }
 
-/** Which row it is, and what happened to it. */
 function describe({ kind, sealNumber, transferId, day }: Finding): string {
   const seal = `seal ${sealNumber}`;
   if (kind === 'root changed') return `the root of ${day} is not the hash of ${seal}`;

@@ -2,32 +2,32 @@ import type { Administration } from '../base/administration.ts';
 import { SERVICES } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { command, merchantNumber, pages, queryOf, request, wrongInput } from './command.ts';
+import { command, merchantNumber, pages, queryOf, request, usageError } from './command.ts';
 
-/** Webhooks of merchants (E5, E6); messages that a service gave up on; read models that are built again from the log. */
+/** Webhooks of merchants (E5, E6), dead letters of the services, and rebuilds of read models. */
 export const messageCommands = [
   command(
     'webhooks list [--state=…] [--merchant=…] [--unsigned]',
-    'the newest 50; state: pending, delivered, superseded, exhausted or gone; --unsigned: keys are missing',
+    'lists the newest 50; state: pending, delivered, superseded, exhausted or gone; --unsigned: waiting for a signing key',
     async (api, { state, merchant, unsigned }) => {
       const merchantId = merchant === undefined ? undefined : String(merchantNumber(merchant));
       const query = queryOf({ state, merchantId, unsigned: unsigned === true ? 'true' : undefined });
       return ((await api.call('GET', `/notifications${query}`)) as { notifications: unknown }).notifications;
     },
   ),
-  request('webhooks show <id>', 'one notification with every attempt', 'GET /notifications/{id}'),
+  request('webhooks show <id>', 'shows a notification with all attempts', 'GET /notifications/{id}'),
   request(
     'webhooks failing',
-    'endpoints that fail, until when they are left alone, and how much waits for them',
+    'lists failing endpoints, the time of the next probe, and the number of waiting notifications',
     'GET /notifications/circuits#circuits',
   ),
-  command('webhooks replay <id>', 'sends one again, now, under its webhook-id', async (api, { id }) => ({
+  command('webhooks replay <id>', 'resends a notification now, with the same webhook-id', async (api, { id }) => ({
     id,
     ...((await api.call('POST', `/notifications/${encodeURIComponent(id)}/replay`)) as object),
   })),
   command(
     'webhooks replay-all [--state=…] [--merchant=…] [--endpoint=…] [--since=…]',
-    "everything exhausted (--state exhausted), or a merchant's since a time, delivered or not",
+    "resends all exhausted ones (--state exhausted), or all of a merchant's since a time, delivered or not",
     async (api, { state, merchant, endpoint, since }) => {
       const selection = {
         ...(state === undefined ? {} : { state }),
@@ -35,7 +35,7 @@ export const messageCommands = [
         ...(endpoint === undefined ? {} : { endpoint }),
         ...(since === undefined ? {} : { since }),
       };
-      // Skipped are those that are being sent, and failures of a session that was paid since.
+      // The service skips those that it is sending now, and failures of a session that has since been paid.
       const sum = { replayed: 0, skipped: 0 };
       for await (const page of pages<typeof sum & { after: string | null }>((after) =>
         api.call('POST', '/notifications/replays', after === null ? selection : { ...selection, after }),
@@ -48,7 +48,7 @@ export const messageCommands = [
   ),
   command(
     'dead-letters list <service> [--type=…] [--all]',
-    'the newest 200 messages that a service gave up on, and why; --all for every one',
+    'lists the newest 200 dead letters with their errors; --all: all of them',
     async (api, { service, type, all }) => {
       const letters: unknown[] = [];
       for await (const page of pages<{ deadLetters: unknown[]; after: string | null }>((after) =>
@@ -62,15 +62,15 @@ export const messageCommands = [
   ),
   command(
     'dead-letters replay <service> <messageId>',
-    'has one handled again, now; it is gone when that succeeds',
+    'replays a dead letter now and removes it on success',
     (api, { service, messageId }) =>
       api.call('POST', `${deadLettersPath(service)}/${encodeURIComponent(messageId)}/replay`),
   ),
   command(
     'dead-letters replay-all <service> [--type=…]',
-    'has all of them, or all of a type, handled again; those that fail again stay',
+    'replays all dead letters, or all of a type; those that fail again stay',
     async (api, { service, type }) => {
-      // A page that fails stays, and the next one begins behind it.
+      // Messages that fail again stay, so the next page starts after them.
       const sum = { replayed: 0, failed: 0 };
       for await (const page of pages<typeof sum & { after: string | null }>((after) =>
         api.call('POST', `${deadLettersPath(service)}/replays${queryOf({ type, after })}`),
@@ -83,31 +83,31 @@ export const messageCommands = [
   ),
   command(
     'dead-letters broker <service>',
-    'how many messages RabbitMQ itself gave up on, and the oldest',
+    'shows the number of messages dead-lettered by RabbitMQ, and the oldest',
     async (api, { service }) => {
       const { count, countMax, oldest } = (await api.call('GET', `${deadLettersPath(service)}/broker`)) as InBroker;
       return { count, countMax, ...oldest };
     },
   ),
+  command('dead-letters broker-replay <service>', 'replays them; refused ones stay', async (api, { service }) => {
+    // Until a page replays none.
+    const sum = { replayed: 0, refused: 0 };
+    for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
+      page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
+      sum.replayed += page.replayed;
+      sum.refused = page.refused;
+    }
+    return sum;
+  }),
   command(
-    'dead-letters broker-replay <service>',
-    'has all of those handled; those that are refused stay',
-    async (api, { service }) => {
-      // Page after page, for as long as a page replays any.
-      const sum = { replayed: 0, refused: 0 };
-      for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
-        page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
-        sum.replayed += page.replayed;
-        sum.refused = page.refused;
-      }
-      return sum;
-    },
+    'history rebuild',
+    'rebuilds the payment history of partners from the event log while it serves requests',
+    (api) => rebuild(api, 'history'),
   ),
-  command('history rebuild', 'builds the history that partners read anew from the log while it serves', (api) =>
-    rebuild(api, 'history'),
-  ),
-  command('retrieval rebuild', 'builds the payments that merchants retrieve anew from the log while it serves', (api) =>
-    rebuild(api, 'retrieval'),
+  command(
+    'retrieval rebuild',
+    'rebuilds the payments that merchants retrieve from the event log while it serves requests',
+    (api) => rebuild(api, 'retrieval'),
   ),
 ];
 
@@ -117,16 +117,17 @@ interface InBroker {
   readonly oldest: object | null;
 }
 
-/** Those that consume events; each keeps its own dead letters. */
+/** Each service that consumes events stores its own dead letters. */
 const CONSUMERS: readonly string[] = SERVICES.filter((service) => service !== 'demo-shop');
 
 function deadLettersPath(service: string): string {
-  if (!CONSUMERS.includes(service)) throw wrongInput(`"${service}" keeps no dead letters: ${CONSUMERS.join(', ')} do`);
+  if (!CONSUMERS.includes(service))
+    throw usageError(`"${service}" has no dead letters; the services that have are ${CONSUMERS.join(', ')}`);
   return `/dead-letters/${service}`;
 }
 
-/** A log of some ten million payments takes about this long. */
-const REBUILT_WITHIN_SECONDS = 3_600;
+/** An event log of about ten million payments takes this long. */
+const REBUILD_TIMEOUT_SECONDS = 3_600;
 
 interface RebuildState {
   readonly serving: number;
@@ -134,16 +135,18 @@ interface RebuildState {
 }
 
 async function rebuild(api: Administration, readModel: string): Promise<unknown> {
-  const begun = (await api.call('POST', `/${readModel}/rebuild`)) as RebuildState;
-  if (begun.building === null) return begun;
+  const started = (await api.call('POST', `/${readModel}/rebuild`)) as RebuildState;
+  if (started.building === null) return started;
   const rebuilt = await waitUntil(
     async () => {
       const state = (await api.call('GET', `/${readModel}/rebuild`)) as RebuildState;
-      return state.building === begun.building ? undefined : state;
+      return state.building === started.building ? undefined : state;
     },
-    { withinSeconds: REBUILT_WITHIN_SECONDS, everyMilliseconds: 500 },
+    { withinSeconds: REBUILD_TIMEOUT_SECONDS, everyMilliseconds: 500 },
   );
   if (rebuilt === undefined)
-    throw new SvcError(`the rebuild of ${readModel} is not finished`, { hint: 'the same command waits for it again' });
+    throw new SvcError(`the rebuild of ${readModel} has not finished yet`, {
+      hint: 'run the same command again to keep waiting',
+    });
   return { serving: rebuilt.serving };
 }

@@ -4,7 +4,7 @@ import { createAdministration } from './administration.ts';
 
 const HINT = 'look at SVC_ADMIN_URL';
 
-describe('the administration API, as the commands call it', () => {
+describe('the client of the administration API', () => {
   let server: Server;
   let answer: { status: number; body: string };
   beforeAll(async () => {
@@ -18,26 +18,31 @@ describe('the administration API, as the commands call it', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const asked = (status: number, body: string) => {
+  const callWithResponse = (status: number, body: string) => {
     answer = { status, body };
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return createAdministration(url, 'the-key', HINT).call('GET', '/merchants');
   };
 
-  it('answers JSON, or nothing', async () => {
-    expect(await asked(200, '{"merchants":[]}')).toEqual({ merchants: [] });
-    expect(await asked(204, '')).toBeUndefined();
+  it('returns the parsed JSON, or undefined for an empty response', async () => {
+    expect(await callWithResponse(200, '{"merchants":[]}')).toEqual({ merchants: [] });
+    expect(await callWithResponse(204, '')).toBeUndefined();
   });
 
   it.each([
-    ['another program answers', 200, '<h1>Welcome</h1>', { message: /is not the administration API/, hint: HINT }],
-    ['it refuses', 400, '{"errors":[{"message":"name is missing"}]}', { message: /refused \(400\): name is missing/ }],
-    ['it fails', 502, 'Bad Gateway', { message: /answered 502/, hint: /request to \/admin\/v1\/merchants/ }],
+    ['another program responds', 200, '<h1>Welcome</h1>', { message: /is not the administration API/, hint: HINT }],
+    [
+      'the API rejects the request',
+      400,
+      '{"errors":[{"message":"name is missing"}]}',
+      { message: /refused \(400\): name is missing/ },
+    ],
+    ['the API fails', 502, 'Bad Gateway', { message: /answered 502/, hint: /request to \/admin\/v1\/merchants/ }],
     ['the key is wrong', 401, '', { message: /key is refused/ }],
   ])(
-    'says what to do where %s',
+    'reports the reason when %s',
     async (_, status, body, { message, hint = /^$/ }: { message: RegExp; hint?: unknown }) => {
-      const error = await asked(status, body).catch((e: unknown) => e);
+      const error = await callWithResponse(status, body).catch((e: unknown) => e);
       expect(error).toMatchObject({ name: 'SvcError', message: expect.stringMatching(message) });
       expect((error as { hint?: string }).hint ?? '').toMatch(hint as RegExp | string);
     },

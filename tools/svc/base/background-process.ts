@@ -1,27 +1,27 @@
-/** A process that outlives ./svc: started with its output in a log, kept in a file by id and identity, stopped. */
+/** Processes that outlive ./svc. Their output goes to a log, and a process file records id and identity. */
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { openLog, readFrom, readJson } from './files.ts';
 import { findIdentity, isAlive } from './process-identity.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** As files keep it. */
-export interface KnownProcess {
+/** The content of a process file. */
+export interface ProcessRecord {
   readonly pid: number;
-  /** Tells the process from a later one with the same id. */
+  /** Distinguishes the process from a later one with the same id. */
   readonly identity: string;
 }
 
 export interface StartedProcess {
-  /** Undefined when it ended at once. */
-  readonly process: KnownProcess | undefined;
-  /** How it ended; undefined while it runs. */
+  /** Undefined when the process ended immediately. */
+  readonly process: ProcessRecord | undefined;
+  /** The exit code, signal or error; undefined while it runs. */
   readonly end: () => string | undefined;
-  /** Its output since this start. */
+  /** The output since this start. */
   readonly output: () => string;
 }
 
-/** Starts a program in a session of its own. */
+/** Starts a program in its own session. */
 export function startInBackground(
   file: string,
   args: readonly string[],
@@ -39,18 +39,18 @@ export function startInBackground(
   return { process: started, end: () => end, output: () => readFrom(logFile, log.startsAt) };
 }
 
-/** The process that a file of ours names, if that very process still runs. */
-export function findProcess<Known extends KnownProcess>(file: string): Known | undefined {
+/** The process of a process file, if that process still runs. */
+export function findProcess<Known extends ProcessRecord>(file: string): Known | undefined {
   const known = readJson(file) as Partial<Known> | undefined;
   return isRunning(known) ? (known as Known) : undefined;
 }
 
-export function isRunning(known: Partial<KnownProcess> | undefined): known is KnownProcess {
+export function isRunning(known: Partial<ProcessRecord> | undefined): known is ProcessRecord {
   return typeof known?.pid === 'number' && typeof known.identity === 'string' && isAlive(known.pid, known.identity);
 }
 
-/** Lets a process finish what it has at hand, and kills it when it takes too long. Returns what was done, in words. */
-export async function stopProcess(known: KnownProcess | undefined, drainSeconds: number): Promise<string> {
+/** Sends SIGTERM, then SIGKILL after `drainSeconds`. Returns the outcome as a text. */
+export async function stopProcess(known: ProcessRecord | undefined, drainSeconds: number): Promise<string> {
   if (!isRunning(known)) return 'was not running';
   const isGone = () => (isRunning(known) ? undefined : true);
   sendSignal(known.pid, 'SIGTERM');
@@ -58,7 +58,7 @@ export async function stopProcess(known: KnownProcess | undefined, drainSeconds:
   sendSignal(known.pid, 'SIGKILL');
   const hasEnded = await waitUntil(isGone, { withinSeconds: 10 });
   return hasEnded === true
-    ? `killed: it had not finished after ${drainSeconds} s`
+    ? `killed, because it did not end within ${drainSeconds} s`
     : `process ${known.pid} does not end`;
 }
 
@@ -66,6 +66,6 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ended by itself in between
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ESRCH: it has already ended
   }
 }

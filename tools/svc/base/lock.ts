@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type KnownProcess, isRunning } from './background-process.ts';
+import { type ProcessRecord, isRunning } from './background-process.ts';
 import { findIdentity } from './process-identity.ts';
 
 export interface Lock {
@@ -8,11 +8,11 @@ export interface Lock {
 }
 
 /**
- * Takes a file that names the process at work, or returns the process that has it. A process that has ended (kill -9) locks
- * nothing. The file appears with its content in one step (a link), so a reader never sees half of it. A dead process's file is
- * renamed before it is removed, and put back if another process had replaced it in between. No package does this: the
- * first lock is taken before packages are installed, and a lock that is renewed by a timer is lost while a child process
- * is waited for synchronously.
+ * Acquires a lock file that records this process, or returns the process that holds it. The lock of an ended process (kill -9)
+ * does not count. A hard link creates the file together with its content, so that a reader never sees a partial file. The file
+ * of an ended process is renamed before it is removed, and restored if another process replaced it in between. No package
+ * fits: ./svc needs the first lock before packages are installed, and a lock that a timer renews is lost during a synchronous
+ * wait for a child process.
  */
 export function acquireLock(file: string): Lock | { heldBy: number } {
   mkdirSync(dirname(file), { recursive: true });
@@ -23,7 +23,7 @@ export function acquireLock(file: string): Lock | { heldBy: number } {
     while (!linkIfAbsent(draft, file)) {
       const holder = readHolder(file);
       if (isRunning(holder)) return { heldBy: holder.pid };
-      removeDead(file);
+      removeStale(file);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -35,7 +35,7 @@ export function acquireLock(file: string): Lock | { heldBy: number } {
   };
 }
 
-function removeDead(file: string): void {
+function removeStale(file: string): void {
   const aside = `${file}.${process.pid}.dead`;
   try {
     renameSync(file, aside);
@@ -56,9 +56,9 @@ function linkIfAbsent(from: string, to: string): boolean {
   }
 }
 
-function readHolder(file: string): Partial<KnownProcess> | undefined {
+function readHolder(file: string): Partial<ProcessRecord> | undefined {
   try {
-    return JSON.parse(readText(file)) as Partial<KnownProcess>;
+    return JSON.parse(readText(file)) as Partial<ProcessRecord>;
   } catch {
     return undefined;
   }
@@ -68,6 +68,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // Gone, with the whole data folder perhaps.
+    return ''; // Removed, perhaps with the whole data folder.
   }
 }

@@ -15,10 +15,9 @@ export interface ListedSite {
   readonly allowedHosts: readonly string[];
 }
 
-/** What a new site is made from. */
 export type NewSite = Omit<ListedSite, 'siteId'>;
 
-/** What making a site answers, of what seeding needs. */
+/** The part of the response that seeding needs. */
 export interface CreatedSite {
   readonly siteId: number;
   readonly webhookSecrets: { readonly test: string; readonly live: string };
@@ -30,19 +29,19 @@ export interface ListedOrganisation {
   readonly name: string;
 }
 
-/** A service may still wait for what another one sends it right after the start: 503 until then. */
-const NOT_READY_SECONDS = 30 * PATIENCE;
-
 /** The administration API as seeding needs it. */
 export function createAdministrationApi(url: string, adminKey: string) {
-  const api = createAdministration(url, adminKey, 'the demo could not be made', {
+  const api = createAdministration(url, adminKey, 'the demo data could not be created', {
     patience: PATIENCE,
-    notReadySeconds: NOT_READY_SECONDS,
+    notReadySeconds: 30 * PATIENCE,
   });
 
-  /** Revokes the credentials of mode "test" and makes one, shown this once. The old ones go first: only so many may be valid at a time, and the oldest of them would go on signing webhooks (E3). */
+  /**
+   * Revokes the credentials of mode "test" and creates one, whose secret only this response contains. Revokes first: the
+   * number of valid credentials is limited, and an old secret would continue to sign webhooks (E3).
+   */
   async function replace<Replaced>(path: string): Promise<Replaced> {
-    // `keys`, `apiTokens` or `secrets`.
+    // The only member is `keys`, `apiTokens` or `secrets`.
     const [listed = []] = Object.values((await api.call('GET', path)) as Record<string, ListedCredential[]>);
     for (const { keyId, tokenId, secretId, mode, revoked } of listed) {
       if (mode === 'test' && !revoked) await api.call('DELETE', `${path}/${keyId ?? tokenId ?? secretId}`);
@@ -56,7 +55,6 @@ export function createAdministrationApi(url: string, adminKey: string) {
     listSites: async (merchantId: number) =>
       ((await api.call('GET', `/merchants/${merchantId}`)) as { sites: readonly ListedSite[] }).sites,
     createMerchant: async (name: string) => (await api.call('POST', '/merchants', { name })) as ListedMerchant,
-    /** The webhook secrets are shown this once. */
     createSite: async (merchantId: number, site: NewSite) =>
       (await api.call('POST', `/merchants/${merchantId}/sites`, site)) as CreatedSite,
     replaceMerchantKey: (merchantId: number) => replace<{ apiKey: string }>(`/merchants/${merchantId}/keys`),

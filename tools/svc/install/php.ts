@@ -1,7 +1,7 @@
 import { ensureInstalled } from './apt.ts';
 import { findOnPath, isExecutable } from './find-on-path.ts';
 
-/** PHP with curl, for the tests of the client that shops in PHP copy: the one on the PATH, or installed now. Returns its path. */
+/** Returns the path of PHP with curl, for the tests of the PHP client. */
 export function ensurePhp(root: string, logFile: string): Promise<string> {
   return ensureInstalled({
     name: 'PHP',

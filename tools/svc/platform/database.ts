@@ -1,4 +1,4 @@
-/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
+/** Starts the servers of the local platform for `up` and `serve`: PostgreSQL with roles and schemas, and RabbitMQ. */
 import { startBroker } from '../rabbitmq/broker.ts';
 import { ownerVariablesOf, writeEnvFiles, variablesOf, type BrokerAccess } from '../processes/env-files.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
@@ -11,7 +11,7 @@ import { pathsOf, SERVICES, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { join } from 'node:path';
 
-/** The RabbitMQ that the services speak over, the caller's or our own, with a user for each of them. */
+/** Starts RabbitMQ, or uses the caller's, and writes its addresses into the env files. */
 export async function startPlatformBroker(
   settings: Settings,
   secrets: Secrets,
@@ -38,7 +38,7 @@ export async function startPlatformBroker(
   writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
 }
 
-/** `onStarted` is called when this call started the server, so that a start that fails later can stop it. */
+/** @param onStarted called before this call starts the server, so that the caller can stop it after a later failure */
 export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {
   const paths = pathsOf(settings);
   const secrets = loadSecrets(paths.secrets);
@@ -70,7 +70,7 @@ async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuser
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
   const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
-  const done = await migrate(settings, variables, join(log, 'migrations.log'));
+  await migrate(settings, variables, join(log, 'migrations.log'));
   await markMigrated(databases, digest);
-  return done;
+  return 'schemas are up to date';
 }

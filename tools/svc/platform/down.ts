@@ -8,8 +8,8 @@ import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopTransformer } from './transformer.ts';
 
-/** One start or stop of a copy at a time. */
-export function lockPlatform(settings: Settings): Lock {
+/** Only one start or stop of a copy can run at a time. */
+export function acquirePlatformLock(settings: Settings): Lock {
   const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
   throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
@@ -17,15 +17,15 @@ export function lockPlatform(settings: Settings): Lock {
   });
 }
 
-/** Stops the till's transformer and the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
+/** Stops the platform. Works also when it is stopped already, or after a crash. */
 export async function down(settings: Settings): Promise<void> {
-  const lock = lockPlatform(settings);
+  const lock = acquirePlatformLock(settings);
   try {
     const steps = createSteps();
     if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
-    // Also after a crash: the name server of the broker keeps running.
+    // Also when the broker has crashed, because its name server is still running.
     if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {

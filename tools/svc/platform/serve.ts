@@ -1,7 +1,6 @@
 /**
- * `node tools/svc/platform/serve.ts <app>` (the `serve` target of Nx): one service by itself, compiled and started again when
- * its sources change. It gets the local platform's database and configuration and a port of its own, so it may run
- * beside `./svc up`.
+ * `node tools/svc/platform/serve.ts <app>` (the `serve` target of Nx): compiles and runs one service, and restarts it when its
+ * sources change. It uses the local platform's database and configuration, but its own port, so it can run beside `./svc up`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,21 +16,21 @@ import { environmentFor, variablesOf } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { requireFreePorts } from '../processes/ports.ts';
 
-const DRAIN_MILLISECONDS = 15_000;
+const DRAIN_MS = 15_000;
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 try {
   await serve(process.argv[2]);
 } catch (error) {
-  const known = asSvcError(error, 'its data folder is .data, or what SVC_DATA_DIR names');
+  const known = asSvcError(error, 'its data folder is .data, or SVC_DATA_DIR');
   console.error(known === undefined ? error : `svc: ${known.line}`);
   process.exitCode = known?.exitCode ?? 1;
 }
 process.exit();
 
 async function serve(name: string | undefined): Promise<void> {
-  if (name === 'all-in-one') throw new SvcError('all-in-one is what ./svc up runs', { exitCode: 2 });
+  if (name === 'all-in-one') throw new SvcError('to run all-in-one use ./svc up', { exitCode: 2 });
   const app = SERVICES.find((service) => service === name?.replace(/^@svc\//, ''));
   if (app === undefined)
     throw new SvcError(`there is no app "${name ?? ''}"`, { hint: `there are ${SERVICES.join(', ')}`, exitCode: 2 });
@@ -45,8 +44,8 @@ async function serve(name: string | undefined): Promise<void> {
     await prepare(settings, steps, { build: true });
     const { startDatabase } = await import('./database.ts');
     const secrets = await startDatabase(settings, steps, () => (startedServer = true));
-    console.log(`\n${app} listens on ${urlOf(port)}; alone, without a broker, it talks to no other service yet`);
-    console.log('It starts again when its sources change; Ctrl-C stops it.\n');
+    console.log(`\n${app} listens on ${urlOf(port)}; it runs alone, without a broker, and cannot reach other services`);
+    console.log('It restarts when its sources change; Ctrl-C stops it.\n');
     await runAndWatch(settings, app, { ...variablesOf(settings, secrets)[app], ...ownAddress(app, port) });
   } finally {
     if (startedServer && findPostgres(pathsOf(settings).postgres) !== undefined) {
@@ -55,17 +54,17 @@ async function serve(name: string | undefined): Promise<void> {
   }
 }
 
-/** A service that puts its own address into links must name the port it has here. */
+/** The links of these services must contain the port of this process. */
 function ownAddress(app: Service, port: number): Record<string, string> {
   if (app === 'hosted-gateway') return { SVC_GATEWAY_URL: urlOf(port), SVC_CODES_URL: urlOf(port) };
   return app === 'demo-shop' ? { SVC_SHOP_URL: urlOf(port), SVC_SHOP_NOTIFICATIONS_URL: urlOf(port) } : {};
 }
 
-/** The compiler writes what has changed, and Node.js starts the service again when a file that it has loaded changes. */
+/** The compiler writes changed files, and Node.js restarts the service when a loaded file changes. */
 async function runAndWatch({ root: cwd }: Settings, app: Service, variables: Record<string, string>): Promise<void> {
   const folder = join(cwd, 'apps', app);
   const script = join(folder, 'dist', 'main.js');
-  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have made it' });
+  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have created it' });
   const compiler = [
     join(cwd, 'node_modules', 'typescript', 'bin', 'tsc'),
     '--build',
@@ -87,7 +86,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), DRAIN_MILLISECONDS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
   await ended;
   clearTimeout(timer);
 }

@@ -1,11 +1,11 @@
 /**
- * The transformer of the demo's till (apps/pos-transformer): a process of its own, as in a store, with a configuration file
- * like a merchant's. It starts after the demo was seeded, because it needs the keys of its sites, and stops first.
+ * The transformer of the demo's till (apps/pos-transformer): a separate process with a merchant's configuration file, as in a
+ * store. It needs the keys of the demo's sites, so it starts after seeding, and it stops first.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type KnownProcess, findProcess } from '../base/background-process.ts';
+import { type ProcessRecord, findProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { type Ports, type Settings, pathsOf, urlOf } from '../base/settings.ts';
@@ -19,12 +19,11 @@ const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=64', '--v8-
 const READY_SECONDS = 30 * PATIENCE;
 const STOP_SECONDS = 15;
 
-/** The transformer as it was started, if that very process still runs. */
-export function findTransformer(settings: Settings): KnownProcess | undefined {
+export function findTransformer(settings: Settings): ProcessRecord | undefined {
   return findProcess(pathsOf(settings).transformer.process);
 }
 
-/** Where tills and displays reach it: plain HTTP, as in a store; with `--lan` on the network's address alone. */
+/** The URL for tills and displays: plain HTTP, as in a store; with `--lan` only on the network address. */
 export function transformerUrlOf(lan: string | undefined, { transformer }: Ports): string {
   return lan === undefined ? urlOf(transformer) : `http://${lan}:${transformer}`;
 }
@@ -33,14 +32,14 @@ export function newTransformerKey(): string {
   return `svc_transformer_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The configuration file of a store with the sites of one merchant; the last of them is the one of the facade. */
+/** The configuration of a store with the sites of one merchant; the facade uses the last site. */
 export function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
   return {
     apiUrl: urlOf(settings.ports.api),
     merchantId,
     sites: sites.map(({ siteId, siteReference, apiKey }) => ({ siteId, siteReference, apiKey })),
     facadeSiteId: sites.at(-1)?.siteId,
-    // On the network as the rest is: tills and displays of a store are other computers. They need the key.
+    // Tills and displays of a store are other computers.
     ...(settings.lan === undefined ? {} : { listenAddress: settings.lan }),
     port: settings.ports.transformer,
     database: 'transformer.sqlite',
@@ -48,11 +47,11 @@ export function transformerConfig(settings: Settings, { merchantId, sites }: Dem
   };
 }
 
-/** Starts it for the first merchant of the demo, in a session of its own, and waits until it answers. */
+/** Starts the transformer for the first merchant of the demo, and waits until it is ready. */
 export async function startTransformer(settings: Settings, demo: Demo): Promise<string> {
   const paths = pathsOf(settings);
   const [merchant] = demo.merchants;
-  if (merchant === undefined) throw new SvcError('the demo has no merchant for the till');
+  if (merchant === undefined) throw new SvcError('the demo data has no merchant for the till');
   mkdirSync(dirname(paths.transformer.config), { recursive: true, mode: 0o700 });
   const config = transformerConfig(settings, merchant);
   writeAtomically(paths.transformer.config, `${JSON.stringify(config, null, 2)}\n`, OWNER_ONLY);
@@ -63,14 +62,14 @@ export async function startTransformer(settings: Settings, demo: Demo): Promise<
     variables: { TRANSFORMER_API_KEY: demo.transformerApiKey },
     logFile: paths.transformer.log,
     processFile: paths.transformer.process,
-    notes: {},
+    details: {},
     isReady: () => isReady(transformerUrlOf(settings.lan, settings.ports)),
     readySeconds: READY_SECONDS,
   });
   return `ready, process ${pid}`;
 }
 
-/** Lets it finish what it has at hand. Returns what was done, in words. */
+/** Returns the outcome as a text. */
 export function stopTransformer(settings: Settings): Promise<string> {
   return stopProgram(pathsOf(settings).transformer.process, STOP_SECONDS);
 }

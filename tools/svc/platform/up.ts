@@ -5,13 +5,13 @@ import { addresses, phoneInstructions, nextSteps } from './announcement.ts';
 import { variablesOf } from '../processes/env-files.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
-import { lockPlatform } from './down.ts';
+import { acquirePlatformLock } from './down.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { prepare } from '../install/prepare.ts';
-import { SUPERVISED } from '../processes/processes.ts';
+import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { DEMO_MERCHANTS, seed, type Demo } from '../demo/seed.ts';
@@ -34,15 +34,15 @@ import { waitUntil } from '../base/wait-until.ts';
 export interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
-  /** To be served on the network too: under this address of the machine; true: under the first there is. */
+  /** Serves on this network address too; true: on the first address of the machine. */
   readonly lan?: string | true;
 }
 
-/** Brings the platform up. Returns the exit code. */
-export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptions): Promise<number> {
-  const settings = wanted === undefined ? asked : { ...asked, lan: lanAddress(asked, wanted) };
+/** Returns the exit code. */
+export async function up(configured: Settings, { detach, mode, lan }: UpOptions): Promise<number> {
+  const settings = lan === undefined ? configured : { ...configured, lan: lanAddress(configured, lan) };
   const paths = pathsOf(settings);
-  const lock = lockPlatform(settings);
+  const lock = acquirePlatformLock(settings);
   try {
     const running = findServices(settings);
     if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherModeError(running);
@@ -59,7 +59,7 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // left over, without their database
+    await stopServices(settings); // They may still run without their database.
     await withRollback((undo) => start(settings, mode, undo));
   } finally {
     lock.release();
@@ -69,13 +69,13 @@ export async function up(asked: Settings, { detach, mode, lan: wanted }: UpOptio
   return detach ? 0 : stayInForeground(settings);
 }
 
-const HOW: Readonly<Record<Mode, string>> = {
+const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   embedded: 'with all services in one process',
   rabbitmq: 'with all services in one process, over RabbitMQ',
   distributed: 'distributed, with a process for each service',
 };
 
-/** Where nothing else is asked for, the one under which it runs already; a machine may have several. */
+/** Prefers the address of the running platform, because a machine may have several. */
 function lanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
   if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
@@ -87,15 +87,15 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** One data folder is one platform: two of them would relay the same event logs. */
+/** Two platforms with one data folder would relay the same event logs. */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
-  return new SvcError(`this copy already runs ${HOW[mode]}, ${where}`, {
+  return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
     hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
   });
 }
 
-/** The services wait for a broker that is gone and connect again, so only it is started. */
+/** Starts only the broker: the services reconnect by themselves. */
 async function restartBroker(settings: Settings, running: RunningServices): Promise<void> {
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
@@ -137,8 +137,8 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
-  if (lan !== undefined) await makeCertificate(settings, lan, steps);
-  // Needs a package (pg), which the step before has brought; so it is loaded only now.
+  if (lan !== undefined) await prepareCertificate(settings, lan, steps);
+  // Needs packages, so it is loaded after their installation.
   const { startDatabase, startPlatformBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
   if (hasBroker) {
@@ -149,23 +149,23 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
     undo.push(() => stopServices(settings));
     const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
     const { pid } = await startServices(settings, variables, { mode, ownsBroker });
-    return isDistributed ? `ready, ${SUPERVISED.length} processes below ${pid}` : `ready, process ${pid}`;
+    return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
   undo.push(() => stopTransformer(settings));
   await steps.run('till', () => startTransformer(settings, readJson(paths.demo) as Demo));
 }
 
-async function makeCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
+async function prepareCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
   const { ensureCertificate } = await import('../lan/certificate.ts');
   await steps.run('certificate', async () => {
     const { renewalReason, validUntil } = await ensureCertificate(pathsOf(settings).tls, lan, new Date());
     const until = `for ${lan}, until ${validUntil.toISOString().slice(0, 10)}`;
-    return renewalReason === undefined ? `kept ${until}` : `made ${until}: ${renewalReason}`;
+    return renewalReason === undefined ? `kept ${until}` : `created ${until}: ${renewalReason}`;
   });
 }
 
-/** A start that fails, or is interrupted, leaves nothing running that did not run before. */
+/** After a failure or an interruption, stops everything that this start has started. */
 async function withRollback(work: (undo: Undo) => Promise<void>): Promise<void> {
   const undo: Undo = [];
   const interruption = waitForSignal();

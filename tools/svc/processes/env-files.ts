@@ -1,4 +1,4 @@
-/** One file of variables for each app, written anew at each start: what the apps are configured with, to be read there. */
+/** The configuration of the apps: one file of environment variables for each, rewritten at every start. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
@@ -16,21 +16,21 @@ import {
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
-/** How the services reach each other, where it is not within their process. */
+/** How the services communicate when RabbitMQ is used. */
 export interface BrokerAccess {
-  /** Each service's own; a service without one speaks to no other. */
+  /** A service without an address is not connected. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
-  /** Each app is behind the front then, which says who calls. */
+  /** The front forwards all requests, with the caller's address in a header. */
   readonly behindFront: boolean;
 }
 
 /**
- * Writes `<app>.env` for every app into a folder that only its owner can enter, and into another one the few for migrations: no
- * service reads the password of a schema's owner.
+ * Writes `<app>.env` for every app, and a separate folder for migrations, because no service may read the password of a schema's
+ * owner. Only the user can read either folder.
  */
-export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: BrokerAccess): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
-  writeFolder(env, variablesOf(settings, secrets, over));
+  writeFolder(env, variablesOf(settings, secrets, broker));
   writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
 }
 
@@ -41,7 +41,7 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
 }
 
-/** What the migrations of each service are given. */
+/** For the migrations of each service. */
 export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
   const variables = SERVICES.map((service): [Service, Variables] => {
     const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
@@ -50,8 +50,7 @@ export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secret
   return Object.fromEntries(variables) as Record<Service, Variables>;
 }
 
-/** Every app's variables. */
-export function variablesOf(settings: Settings, secrets: Secrets, over?: BrokerAccess): Record<App, Variables> {
+export function variablesOf(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
   const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
   const base = {
@@ -74,10 +73,10 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: BrokerA
       ...errorPages,
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
       SVC_PORT: String(ports.alone[name]),
-      ...given('SVC_AMQP_URL', over?.amqpUrls[name]),
-      ...given('SVC_TRUSTED_PROXIES', over?.behindFront ? '127.0.0.1' : undefined),
-      ...given('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
-      ...given('SVC_SEALING_KEY', sealingKeys[name]),
+      ...optional('SVC_AMQP_URL', broker?.amqpUrls[name]),
+      ...optional('SVC_TRUSTED_PROXIES', broker?.behindFront ? '127.0.0.1' : undefined),
+      ...optional('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
+      ...optional('SVC_SEALING_KEY', sealingKeys[name]),
       ...own[name],
       ...forwardedTo(name, forwarded),
     },
@@ -99,11 +98,11 @@ export function variablesOf(settings: Settings, secrets: Secrets, over?: BrokerA
   };
 }
 
-function given(name: string, value: string | undefined): Variables {
+function optional(name: string, value: string | undefined): Variables {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** What only one service needs. Payers and partners are sent to the network, programs stay on this machine. */
+/** Variables of single services. Links for payers and partners use the network address, programs the loopback address. */
 function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
@@ -114,8 +113,8 @@ function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Va
       SVC_CODES_URL: gateway,
     },
     'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
-    // The shop's own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
-    // notifications to a private network are refused, as they must be.
+    // Requests between the shop and the platform use loopback addresses: no certificate to trust, and the platform
+    // refuses to send notifications to a private network.
     'demo-shop': {
       SVC_GATEWAY_URL: urlOf(ports.gateway),
       SVC_PAYMENT_PAGES_URL: gateway,
@@ -123,12 +122,11 @@ function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Va
       SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
       SVC_SHOP_CREDENTIALS_FILE: pathsOf(settings).demo,
     },
-    // Payers' phones open codes, so they begin with the address that the page has.
+    // Payers' phones open codes, so codes contain the address of the payment page.
     'code-decoder': { SVC_SIMULATED_PROVIDER: 'on', SVC_CODES_URL: gateway },
   };
 }
 
-/** For the programs that listen on the network, where they do. */
 function tlsOf(settings: Settings): Variables {
   if (settings.lan === undefined) return {};
   const { certificate, key } = pathsOf(settings).tls;
@@ -142,7 +140,7 @@ function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: 
   );
 }
 
-/** The PostgreSQL role that a service runs as; without the prefix, its schema. */
+/** The PostgreSQL role of a service. */
 export function roleOf(service: Service): string {
   return `svc_${schemaOf(service)}`;
 }
@@ -160,7 +158,7 @@ function databaseUrlOf(role: string, password: string, port: number): string {
   return `postgres://${role}:${password}@127.0.0.1:${port}/svc`;
 }
 
-/** As `node --env-file` and util.parseEnv read it; a value with blanks or # (a folder's path) is quoted. */
+/** The format of `node --env-file` and util.parseEnv; a value with spaces or # (a path) is quoted. */
 export function formatEnvFile(variables: Variables): string {
   const lines = Object.entries(variables).map(([name, value]) => {
     if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written to an environment file`);
@@ -169,7 +167,7 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a program of ours is started with: the caller's environment without settings meant for ./svc itself. */
+/** The environment of a started program: the caller's, without the settings of ./svc, and these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(own), ...variables };

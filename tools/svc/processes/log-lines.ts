@@ -1,4 +1,4 @@
-/** Log lines (JSON, as pino writes them) made readable: time, level, service, message, then the fields that are left. */
+/** Formats pino's JSON log lines: time, level, service, message, other fields. */
 
 const LEVELS: Readonly<Record<string, string>> = {
   10: 'trace',
@@ -8,11 +8,11 @@ const LEVELS: Readonly<Record<string, string>> = {
   50: 'error',
   60: 'fatal',
 };
-const VALUE_LENGTH_MAX = 300;
+const MAX_VALUE_LENGTH = 300;
 
 type LogEntry = Readonly<Record<string, unknown>>;
 
-/** A line as a person reads it; one that is not JSON (a crash, a library's warning) as it is. */
+/** A line that is not JSON (a crash, a library's warning) stays unchanged. */
 export function formatLogLine(line: string): string {
   const entry = parseLogLine(line);
   if (entry === undefined) return line;
@@ -34,7 +34,7 @@ export function formatLogLine(line: string): string {
   return [words.filter((word) => word !== '').join(' '), ...frames.map((frame) => `    ${frame.trim()}`)].join('\n');
 }
 
-/** Whether a line belongs to a service; lines that name no service belong to all. */
+/** Lines that are not JSON belong to every service. */
 export function isFrom(line: string, service: string): boolean {
   const entry = parseLogLine(line);
   return entry === undefined || serviceOf(entry) === service;
@@ -63,5 +63,5 @@ function text(value: unknown): string {
 }
 
 function shorten(value: string): string {
-  return value.length > VALUE_LENGTH_MAX ? `${value.slice(0, VALUE_LENGTH_MAX)}…` : value;
+  return value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
 }

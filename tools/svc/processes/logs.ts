@@ -7,9 +7,9 @@ import { formatLogLine, isFrom } from './log-lines.ts';
 import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-const SHOWN_AT_FIRST = 200;
+const INITIAL_LINES = 200;
 
-/** Shows the end of the services' log, or of a server's, and with `follow` what is added, until interrupted. */
+/** Prints the end of a log, and with `follow` also new lines until interrupted. */
 export async function showLogs(settings: Settings, service: string | undefined, follow: boolean): Promise<void> {
   const { servicesLog, postgresLog, rabbitMqLog, transformer } = pathsOf(settings);
   const servers: Readonly<Record<string, string>> = {
@@ -24,16 +24,17 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   }
   const server = servers[service ?? ''];
   const file = server ?? servicesLog;
-  if (!existsSync(file) && !follow) throw new SvcError(`there is no log yet (${file})`, { hint: './svc up makes it' });
-  const isWanted = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
+  if (!existsSync(file) && !follow)
+    throw new SvcError(`there is no log yet (${file})`, { hint: 'it is created by ./svc up' });
+  const isSelected = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
   const end = existsSync(file) ? statSync(file).size : 0;
-  const shown = lastLines(file, SHOWN_AT_FIRST, isWanted);
-  for (const line of shown) console.log(formatLogLine(line));
-  if (shown.length === SHOWN_AT_FIRST) console.error(`(the last ${SHOWN_AT_FIRST} lines; all of it is in ${file})`);
-  if (follow) await followLog(file, end, (line) => isWanted(line) && console.log(formatLogLine(line)));
+  const lines = lastLines(file, INITIAL_LINES, isSelected);
+  for (const line of lines) console.log(formatLogLine(line));
+  if (lines.length === INITIAL_LINES) console.error(`(the last ${INITIAL_LINES} lines of ${file})`);
+  if (follow) await followLog(file, end, (line) => isSelected(line) && console.log(formatLogLine(line)));
 }
 
-/** Hands over each line that is added to a file after a position, until the signal comes; also when the file is begun anew. */
+/** Calls `onLine` for each line after a byte position until the signal aborts; continues after a rotation of the file. */
 export async function followLog(
   file: string,
   startsAt: number,

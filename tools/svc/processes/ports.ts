@@ -1,54 +1,49 @@
-import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { SvcError } from '../base/svc-error.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Refuses to go on when another program listens on one of these ports, before anything is started. */
+/** @throws SvcError when another program listens on one of these ports */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
-    if (!(await isTaken(host, port))) continue;
-    throw new SvcError(`port ${port} for ${use} (${host}:${port}) is taken by another process`, {
-      hint: `stop it (lsof -i :${port} names it), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
+    // Both, because on some systems a program can bind to loopback while another listens on all interfaces.
+    if (!(await isAnswering(host, port)) && (await canBind(host, port))) continue;
+    throw new SvcError(`port ${port} for ${use} (${host}:${port}) is in use by another process`, {
+      hint: `stop it (find it with lsof -i :${port}), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
     });
   }
 }
 
 /** A port of the loopback interface that is free at this moment. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, LOOPBACK, resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the probe has no port');
-  return address.port;
+  const server = createServer().listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
 }
 
-/** Binding alone is not proof: beside a listener on all interfaces, some systems let a loopback one bind. */
-async function isTaken(host: string, port: number): Promise<boolean> {
-  return (await isAnswering(host, port)) || !(await canBind(host, port));
+/** Whether a program accepts connections at this address. */
+export async function isAnswering(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(1000) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
-/** Whether a program accepts connections there. */
-export function isAnswering(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 1000 });
-    const finish = (answered: boolean) => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('timeout', () => finish(false));
-    socket.once('error', () => finish(false));
-  });
-}
-
-function canBind(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
-  });
+async function canBind(host: string, port: number): Promise<boolean> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }

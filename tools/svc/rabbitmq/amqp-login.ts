@@ -1,16 +1,13 @@
-/** Whether a RabbitMQ accepts a login. An open port is not enough: a broker that starts listens before it can take one. */
+/** Checks a login, because an open port is not enough: a starting broker listens before it accepts logins. */
 import { connect } from 'amqplib';
 
-export type LoginAnswer = 'accepted' | 'refused' | 'no answer';
+export type LoginResult = 'accepted' | 'refused' | 'no answer';
 
-/** Until the broker has accepted the login. */
-const ANSWER_MILLISECONDS = 3000;
-
-/** @param url amqp:// or amqps:// address with user and password */
-export async function tryLogin(url: string): Promise<LoginAnswer> {
+/** @param url amqp:// or amqps:// URL with user and password */
+export async function tryLogin(url: string): Promise<LoginResult> {
   try {
-    const connection = await connect(url, { timeout: ANSWER_MILLISECONDS });
-    connection.on('error', () => undefined); // It may go away before it is closed.
+    const connection = await connect(url, { timeout: 3000 });
+    connection.on('error', () => undefined); // The broker may close the connection first.
     await connection.close().catch(() => undefined);
     return 'accepted';
   } catch (error) {

@@ -1,19 +1,19 @@
-/** The broker of one directory: found by the file its start wrote, and stopped. Needs nothing that is installed. */
+/** Finds the broker of a directory by its file `broker.json`, and stops it. Needs no package. */
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type KnownProcess, isRunning, stopProcess } from '../base/background-process.ts';
+import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
 import { readJson } from '../base/files.ts';
 import { isContainerRunning, stopContainer } from './rabbitmq-container.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-/** What a start leaves in `broker.json`. */
+/** The content of `broker.json`. */
 export interface BrokerFile {
   readonly port: number;
-  /** A process of this machine, or a container's name. */
-  readonly process?: KnownProcess;
+  /** Either a process of this machine or a container. */
+  readonly process?: ProcessRecord;
   readonly container?: string;
-  readonly epmd?: { readonly port: number; readonly process: KnownProcess };
+  readonly epmd?: { readonly port: number; readonly process: ProcessRecord };
 }
 
 export interface RunningRabbitMq {
@@ -23,14 +23,14 @@ export interface RunningRabbitMq {
   readonly port: number;
 }
 
-/** Quorum queues are written out and leaders handed over; a broker with nothing to do takes about two seconds. */
+/** To flush quorum queues and transfer leaders; an idle broker takes about two seconds. */
 const STOP_SECONDS = 30;
 
 export function brokerFileOf(directory: string): string {
   return join(directory, 'broker.json');
 }
 
-/** Undefined also when the file names a process that is gone, or whose number belongs to another process by now. */
+/** Undefined also when the process has ended, or when another process has its id now. */
 export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
   const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
   if (isRunning(known?.process)) return { pid: known.process.pid, container: undefined, port: known.port };
@@ -39,31 +39,30 @@ export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
   return undefined;
 }
 
-/** Lets the broker write out what it holds, and ends its name server. Returns what was done, in words. */
+/** Stops the broker and its name server. Returns the outcome as a text. */
 export async function stopRabbitMq(directory: string): Promise<string> {
   const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
   const container = findRabbitMq(directory)?.container;
   if (container !== undefined) stopContainer(container, STOP_SECONDS);
   const done = container === undefined ? await stopProcess(known?.process, STOP_SECONDS) : 'container stopped';
   if (isRunning(known?.process))
-    throw new SvcError(`RabbitMQ: ${done}`, { hint: `kill -9 ${known.process.pid} ends it` });
+    throw new SvcError(`RabbitMQ: ${done}`, { hint: `end it with kill -9 ${known.process.pid}` });
   await stopEpmd(known?.epmd);
   rmSync(brokerFileOf(directory), { force: true });
   return done;
 }
 
 /**
- * Erlang's name server outlives the broker, and a broker that misses it starts another one, which is in no file.
- * The one we started gets a signal; one that was started later on the same port is asked to end, which it does when no
- * node is registered with it any more.
+ * Erlang's name server (epmd) outlives the broker, and a broker that loses it starts another one on the same port, which no file
+ * records. Ours gets a signal; the other gets a request to end, which it accepts when no node is registered.
  */
 export async function stopEpmd(epmd: BrokerFile['epmd']): Promise<void> {
   if (epmd === undefined) return;
   await stopProcess(epmd.process, 5);
-  await askEpmdToEnd(epmd.port);
+  await requestEpmdExit(epmd.port);
 }
 
-function askEpmdToEnd(port: number): Promise<void> {
+function requestEpmdExit(port: number): Promise<void> {
   const killRequest = Buffer.from([0, 1, 'k'.charCodeAt(0)]);
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, timeout: 1000 }, () => socket.write(killRequest));

@@ -1,4 +1,4 @@
-/** The servers that tests run on, each with data of its own below the test folder; all of them go when the tests end. */
+/** Starts the servers for tests, each with its own data below the test folder, and stops them when the tests end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
@@ -17,20 +17,20 @@ export interface StartedServer {
 
 export interface TestServers {
   /**
-   * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
-   * relay on its server. The address is all of theirs, separated by spaces.
+   * Starts `count` servers, one for each Jest worker, because an open transaction of a test stops every relay on its server. The
+   * result has all URLs, separated by spaces.
    */
   startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
-  /** Empty at each start. */
+  /** Starts an empty broker. */
   startRabbitMq(): Promise<StartedServer>;
   stop(): Promise<void>;
 }
 
 /**
- * Ctrl-C must not leave a server behind either.
+ * Also stops the servers on Ctrl-C.
  *
- * @param memory the folder in memory for the servers' data: deleted at the start and at the end. Without one, the data
- *   stays in the data folder, with the migrated templates that the next run uses again.
+ * @param memory a folder in memory for the servers' data, deleted at the start and at the end. Without it the data stays in the
+ *   data folder, and the next run reuses the migrated templates.
  */
 export function createTestServers(settings: Settings, memory?: string): TestServers {
   const folder = memory ?? join(settings.dataDir, 'test');
@@ -38,9 +38,9 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {
-    const works = [...stops.values()];
+    const pending = [...stops.values()];
     stops.clear();
-    await Promise.all(works.map((work) => work()));
+    await Promise.all(pending.map((stopServer) => stopServer()));
     if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -94,7 +94,7 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
   };
 }
 
-/** Databases of a run that was interrupted. Templates stay: their names tell the migrations that they were made by. */
+/** Drops databases of an interrupted run. Templates stay: their names contain a digest of their migrations. */
 async function dropLeftovers(superuserUrl: string): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: superuserUrl });

@@ -100,7 +100,7 @@ function transfers(): Table {
       .alter('a fee', `kind = 'fee'`, 'amount = amount + 1', 'amount')
       .alter('a transfer’s mode', refund!, `mode = 'live'`, undefined)
       .remove('a transfer', refund!)
-      // The last of the payment's vouchers in the order of the comparison: a copy of another one would be told from its neighbour.
+      // The last voucher of the payment in the order of the comparison: a copy of another one would differ from its neighbour.
       .insert('a transfer', `kind = 'voucher' AND debit_account = 'test:service:vouchers'`, row)
       .insert('a transfer of no payment', `kind = 'voucher'`, `${row}, 'payment_id', gen_random_uuid()`)
       .insert('a transfer of next year', `kind = 'voucher'`, `${row}, 'created_at', '2027-03-01T00:00:00Z'`)

@@ -71,7 +71,7 @@ export class ReconciledDay {
     return books;
   }
 
-  /** Until every service has heard of everything, and everything is older than what is compared. */
+  /** Delivers all events to all services, then moves the clock past the period that a comparison leaves out. */
   async settle(): Promise<void> {
     for (let times = 0; times < 3; times++) await this.api.tellEverybody();
     this.api.clock.advance(120_000);

@@ -10,17 +10,17 @@ function failed(times: number, circuit: Circuit = CLOSED): Circuit {
   return times === 0 ? circuit : failed(times - 1, afterFailure(circuit, 'a try', NOW));
 }
 
-/** The claim of a probe, as the database writes it. */
+/** A circuit with a leased probe, as the database writes it. */
 const probed = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
-describe('a try', () => {
-  it.each([undefined, 429, 500, 502, 503, 504, 599])('answered %p speaks against the endpoint', (statusCode) => {
+describe('an attempt', () => {
+  it.each([undefined, 429, 500, 502, 503, 504, 599])('with status %p is a failure of the endpoint', (statusCode) => {
     expect(isFailure(statusCode === undefined ? {} : { statusCode })).toBe(true);
   });
 
   it.each([200, 204, 301, 307, 400, 401, 404, 408, 410, 428, 430, 499])(
-    'answered %i shows that it lives',
+    'with status %i shows that the endpoint is up',
     (statusCode) => {
       expect(isFailure({ statusCode })).toBe(false);
     },
@@ -38,7 +38,7 @@ describe('a circuit', () => {
     });
   });
 
-  it('is not opened further by tries that were on the wire when it opened', () => {
+  it('is not extended by attempts that were in flight when it opened', () => {
     const open = failed(5);
     expect(failed(9, open)).toEqual({ ...open, failures: 14 });
     expect(afterFailure(probed(open), 'another try', NOW)).toMatchObject({
@@ -48,7 +48,7 @@ describe('a circuit', () => {
     });
   });
 
-  it('opens for twice as long each time its probe fails, five minutes at most', () => {
+  it('opens for twice as long each time its probe fails, at most for five minutes', () => {
     let circuit = failed(5);
     const waits = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
@@ -58,11 +58,11 @@ describe('a circuit', () => {
     expect(waits.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('that opens has no probe under way', () => {
+  it('that opens has no probe in flight', () => {
     expect(afterFailure(probed(failed(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
-  it('whatever fails in whatever order: opens at the fifth, never for longer than five minutes, and only for probes again', () => {
+  it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
     // A long row of them opens it often enough to reach five minutes.
     const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
     // In milliseconds, how long each opening lasted.

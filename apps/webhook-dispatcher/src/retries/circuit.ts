@@ -1,63 +1,62 @@
-import type { Answer } from '../endpoint/post-notification.js';
-import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import type { WebhookResponse } from '../endpoint/webhook-client.js';
+import { MAX_SCHEDULE_MS } from './retry-schedule.js';
 
 /**
- * The circuit breaker of one endpoint (E6). Pure: time is given, and where it is kept is the business of
- * `circuit.repository.ts` and `delivery-lease.repository.ts`.
+ * The circuit breaker of one endpoint (E6). Pure: the time is an argument, and `circuit.repository.ts` and
+ * `delivery-lease.repository.ts` store the state.
  *
- * - closed: nothing is known against the endpoint; no row.
- * - open until a time: nothing is sent. What is due stays due, and loses no try of its schedule.
- * - half-open, once that time is over: one notification may be sent, the probe. Any sign of life closes the circuit;
+ * - closed: the endpoint is healthy; no row.
+ * - open until a time: nothing is sent. Due notifications stay due and lose no attempt of their schedule.
+ * - half-open after that time: one notification is sent as a probe. A response other than a failure closes the circuit;
  *   another failure opens it for twice as long.
  *
- * It saves places and time, it is no judgement on notifications: bounded concurrency alone already keeps an endpoint from
- * delaying another. So it opens late and never for long.
+ * It only saves slots and time. Bounded concurrency already keeps one endpoint from delaying another, so the circuit opens
+ * late and never for long.
  */
 export interface Circuit {
-  /** In a row, over all processes. */
+  /** Consecutive failures, over all processes. */
   readonly failures: number;
-  /** Times it opened since the last sign of life. */
+  /** How often it opened since the last response that was not a failure. */
   readonly openings: number;
   /** Absent while closed. */
   readonly openUntil: Date | undefined;
-  /** Lease of the probe that is under way. */
+  /** Lease of the probe in flight. */
   readonly probeLeaseId: string | undefined;
 }
 
-const FAILURES_TO_OPEN = 5;
-const OPEN_FIRST_MS = 10_000;
-const OPEN_MAX_MS = 5 * 60_000;
+const FAILURE_THRESHOLD = 5;
+const FIRST_OPEN_MS = 10_000;
+const MAX_OPEN_MS = 5 * 60_000;
 
 /**
- * Whether a try speaks against its endpoint as a whole: no answer, an error of the server, or one that asks for less.
- * Anything else, a 404 too, came quickly from something that lives.
+ * Whether an attempt failed because of the endpoint as a whole: no response, a server error, or 429. Any other status, a
+ * 404 too, shows that the endpoint is up.
  */
-export function isFailure({ statusCode }: Pick<Answer, 'statusCode'>): boolean {
+export function isFailure({ statusCode }: Pick<WebhookResponse, 'statusCode'>): boolean {
   return statusCode === undefined || statusCode >= 500 || statusCode === 429;
 }
 
-/** What one more failure makes of a circuit. `leaseId`: of the try that failed. */
+/** The circuit after one more failure. `leaseId` is the lease of the failed attempt. */
 export function afterFailure(circuit: Circuit, leaseId: string, now: Date): Circuit {
   const failures = circuit.failures + 1;
-  if (failures < FAILURES_TO_OPEN) return { ...circuit, failures };
-  // Tries that were on the wire when it opened tell nothing new; only its probe does.
+  if (failures < FAILURE_THRESHOLD) return { ...circuit, failures };
+  // Attempts that were in flight when it opened add no information; only the probe does.
   if (circuit.openUntil !== undefined && circuit.probeLeaseId !== leaseId) return { ...circuit, failures };
   return {
     failures,
     openings: circuit.openings + 1,
-    openUntil: new Date(now.getTime() + openForMs(circuit.openings)),
+    openUntil: new Date(now.getTime() + openDurationMs(circuit.openings)),
     probeLeaseId: undefined,
   };
 }
 
-/** How long it stays open, by how often it has opened before. Milliseconds. */
-function openForMs(openings: number): number {
-  return Math.min(OPEN_FIRST_MS * 2 ** Math.min(openings, 20), OPEN_MAX_MS);
+function openDurationMs(openings: number): number {
+  return Math.min(FIRST_OPEN_MS * 2 ** Math.min(openings, 20), MAX_OPEN_MS);
 }
 
 /**
- * An endpoint that never comes back must not collect notifications for ever. One whose schedule began so long ago that it
- * would be over, and that has been overdue for so long that a probe has failed since, is exhausted. Milliseconds.
+ * Notifications of an endpoint that never recovers must not accumulate for ever. A notification is exhausted when its
+ * whole schedule would be over, and it has been overdue for so long that a probe has failed since.
  */
-export const HELD_UP_MAX_MS = SCHEDULE_MAX_MS;
-export const OVERDUE_MIN_MS = OPEN_MAX_MS;
+export const MAX_BACKLOG_AGE_MS = MAX_SCHEDULE_MS;
+export const MIN_OVERDUE_MS = MAX_OPEN_MS;

@@ -1,18 +1,18 @@
-import { RETRY_SCHEDULE_MS, retryAfterMs, SCHEDULE_MAX_MS, waitAfter, waitForKeys } from './retry-schedule.js';
+import { RETRY_SCHEDULE_MS, retryAfterMs, MAX_SCHEDULE_MS, retryDelayMs, keyRetryDelayMs } from './retry-schedule.js';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
 describe('the retry schedule', () => {
-  it('is the one merchants are told: 12 tries over about three days', () => {
+  it('is the documented one: 12 attempts over about three days', () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([
       0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400,
     ]);
     const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);
-    // With a fifth more at each try.
-    expect(SCHEDULE_MAX_MS).toBe(305_466_000);
+    // With a fifth more at each attempt.
+    expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
   it.each([
@@ -24,12 +24,12 @@ describe('the retry schedule', () => {
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
   ])('after %i tries and randomness %d waits %i ms', (tries, random, wait) => {
-    expect(waitAfter(tries, random)).toBe(wait);
+    expect(retryDelayMs(tries, random)).toBe(wait);
   });
 
-  it('ends after the twelfth try', () => {
-    expect(waitAfter(11, 0.5)).toBe(24 * HOUR);
-    expect(waitAfter(12, 0.5)).toBeUndefined();
+  it('ends after the twelfth attempt', () => {
+    expect(retryDelayMs(11, 0.5)).toBe(24 * HOUR);
+    expect(retryDelayMs(12, 0.5)).toBeUndefined();
   });
 
   it.each([
@@ -59,6 +59,6 @@ describe('the retry schedule', () => {
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
   ])('waits for keys, when it is %i ms old, %s ms', (age, wait) => {
-    expect(waitForKeys(age)).toBe(wait);
+    expect(keyRetryDelayMs(age)).toBe(wait);
   });
 });

@@ -249,7 +249,7 @@ describe('PartnerGuard', () => {
     await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: true }, 2);
     test.clock.advance(1_000);
     expect((await call(authorization)).status).toBe(401);
-    // Late events restore neither key.
+    // A late event restores neither.
     await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: false }, 1);
     expect((await call(authorization)).status).toBe(401);
   });

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 
 /**
  * The service payment id (C3): 18 characters of Crockford base32 — 7 of time in seconds, 10 random, 1 check
- * character (Luhn mod 32). Short enough to read out over a telephone; the check character distinguishes a
- * mistyped id from an unknown one.
+ * character (Luhn mod 32). Short enough to read out over a telephone, and a mistyped one is recognised
+ * without a look-up.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 7;

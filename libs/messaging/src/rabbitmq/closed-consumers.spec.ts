@@ -7,12 +7,12 @@ import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 
-// Consumers that close during a reconnect: otherwise the broker would deliver to a process that is stopping.
+// Consumers that are closed during a reconnection: otherwise the broker would deliver to a process that is stopping.
 
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 const model = {} as ChannelModel;
 
-/** A channel of a broker that accepts everything, and the calls of its methods. */
+/** A channel that accepts every call, and the calls it received. */
 function aChannel() {
   const calls: string[] = [];
   const channel = Object.assign(new EventEmitter(), {

@@ -9,7 +9,7 @@ import { RabbitMqNames } from '../routing/rabbitmq-names.js';
 const READER = 'payment-history';
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
-/** The events of one dead letter that a replay passes to its reader. */
+/** Returns the events of one dead letter that a replay handles. */
 async function replayed(user: string, userId: string | undefined, ...types: string[]) {
   const events = types.map((name) => anEvent({ name }, 'a', 1, {}));
   const message = { content: Buffer.from(JSON.stringify(events)), properties: { userId }, fields: {} };

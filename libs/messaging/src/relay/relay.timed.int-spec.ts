@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
 import { lagBehind } from '../event-log/log-reader.js';
 
-// Behaviour of a relay towards a target; test/contract/ tests the delivery of the events.
+// How a relay behaves towards a target. The delivery of events is tested in test/contract/.
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const DEADLINE_MS = 8_000;
@@ -129,7 +129,7 @@ describe('a target that takes batches before the first is safe', () => {
     readonly settle: (error?: Error) => void;
   }
 
-  /** Two concurrent batches of two; the test decides when each succeeds or fails. */
+  /** Two concurrent batches of two events; the test confirms or rejects each. */
   async function started(): Promise<{ relay: Relay; given: Given[] }> {
     const given: Given[] = [];
     const target = {

@@ -101,7 +101,7 @@ test('while the broker is away events wait in the log and not in memory; service
     await noteMany(0, 40);
     const withABatchWaiting = memoryInUse();
     await noteMany(40, 140);
-    // The relay retries, with a batch and its copies in memory or none; never the 25 MB that wait.
+    // The relay retries: it holds one batch in memory at most, never the 25 MB that wait.
     await waitUntil('the memory to be as before', DEADLINE_MS, () =>
       Promise.resolve(memoryInUse() - withABatchWaiting < 10_000_000),
     );

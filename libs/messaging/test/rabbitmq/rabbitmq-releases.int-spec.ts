@@ -86,7 +86,7 @@ test('a replay that the older release reads reaches the newer one, which is read
   await waitUntil('the newer release to be ready', DEADLINE_MS, () => newer.isBackfilled());
   expect((await readEffects(history)).sort()).toEqual([...added].sort());
   expect(deferrals()).toBeGreaterThan(0);
-  // Events that the newer release waits for do not affect the older one.
+  // The older replica does not need the events that the newer one waits for.
   expect(await older.isBackfilled()).toBe(true);
 });
 

@@ -6,7 +6,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// Content and recipients of a message.
+// The content of a message, and its queues.
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let brokers: RabbitMqBrokers;

@@ -1,44 +1,44 @@
 import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
 import { Agent, type Dispatcher, errors } from 'undici';
 
-/** What an endpoint said to one try, or why it said nothing. */
-export interface Answer {
-  /** Absent when no answer came. */
+/** The response of an endpoint to one attempt, or why there is none. */
+export interface WebhookResponse {
+  /** Absent without a response. */
   readonly statusCode?: number;
   readonly retryAfter?: string;
-  /** The beginning of the body, at most {@link ANSWER_CHARACTERS_MAX} characters. */
+  /** The beginning of the body, at most {@link MAX_RESPONSE_CHARACTERS} characters. */
   readonly text?: string;
-  /** Why there is no status, e.g. `timeout` or `address-refused:private`; or why an answer broke off. */
+  /** Why there is no status, e.g. `timeout` or `address-refused:private`; or why the body is incomplete. */
   readonly errorClass?: string;
   readonly durationMs: number;
 }
 
-export interface PostSettings {
+export interface WebhookClientOptions {
   readonly policy: AddressPolicy;
   readonly connectTimeoutMs: number;
-  /** From begin to end, the reading of the answer included. */
+  /** For the whole attempt, with the reading of the response. */
   readonly timeoutMs: number;
-  /** Connections to one host and port, over all merchants that share it; who asks bounds each of them. */
+  /** Connections to one host and port, shared by all its merchants; the caller limits each merchant. */
   readonly connectionsPerOrigin: number;
   readonly resolve?: Resolve;
 }
 
-export interface Posting {
+export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** At most this much of an answer is read (E1). */
-const ANSWER_BYTES_MAX = 64 * 1024;
-const ANSWER_HEADER_BYTES_MAX = 16 * 1024;
-export const ANSWER_CHARACTERS_MAX = 2_000;
+/** At most this much of a response body is read (E1). */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
+export const MAX_RESPONSE_CHARACTERS = 2_000;
 
-/** Posts notifications over connections that are kept and bounded. Redirects are answers like any other. */
-export class NotificationPoster {
+/** Posts notifications over a limited pool of connections. It does not follow redirects. */
+export class WebhookClient {
   private readonly agent: Agent;
 
-  constructor(private readonly settings: PostSettings) {
+  constructor(private readonly settings: WebhookClientOptions) {
     this.agent = new Agent({
       connect: guardedConnector(settings),
       connections: settings.connectionsPerOrigin,
@@ -46,35 +46,35 @@ export class NotificationPoster {
       pipelining: 1,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
-      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
       headersTimeout: settings.timeoutMs,
       bodyTimeout: settings.timeoutMs,
     });
   }
 
-  /** Never throws: a failure is an answer without a status. `interrupt` cuts it off, and then it does throw. */
-  async post({ url: written, headers, body }: Posting, interrupt: AbortSignal): Promise<Answer> {
+  /** A failure is a response without a status. Throws only when `interrupt` aborts the request. */
+  async post({ url: text, headers, body }: WebhookRequest, interrupt: AbortSignal): Promise<WebhookResponse> {
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
-    // At every try: what was acceptable when the session was made need not be now.
-    const { url, refused } = checkUrl(written, this.settings.policy);
+    // At every attempt: a URL that was accepted with its session may be rejected now.
+    const { url, refused } = checkUrl(text, this.settings.policy);
     if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsed() };
 
-    const cut = new AbortController();
-    const onInterrupt = (): void => cut.abort(interrupt.reason);
-    const deadline = setTimeout(() => cut.abort(new TryTimeout()), this.settings.timeoutMs);
+    const abort = new AbortController();
+    const onInterrupt = (): void => abort.abort(interrupt.reason);
+    const deadline = setTimeout(() => abort.abort(new AttemptTimeout()), this.settings.timeoutMs);
     interrupt.addEventListener('abort', onInterrupt);
     try {
       interrupt.throwIfAborted();
-      const answer = await this.agent.request({
+      const response = await this.agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'POST',
         headers,
         body,
-        signal: cut.signal,
+        signal: abort.signal,
       });
-      return { ...(await read(answer)), durationMs: elapsed() };
+      return { ...(await read(response)), durationMs: elapsed() };
     } catch (error) {
       interrupt.throwIfAborted();
       return { errorClass: errorClassOf(error), durationMs: elapsed() };
@@ -89,22 +89,26 @@ export class NotificationPoster {
   }
 }
 
-class TryTimeout extends Error {
-  override readonly name = 'TryTimeout';
+class AttemptTimeout extends Error {
+  override readonly name = 'AttemptTimeout';
 }
 
-/** The status counts as soon as it is there; the body is only for people, so its end is not waited for for ever. */
-async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Omit<Answer, 'durationMs'>> {
+/** The status alone decides. The body is only for people, so an incomplete one is not an error. */
+async function read({
+  statusCode,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<Omit<WebhookResponse, 'durationMs'>> {
   const retryAfter = [headers['retry-after'] ?? []].flat()[0];
   const head = { statusCode, ...(retryAfter === undefined ? {} : { retryAfter }) };
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk.subarray(0, ANSWER_BYTES_MAX - bytes));
+      chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
       bytes += chunk.length;
-      // Leaving the loop destroys the body, and its connection with it.
-      if (bytes >= ANSWER_BYTES_MAX) return { ...head, text: textOf(chunks), errorClass: 'answer-too-large' };
+      // Leaving the loop destroys the body and its connection.
+      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: textOf(chunks), errorClass: 'answer-too-large' };
     }
   } catch (error) {
     return { ...head, text: textOf(chunks), errorClass: errorClassOf(error) };
@@ -112,20 +116,20 @@ async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Pro
   return { ...head, text: textOf(chunks) };
 }
 
-/** PostgreSQL cannot store U+0000, and a cut may leave half a surrogate pair. */
+/** PostgreSQL cannot store U+0000, and the truncation may split a surrogate pair. */
 function textOf(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replaceAll('\0', '\ufffd')
-    .slice(0, ANSWER_CHARACTERS_MAX)
+    .slice(0, MAX_RESPONSE_CHARACTERS)
     .toWellFormed();
 }
 
-/** One word for why no answer came. Codes only: messages of errors change between versions and carry addresses. */
+/** The class of an error, from its code: messages change between versions and contain addresses. */
 export function errorClassOf(error: unknown): string {
   if (error instanceof AddressRefused) return `address-refused:${error.refusal}`;
   if (
-    error instanceof TryTimeout ||
+    error instanceof AttemptTimeout ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError
   )
@@ -136,12 +140,12 @@ export function errorClassOf(error: unknown): string {
   const code = (first as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return 'unknown';
   return (
-    CLASS_OF_CODE[code] ??
+    ERROR_CLASSES[code] ??
     (/^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code) ? 'tls' : code.slice(0, 60))
   );
 }
 
-const CLASS_OF_CODE: Readonly<Record<string, string>> = {
+const ERROR_CLASSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection-refused',
   ECONNRESET: 'connection-reset',
   EPIPE: 'connection-reset',
