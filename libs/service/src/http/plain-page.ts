@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-<<<<<<< HEAD
-/** The page for a person who follows a link to an API. */
-=======
 /** A page for a person who follows a link to an API. */
->>>>>>> main
 export interface PlainPage {
   readonly heading: string;
   readonly text: string;
