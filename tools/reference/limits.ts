@@ -21,7 +21,12 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
     ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
     ['Logins of an email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
     ['Most payments on a page', 'MAX_HISTORY_PAGE_SIZE', 'http/payments/payments.ts', ''],
-    ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
+    [
+      '`POST /v1/payments` waits for the bank for at most',
+      'RESPONSE_TIMEOUT_MS',
+      'partner-payments/make-payment.ts',
+      'ms',
+    ],
     ['A card encrypted with the previous key is accepted for', 'CARD_KEY_OVERLAP_MS', 'card-data/card-key.ts', 'ms'],
   ],
   merchant: [

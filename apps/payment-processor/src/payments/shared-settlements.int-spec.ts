@@ -1,4 +1,4 @@
-/** Outcomes that are recorded in one statement: each changes its own payment, or nothing. */
+/** Outcomes recorded in one statement: each changes its own payment, or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
 import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
@@ -40,7 +40,7 @@ async function reversing(): Promise<OpenAttempt> {
   return open;
 }
 
-test('each payment is settled as its own answer says, and those that changed meanwhile are not', async () => {
+test('each payment is settled by its own answer, except those that have changed meanwhile', async () => {
   const good: [OpenAttempt, AttemptEnd, AttemptState[], object][] = [
     [await anOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
     [await anOpenAttempt(processor), DECLINED, ['started'], { payment: 'failed', payable: 'open', transfers: 0 }],
@@ -98,11 +98,11 @@ test('each payment is settled as its own answer says, and those that changed mea
   expect(statements.batches().map((ids) => ids.length)).toEqual([good.length + refusals.length]);
 });
 
-test('a row at fault among good ones: only its payment is not settled', async () => {
+test('an invalid row among valid ones: only its payment is not settled', async () => {
   const all = await Promise.all(Array.from({ length: 9 }, () => anOpenAttempt(processor)));
   const held = await holdSettlements(processor, replica.payments);
   const settlements = all.map((open, index) =>
-    // PostgreSQL takes no text with this character.
+    // PostgreSQL rejects text with this character.
     settle(index === 4 ? { ...open, acquirer: 'x\u0000' } : open, APPROVED).catch(sqlState),
   );
   await held.release();
@@ -115,7 +115,7 @@ test('a row at fault among good ones: only its payment is not settled', async ()
   );
 });
 
-test('verifications wait for no batch', async () => {
+test('verifications do not wait for a batch', async () => {
   const verified = await anOpenAttempt(processor);
   const held = await holdSettlements(processor, replica.payments);
   const end = endOf({ kind: 'verificationRequired', challenge: CHALLENGE });

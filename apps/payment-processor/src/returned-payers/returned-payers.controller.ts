@@ -7,8 +7,8 @@ import { PartnerPaymentRepository } from '../partner-payments/partner-payment.re
 import { RETURNED_PAYER_TEXT } from './returned-payer-text.js';
 
 /**
- * Where the bank leads the payer of a partner's payment back to, unless the partner named a page of its own. Whoever knows
- * a payment's reference may look: the page tells nothing but how it stands, and opening it goes on with the payment.
+ * The bank redirects the payer of a partner's payment here, unless the partner named a page of its own. The payment's reference
+ * is enough to open the page: it shows only the state, and opening it continues the payment.
  *
  * @group Payments
  */

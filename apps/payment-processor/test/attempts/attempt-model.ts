@@ -7,59 +7,59 @@ import {
   conclude,
   isFinal,
   isMissing,
-  needsClaimBeforeCall,
+  needsLeaseBeforeCall,
   recoveryStep,
 } from '../../src/payments/attempt.js';
 
 /**
  * One attempt, the process that charges it, two that recover it, and the bank. Each process has the steps of
- * {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each statement and each message, and
- * may die before any of them. The decisions are the product's own functions. A message takes as long as it likes, so
- * the bank's time is its own; the charging and the recovering processes have clocks that move independently.
+ * {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each statement and each message, and may
+ * die before any of them. The decisions are the production functions. Messages may take any time, so the bank needs no clock; the
+ * charging and the recovering processes have independent clocks.
  */
 export interface Rules {
   readonly conclude: typeof conclude;
   readonly recoveryStep: typeof recoveryStep;
   readonly isMissing: typeof isMissing;
-  readonly needsClaimBeforeCall: typeof needsClaimBeforeCall;
-  /** What the row of an attempt is after the decision to reverse; undefined where the decision may not be taken. */
+  readonly needsLeaseBeforeCall: typeof needsLeaseBeforeCall;
+  /** State of an attempt's row after the decision to reverse; undefined when the decision is not allowed. */
   readonly decide: (state: AttemptState) => AttemptState | undefined;
-  readonly mayFollow: (from: AttemptState, to: AttemptState) => boolean;
+  readonly isTransitionAllowed: (from: AttemptState, to: AttemptState) => boolean;
 }
 
-export const PRODUCT: Rules = {
+export const PRODUCTION_RULES: Rules = {
   conclude,
   recoveryStep,
   isMissing,
-  needsClaimBeforeCall,
+  needsLeaseBeforeCall,
   decide: (state) => (CHARGEABLE_STATES.includes(state) ? 'reversing' : undefined),
-  mayFollow: (from, to) => (ATTEMPT_TRANSITIONS[from] as readonly AttemptState[]).includes(to),
+  isTransitionAllowed: (from, to) => (ATTEMPT_TRANSITIONS[from] as readonly AttemptState[]).includes(to),
 };
 
-/** What the bank does with the charge. `breaks its word`: it charges under a key that it had confirmed it never would. */
-export const BANKS = ['approves', 'declines', 'asks for verification', 'breaks its word'] as const;
-export type Bank = (typeof BANKS)[number];
+/** The bank's behaviour. `charges a blocked key`: it charges although it has confirmed that it never will under this key. */
+export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
+export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];
 
-/** Clocks in milliseconds: each only moves on to its next time, at any moment. */
+/** Clock values in milliseconds: a clock can advance to its next value at any moment. */
 const PAYER_TIMES = [0, 1_000];
 const RECOVERY_TIMES = [0, 10_000, 11_000, 900_000];
 
 type PayerStep = 'accept' | 'check' | 'send' | 'sent' | 'settle' | 'settleLocked' | 'end';
-type RecoveryStep = 'claim' | 'ask' | 'decide' | 'reverse' | 'settle' | 'settleLocked' | 'end';
-type Key = 'none' | 'approved' | 'declined' | 'challenged' | 'barred' | 'givenBack';
+type RecoveryStep = 'lease' | 'query' | 'decide' | 'reverse' | 'settle' | 'settleLocked' | 'end';
+type Key = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
 
 export interface World {
   readonly row: AttemptState | 'absent';
   readonly startedAt: number;
   readonly payment: 'processing' | 'success' | 'failed' | 'verificationRequired';
-  readonly giveBack: boolean;
-  /** An approval has reached the platform, and the process lived to record it. */
-  readonly isApprovalHeard: boolean;
+  readonly needsReversal: boolean;
+  /** An approval has reached the platform, and a process has recorded it. */
+  readonly isApprovalSeen: boolean;
   readonly key: Key;
   readonly payerTime: number;
   readonly recoveryTime: number;
   readonly payer: { readonly at: PayerStep; readonly answer?: AcquirerAnswer['kind'] };
-  /** The charge on its way to the bank, or the bank's answer on its way back; it arrives whether or not its sender lives. */
+  /** The charge in transit to the bank, or the bank's answer in transit back; it arrives even if its sender has died. */
   readonly charge: 'none' | 'sent' | AcquirerAnswer['kind'];
   readonly recoveries: readonly Recovery[];
 }
@@ -70,7 +70,7 @@ interface Recovery {
   readonly answer?: AcquirerAnswer['kind'];
 }
 
-/** Equal for worlds with the same future: the two recovering processes are alike. */
+/** Equal for worlds with the same future: the two recovering processes are interchangeable. */
 export function identityOf({ payer, recoveries, ...world }: World): string {
   const processes = recoveries.map(({ at, seen, answer }) => [at, seen?.state, seen?.startedAt, answer].join());
   return [...Object.values(world), payer.at, payer.answer, ...processes.sort()].join('|');
@@ -80,14 +80,14 @@ export const START: World = {
   row: 'absent',
   startedAt: 0,
   payment: 'processing',
-  giveBack: false,
-  isApprovalHeard: false,
+  needsReversal: false,
+  isApprovalSeen: false,
   key: 'none',
   payerTime: 0,
   recoveryTime: 0,
   payer: { at: 'accept' },
   charge: 'none',
-  recoveries: [{ at: 'claim' }, { at: 'claim' }],
+  recoveries: [{ at: 'lease' }, { at: 'lease' }],
 };
 
 export class Violation extends Error {}
@@ -111,12 +111,12 @@ const ANSWER_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
   approved: 'approved',
   declined: 'declined',
   challenged: 'verificationRequired',
-  barred: 'neverCharged',
-  givenBack: 'reversed',
+  blocked: 'neverCharged',
+  reversed: 'reversed',
 };
 
-/** Every world that one more step leads to. */
-export function stepsFrom(world: World, bank: Bank, rules: Rules): World[] {
+/** All worlds after one more step. */
+export function stepsFrom(world: World, bank: BankBehaviour, rules: Rules): World[] {
   return [
     ...next(PAYER_TIMES, world.payerTime).map((payerTime) => ({ ...world, payerTime })),
     ...next(RECOVERY_TIMES, world.recoveryTime).map((recoveryTime) => ({ ...world, recoveryTime })),
@@ -128,10 +128,10 @@ export function stepsFrom(world: World, bank: Bank, rules: Rules): World[] {
 
 const next = (times: readonly number[], now: number): number[] => times.slice(times.indexOf(now) + 1).slice(0, 1);
 
-function bankSteps(world: World, bank: Bank): World[] {
+function bankSteps(world: World, bank: BankBehaviour): World[] {
   if (world.charge !== 'sent') return [];
-  const charged: Key = bank === 'declines' ? 'declined' : bank === 'asks for verification' ? 'challenged' : 'approved';
-  const isNew = world.key === 'none' || (bank === 'breaks its word' && world.key === 'barred');
+  const charged: Key = bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
+  const isNew = world.key === 'none' || (bank === 'charges a blocked key' && world.key === 'blocked');
   const key = isNew ? charged : world.key;
   return [{ ...world, key, charge: ANSWER_OF_KEY[key] }];
 }
@@ -147,14 +147,14 @@ function payerSteps(world: World, rules: Rules): World[] {
     case 'accept':
       return [{ ...to('check'), row: 'started', startedAt: world.payerTime }];
     case 'check': {
-      if (!rules.needsClaimBeforeCall(new Date(world.startedAt), new Date(world.payerTime))) return [dies, to('send')];
-      const claimed = CHARGEABLE_STATES.includes(row as AttemptState);
-      return [dies, claimed ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
+      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime))) return [dies, to('send')];
+      const isLeased = CHARGEABLE_STATES.includes(row as AttemptState);
+      return [dies, isLeased ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
     }
     case 'send':
       return [dies, { ...to('sent'), charge: 'sent' }];
     case 'sent':
-      // The time limit, or a lost answer; otherwise the answer, once it is there.
+      // A timeout, or a lost answer; otherwise the answer, once it has arrived.
       return [dies, to('settle', 'unknown'), ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)])];
     case 'settle':
       return [
@@ -179,36 +179,36 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
   });
   const dies = put(world, { at: 'end' });
   switch (recovery.at) {
-    case 'claim': {
+    case 'lease': {
       if (!isOpen(world.row)) return [];
       const seen = { state: world.row, startedAt: world.startedAt };
-      const asks = rules.recoveryStep(seen.state, world.recoveryTime - seen.startedAt) === 'ask';
-      return [dies, put(world, { at: asks ? 'ask' : 'decide', seen })];
+      const isQuery = rules.recoveryStep(seen.state, world.recoveryTime - seen.startedAt) === 'query';
+      return [dies, put(world, { at: isQuery ? 'query' : 'decide', seen })];
     }
-    case 'ask': {
+    case 'query': {
       const seen = recovery.seen!;
       const ageMs = world.recoveryTime - seen.startedAt;
-      const heard = (answer: AcquirerAnswer['kind']): World =>
+      const received = (answer: AcquirerAnswer['kind']): World =>
         put(world, rules.isMissing(answerOf(answer), ageMs) ? { at: 'decide', seen } : { at: 'settle', answer });
-      return [dies, heard(ANSWER_OF_KEY[world.key]), heard('unknown')];
+      return [dies, received(ANSWER_OF_KEY[world.key]), received('unknown')];
     }
     case 'decide': {
       if (recovery.seen!.state === 'reversing') return [dies, put(world, { at: 'reverse' })];
-      const isClaimed = world.startedAt !== recovery.seen!.startedAt;
-      const decided = isClaimed ? undefined : rules.decide(world.row as AttemptState);
+      const isLeasedAgain = world.startedAt !== recovery.seen!.startedAt;
+      const decided = isLeasedAgain ? undefined : rules.decide(world.row as AttemptState);
       return [dies, ...(decided ? [put(move(world, decided, rules), { at: 'reverse' })] : [])];
     }
     case 'reverse': {
       const reversed = {
         ...world,
-        key: world.key === 'approved' || world.key === 'givenBack' ? 'givenBack' : 'barred',
+        key: world.key === 'approved' || world.key === 'reversed' ? 'reversed' : 'blocked',
       } as const;
-      const heard = (from: World, answer: AcquirerAnswer['kind']): World => put(from, { at: 'settle', answer });
+      const received = (from: World, answer: AcquirerAnswer['kind']): World => put(from, { at: 'settle', answer });
       return [
         dies,
-        heard(reversed, ANSWER_OF_KEY[reversed.key]),
-        heard(reversed, 'unconfirmed'),
-        heard(world, 'unconfirmed'),
+        received(reversed, ANSWER_OF_KEY[reversed.key]),
+        received(reversed, 'unconfirmed'),
+        received(world, 'unconfirmed'),
       ];
     }
     case 'settle':
@@ -228,7 +228,7 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
 const isOpen = (row: World['row']): row is AttemptState =>
   row !== 'absent' && (CHARGEABLE_STATES.includes(row) || row === 'reversing');
 
-/** The first statement: an end where the row may take it, or "unknown"; `isDone` says whether that was all. */
+/** The first statement: records an end if the row allows it, or "unknown". `isDone` is false when the second one must follow. */
 function settle(
   world: World,
   rules: Rules,
@@ -242,47 +242,47 @@ function settle(
   return [then(conclusion.kind === 'unknown' ? move(world, 'unknown', rules) : world, true)];
 }
 
-/** The second one, where the first changed nothing. */
+/** The second statement, after a first one without effect. */
 function settleLocked(world: World, kind: AcquirerAnswer['kind'], rules: Rules): World {
   const conclusion = rules.conclude(world.row as AttemptState, answerOf(kind));
-  const heard = { ...world, isApprovalHeard: world.isApprovalHeard || kind === 'approved' };
-  if (conclusion.kind === 'reverse') return move(heard, 'reversing', rules);
-  if (conclusion.kind !== 'incident') return heard;
-  return { ...heard, giveBack: heard.giveBack || conclusion.giveBack };
+  const received = { ...world, isApprovalSeen: world.isApprovalSeen || kind === 'approved' };
+  if (conclusion.kind === 'reverse') return move(received, 'reversing', rules);
+  if (conclusion.kind !== 'incident') return received;
+  return { ...received, needsReversal: received.needsReversal || conclusion.needsReversal };
 }
 
 function move(world: World, to: AttemptState, rules: Rules): World {
   const from = world.row as AttemptState;
-  if (from !== to && !rules.mayFollow(from, to)) throw new Violation(`${from} → ${to} is not listed`);
+  if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not listed`);
   return { ...world, row: to };
 }
 
-/** Holds at any moment. */
-export function check(world: World, bank: Bank): void {
+/** Invariants at any moment. */
+export function check(world: World, bank: BankBehaviour): void {
   const { payment, key } = world;
   if (payment === 'success' && key !== 'approved') throw new Violation(`success, but at the bank ${key}`);
-  if (payment === 'failed' && key === 'approved' && bank !== 'breaks its word')
+  if (payment === 'failed' && key === 'approved' && bank !== 'charges a blocked key')
     throw new Violation('failed, and the bank holds its money');
 }
 
-/** Holds when nothing is left to happen but the jobs: they end the attempt, and give back what must be given back. */
-export function checkEnd(end: World, bank: Bank, rules: Rules): void {
+/** Invariants when only the jobs are left: they end the attempt, and reverse charges that must be reversed. */
+export function checkEnd(end: World, bank: BankBehaviour, rules: Rules): void {
   let world: World = { ...end, recoveryTime: 900_000 };
   for (let run = 1; isOpen(world.row); run++) {
     if (run > 3) throw new Violation(`stays ${world.row}`);
-    world = { ...world, recoveries: [{ at: 'claim' }] };
-    // The bank answers: the last of the steps is never the crash, and the second never the lost answer.
+    world = { ...world, recoveries: [{ at: 'lease' }] };
+    // The bank responds: the second step is neither a crash nor a lost answer.
     while (world.recoveries[0]!.at !== 'end') {
       const steps = recoverySteps(world, 0, rules);
       world = steps[1] ?? { ...world, recoveries: [{ at: 'end' }] };
       check(world, bank);
     }
   }
-  if (world.giveBack && world.key === 'approved') world = { ...world, key: 'givenBack' };
+  if (world.needsReversal && world.key === 'approved') world = { ...world, key: 'reversed' };
   check(world, bank);
   if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
   const { payment, key } = world;
-  // Only a comparison of the books finds a bank that breaks its word and loses the answer.
-  if ((bank !== 'breaks its word' || world.isApprovalHeard) && (payment === 'success') !== (key === 'approved'))
+  // Only a reconciliation finds a bank that charges a blocked key when the answer is lost.
+  if ((bank !== 'charges a blocked key' || world.isApprovalSeen) && (payment === 'success') !== (key === 'approved'))
     throw new Violation(`${payment}, and in the end at the bank ${key}`);
 }

@@ -7,7 +7,7 @@ import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { aPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
 
-/** Acquirer and account that a payment of this payable is charged with. */
+/** Acquirer and account for payments of this payable. */
 export function aRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
   return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
 }
@@ -36,13 +36,13 @@ export async function anOpenAttempt(processor: Processor, payable?: PayableDescr
   return open;
 }
 
-/** Changes rows as nothing of the service would, so that exactly one condition of a statement is false. */
+/** Changes rows as the service never does, so that exactly one condition of a statement is false. */
 export async function tamper(processor: Processor, statement: string, id: string): Promise<void> {
   const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
   if (count !== 1) throw new Error(`${count} rows: ${statement}`);
 }
 
-/** Everything that the tables say of a payment; equal before and after what changes nothing. */
+/** All rows of a payment; equal before and after a statement that changes nothing. */
 export async function factsOf(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
   const [row] = await processor.dataSource.query<Record<string, unknown>[]>(
     `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.tries, y.holder,

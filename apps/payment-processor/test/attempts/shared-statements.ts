@@ -16,7 +16,7 @@ import type { Processor } from '../processor.js';
 export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
 export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
 
-/** Another process of the service, as far as the tables see it: a repository on a pool of its own. */
+/** Simulates another process of the service: a repository with its own connection pool. */
 export interface Replica {
   readonly payments: PaymentRepository;
   readonly events: EventLog;
@@ -50,7 +50,7 @@ export function acceptWith(
   return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
 }
 
-/** A payable that is known before anybody pays it. */
+/** A payable that is stored before its first payment. */
 export async function aKnownPayable(
   processor: Processor,
   over: Partial<PayableDescriptor> = {},
@@ -66,7 +66,7 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
   return hold(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
 }
 
-/** Keeps both batches under way, so that all that is accepted until `release` waits for the next ones. */
+/** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
   const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
   const lock = await lockPayables(processor, payables);
@@ -76,7 +76,7 @@ export async function holdAccepts(processor: Processor, payments: PaymentReposit
   );
 }
 
-/** As {@link holdAccepts}, for what is settled. */
+/** As {@link holdAccepts}, for settlements. */
 export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
   const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
   const lock = await lockPayables(
@@ -98,7 +98,7 @@ function releaseOf(lock: HeldRows, held: readonly Promise<unknown>[]): HeldRows 
   };
 }
 
-/** The statements that accept or settle, each with the ids that it was called with, since `spyOnStatements`. */
+/** The statements that accept or settle since `spyOnStatements`, each with its ids. */
 export interface Statements {
   readonly texts: () => string[];
   /** For each statement the payables of its items. */

@@ -1,4 +1,4 @@
-import { blamePayments } from './blame.js';
+import { attributeToPayments } from './blame.js';
 import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
@@ -7,29 +7,29 @@ const aDifference = (book: BookName, over: Partial<BookDifference> = {}): BookDi
   ...over,
 });
 
-it('one book that contradicts the payments is what was changed', () => {
+it('a difference of one book stays with the book', () => {
   const differences = [aDifference('ledger', { key: 'REF capture' })];
-  expect(blamePayments(differences)).toEqual(differences);
+  expect(attributeToPayments(differences)).toEqual(differences);
 });
 
-it('books of two services that contradict the payments name the payments, once and from their side', () => {
+it('the same difference in books of two services is attributed to the payments, once and inverted', () => {
   const differences = [
     aDifference('ledger', { key: 'REF capture' }),
     aDifference('acquirer', { key: 'REF charge 1' }),
     aDifference('stream'),
   ];
-  expect(blamePayments(differences)).toEqual([
+  expect(attributeToPayments(differences)).toEqual([
     aDifference('ledger', { key: 'REF', expected: 5, found: 7, book: 'payments' }),
   ]);
 });
 
 it('a payment that the books have and the payments lack is missing there, and the other way round', () => {
   const unexpected = { kind: 'unexpected', field: null } as const;
-  expect(blamePayments([aDifference('retrieval', unexpected), aDifference('history', unexpected)])).toMatchObject([
-    { book: 'payments', kind: 'missing' },
-  ]);
+  expect(attributeToPayments([aDifference('retrieval', unexpected), aDifference('history', unexpected)])).toMatchObject(
+    [{ book: 'payments', kind: 'missing' }],
+  );
   const missing = { kind: 'missing', field: null } as const;
-  expect(blamePayments([aDifference('ledger', missing), aDifference('history', missing)])).toMatchObject([
+  expect(attributeToPayments([aDifference('ledger', missing), aDifference('history', missing)])).toMatchObject([
     { book: 'payments', kind: 'unexpected' },
   ]);
 });
@@ -43,4 +43,6 @@ it.each<[string, BookDifference[]]>([
   ['different payments', [aDifference('stream'), aDifference('sessions', { key: 'OTHER' })]],
   ['different merchants', [aDifference('stream'), aDifference('sessions', { merchantId: 1002 })]],
   ['test and live', [aDifference('stream'), aDifference('sessions', { mode: 'live' })]],
-])('%s blame nobody else', (_, differences) => expect(blamePayments(differences)).toEqual(differences));
+])('%s are not attributed to the payments', (_, differences) =>
+  expect(attributeToPayments(differences)).toEqual(differences),
+);

@@ -33,7 +33,7 @@ import {
 import { EXPECTED_LEDGER, LEDGER_BOOK } from './ledger-book.query.js';
 import { EXPECTED_STATEMENT, STATEMENT_BOOK } from './statement-book.query.js';
 
-/** Books that are compared with the payments, in the order of the table that people see. */
+/** Books that are compared with the payments, in the order of the report. */
 export const BOOK_NAMES = [
   'ledger',
   'acquirer',
@@ -58,19 +58,19 @@ export interface Comparison {
   readonly found: Side;
 }
 
-/** What the statements of a run are given beside the range. */
+/** Parameters of a run for the SQL statements, in addition to the range. */
 export interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
-  /** Reversals of the range as notices, see {@link ReversalNoticesQuery}. */
+  /** Notices of the reversals in the range, see {@link ReversalNoticesQuery}. */
   readonly reversals: (range: BookRange) => Promise<string>;
   readonly notifiedSites: readonly NotifiedSite[];
 }
 
-/** A digest reads an hour of a table; its statement ends after 15 s. */
-const ANSWER_MS_MAX = 20_000;
+/** A digest reads an hour of a table; its statement timeout is 15 s. */
+const RESPONSE_TIMEOUT_MS = 20_000;
 
-/** The books of all services: the own ones by statements, those of others by commands. */
+/** The books of all services: this service's by SQL, those of other services by commands. */
 @Injectable()
 export class Books {
   private readonly expected: Readonly<Record<BookName, BookReader>>;
@@ -116,12 +116,12 @@ export class Books {
     });
   }
 
-  /** Sites whose webhook is enabled. */
+  /** Sites with an enabled webhook. */
   async listNotifiedSites(): Promise<NotifiedSite[]> {
     const all: NotifiedSite[] = [];
     for (let last: NotifiedSite | undefined; ; last = all.at(-1)) {
       const page = last ? { after: last.siteId } : {};
-      const { sites } = await this.commands.request(ListNotifiedSitesV1, page, ANSWER_MS_MAX);
+      const { sites } = await this.commands.request(ListNotifiedSitesV1, page, RESPONSE_TIMEOUT_MS);
       all.push(...sites);
       if (sites.length < DIGESTS_MAX) return all;
     }
@@ -130,32 +130,32 @@ export class Books {
   private notifications(book: string): Side {
     return remoteSide(
       book,
-      (request) => this.commands.request(DigestNotificationsV1, request, ANSWER_MS_MAX),
-      (request) => this.commands.request(ListNotificationsV1, request, ANSWER_MS_MAX),
+      (request) => this.commands.request(DigestNotificationsV1, request, RESPONSE_TIMEOUT_MS),
+      (request) => this.commands.request(ListNotificationsV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
   private retrieval(book: string): Side {
     return remoteSide(
       book,
-      (request) => this.commands.request(DigestRetrievalV1, request, ANSWER_MS_MAX),
-      (request) => this.commands.request(ListRetrievalV1, request, ANSWER_MS_MAX),
+      (request) => this.commands.request(DigestRetrievalV1, request, RESPONSE_TIMEOUT_MS),
+      (request) => this.commands.request(ListRetrievalV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
   private history(): Side {
     return remoteSide(
       'history',
-      (request) => this.commands.request(DigestHistoryV1, request, ANSWER_MS_MAX),
-      (request) => this.commands.request(ListHistoryV1, request, ANSWER_MS_MAX),
+      (request) => this.commands.request(DigestHistoryV1, request, RESPONSE_TIMEOUT_MS),
+      (request) => this.commands.request(ListHistoryV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 
   private sessions(): Side {
     return remoteSide(
       'sessions',
-      (request) => this.commands.request(DigestSessionsV1, request, ANSWER_MS_MAX),
-      (request) => this.commands.request(ListSessionsV1, request, ANSWER_MS_MAX),
+      (request) => this.commands.request(DigestSessionsV1, request, RESPONSE_TIMEOUT_MS),
+      (request) => this.commands.request(ListSessionsV1, request, RESPONSE_TIMEOUT_MS),
     );
   }
 }
@@ -180,7 +180,7 @@ function remoteSide(
   };
 }
 
-/** The lines of a side, from page to page. */
+/** The lines of a side, read page by page. */
 export async function* linesOf(side: Side, range: BookRange, owner: BookOwner): AsyncGenerator<BookLine> {
   for (let after: string | undefined; ;) {
     const { lines } = await side.lines(range, owner, { after });

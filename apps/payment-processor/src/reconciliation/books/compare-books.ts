@@ -9,7 +9,7 @@ import {
 import { type BookName, type Comparison, linesOf, type Side } from './books.js';
 import { type Difference, differencesBetween } from './merge-walk.js';
 
-/** A difference, and in which book. */
+/** A difference and its book. */
 export interface BookDifference extends Difference {
   readonly book: BookName | 'payments';
   readonly merchantId: number;
@@ -17,48 +17,48 @@ export interface BookDifference extends Difference {
 }
 
 /** The comparison of a book in a range. */
-export interface ComparedBook {
-  /** Whether the book still has the rows of the range. */
-  readonly isKept: boolean;
+export interface BookComparison {
+  /** False when the book has removed rows of the range. */
+  readonly isRetained: boolean;
   readonly differences: readonly BookDifference[];
-  /** As the book has them, for what it has of its own: rows that are not handed over. */
+  /** The book's digests, for its count of open rows. */
   readonly digests: readonly BookDigest[];
 }
 
-/** A walk names this many differences of a merchant, mode, book and range; how many more there are is not counted. */
-export const DIFFERENCES_MAX = 20;
-/** With so many of a book and range no more lines are walked; that a merchant's digests differ is still said. */
-const WALKED_MAX = 1_000;
+/** Limit of named differences for a merchant, mode, book and range; further differences are not counted. */
+export const MAX_DIFFERENCES_PER_MERCHANT = 20;
+/** After this many differences of a book and range, lines are no longer compared; differing digests are still reported. */
+const MAX_DIFFERENCES = 1_000;
 
 /**
- * Compares digests of both sides, and walks the lines of those merchants whose digests differ.
+ * Compares the digests of both sides, and the lines of merchants whose digests differ.
  *
- * @param isOfDay false for a range that must be empty: there it does not matter since when a book keeps its rows
+ * @param isOfDay false for a range that must be empty: there the retention of the book does not matter
  */
 export async function compareBook(
   { name, expected, found }: Comparison,
   range: BookRange,
   merchantId: number | undefined,
   isOfDay: boolean,
-): Promise<ComparedBook> {
+): Promise<BookComparison> {
   const theirs = await allDigests(found, range, merchantId);
   if (isOfDay && theirs.keptSince !== undefined && theirs.keptSince > range.from)
-    return { isKept: false, differences: [], digests: [] };
+    return { isRetained: false, differences: [], digests: [] };
   const ours = await allDigests(expected, range, merchantId);
   const differences: BookDifference[] = [];
   for (const owner of ownersThatDiffer(ours.digests, theirs.digests)) {
     const of = { book: name, merchantId: owner.merchantId, mode: owner.mode };
-    if (differences.length >= WALKED_MAX) {
+    if (differences.length >= MAX_DIFFERENCES) {
       differences.push({ ...of, key: range.from, kind: 'differs', field: 'digest', expected: null, found: null });
       continue;
     }
     let ofOwner = 0;
     for await (const difference of differencesBetween(linesOf(expected, range, owner), linesOf(found, range, owner))) {
       differences.push({ ...of, ...difference });
-      if (++ofOwner === DIFFERENCES_MAX) break;
+      if (++ofOwner === MAX_DIFFERENCES_PER_MERCHANT) break;
     }
   }
-  return { isKept: true, differences, digests: theirs.digests };
+  return { isRetained: true, differences, digests: theirs.digests };
 }
 
 async function allDigests(side: Side, range: BookRange, merchantId: number | undefined): Promise<DigestPage> {
@@ -72,7 +72,7 @@ async function allDigests(side: Side, range: BookRange, merchantId: number | und
   }
 }
 
-/** Where one side has nothing, the other has to have nothing that is final. */
+/** A missing digest equals a digest without final rows. */
 function ownersThatDiffer(ours: readonly BookDigest[], theirs: readonly BookDigest[]): BookOwner[] {
   const nameOf = ({ merchantId, mode }: BookOwner): string => `${merchantId} ${mode}`;
   const [expected, found] = [ours, theirs].map((digests) => new Map(digests.map((digest) => [nameOf(digest), digest])));

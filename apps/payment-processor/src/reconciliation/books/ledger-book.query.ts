@@ -1,6 +1,6 @@
 /**
- * The ledger, by the time of the transfer, which is when the payment or refund became final: both sides are in one database, so
- * none is open. The whole day is closed here by amounts; whether any row was changed at all, `ledger verify` says.
+ * The ledger, by the time of the transfer, which is when the payment or refund became final. Both sides are in one database, so
+ * no row is open. This compares amounts; `ledger verify` detects any changed row.
  */
 const RECEIVABLE = `y.mode || ':acquirer:' || a.acquirer || ':receivable'`;
 const PAYABLE = `y.mode || ':merchant:' || y.merchant_id || ':payable'`;

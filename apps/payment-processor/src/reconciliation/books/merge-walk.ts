@@ -1,26 +1,26 @@
 import type { BookLine, LineFields } from '@svc/contracts';
 
-/** How a row of a book differs from what the payments, refunds and attempts say. */
+/** Difference between a row of a book and the payments, refunds and attempts. */
 export type DifferenceKind = 'missing' | 'unexpected' | 'differs';
 
-/** Two rows, or a row that only one side has. */
+/** A difference between two rows, or a row that only one side has. */
 export interface Difference {
   readonly key: string;
   readonly kind: DifferenceKind;
-  /** Of `differs`: the first member that does; null for the other kinds. */
+  /** For `differs` the first different member; null for the other kinds. */
   readonly field: string | null;
-  /** As the payments say; null where they have no such row. */
+  /** The value according to the payments; null if they have no such row. */
   readonly expected: unknown;
-  /** As the book says; null where it has no such row. */
+  /** The value in the book; null if it has no such row. */
   readonly found: unknown;
 }
 
-/** The lines of one side, by key, from page to page. */
+/** The lines of one side, ordered by key. */
 export type Lines = AsyncIterable<BookLine>;
 
 /**
- * Walks both sides in the order of their keys, each page read once, and yields where they differ. A row that is open on
- * either side is passed over: it is not final, or became so a moment ago.
+ * Merges both sides in the order of their keys, reads each page once, and yields the differences. Skips a row that is open on
+ * either side: it is not final, or has become final only a moment ago.
  */
 export async function* differencesBetween(expected: Lines, found: Lines): AsyncGenerator<Difference> {
   const [left, right] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
@@ -41,7 +41,7 @@ function lineOf(result: IteratorResult<BookLine, unknown>): BookLine | undefined
   return result.done === true ? undefined : result.value;
 }
 
-/** A side that has ended comes last. Keys sort by their bytes in both databases. */
+/** A finished side sorts last. Keys are ordered by their bytes in both databases. */
 function compareKeys(ours: BookLine | undefined, theirs: BookLine | undefined): number {
   if (!ours) return 1;
   if (!theirs) return -1;
@@ -59,13 +59,13 @@ function differenceOf(ours: BookLine | undefined, theirs: BookLine | undefined):
   return { key, kind: 'differs', field, expected: ours.line[field] ?? null, found: theirs.line[field] ?? null };
 }
 
-/** By name, so that the same difference is always named in the same way. */
+/** The first by name, so that the result is deterministic. */
 function firstDifferentField(ours: LineFields, theirs: LineFields): string | undefined {
   const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].toSorted();
   return names.find((name) => canonical(ours[name]) !== canonical(theirs[name]));
 }
 
-/** The same text for equal values, whatever the order of members. */
+/** The same text for equal values, independent of the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? null, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,12 +1,12 @@
 /**
- * The acquirer's statement against attempts and refunds. Of a charge, `at` is the start of its attempt; of a reversal or refund,
- * when it was confirmed: the statement's own date may be another day's, so StatementRepository replaces it wherever the movement
- * is known. A movement that nobody here knows keeps the acquirer's date.
+ * Compares the acquirer's statement with attempts and refunds. For a charge, `at` is the start of its attempt; for a reversal or
+ * refund its confirmation. The date on the statement may be of another day, so StatementRepository replaces it for known
+ * movements. A movement without an attempt or refund keeps the acquirer's date.
  */
 const LINE = `jsonb_build_object('kind', kind, 'acquirer', acquirer, 'account', account, 'paymentReference', payment_reference,
     'acquirerReference', acquirer_reference, 'amount', amount, 'currency', currency)`;
 
-/** The third parameter is the watermark. What was taken is the part that vouchers did not cover. */
+/** The third parameter is the watermark. The charged amount excludes the part covered by vouchers. */
 const MOVEMENTS = `
   SELECT y.mode, y.merchant_id, y.currency, p.payment_reference, a.acquirer, a.account, a.attempt_id AS idempotency_key, moved.kind,
          p.amount - p.voucher_amount + p.tip_amount AS amount,
@@ -36,7 +36,7 @@ export const EXPECTED_STATEMENT = `
          CASE WHEN NOT open THEN ${LINE} END AS line
     FROM (${MOVEMENTS}) AS movement`;
 
-/** The third parameter is the run that has kept the lines. */
+/** The third parameter is the run that has stored the lines. */
 export const STATEMENT_BOOK = `
   SELECT mode, merchant_id, concat_ws(' ', payment_reference, kind, idempotency_key) AS key, amount, open,
          CASE WHEN NOT open THEN ${LINE} END AS line

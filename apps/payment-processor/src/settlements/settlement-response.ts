@@ -2,21 +2,21 @@ import { StreamableFile } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
 import { acceptedForm } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SettlementOwner } from './settlement.repository.js';
-import type { SettlementStatements } from './settlement-statements.js';
+import type { SettlementOwner } from './settlement.repository.ts';
+import type { SettlementStatements } from './settlement-statements.ts';
 
-const FORMS = ['application/json', 'text/csv'] as const;
+const MEDIA_TYPES = ['application/json', 'text/csv'] as const;
 
-/** The statement as JSON, or its movements as CSV, by `Accept`. */
-export async function answerStatement(
+/** The statement as JSON, or its movements as CSV, according to `Accept`. */
+export async function statementResponse(
   statements: SettlementStatements,
   { owner, day }: { readonly owner: SettlementOwner; readonly day: unknown },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SettlementStatement | StreamableFile> {
-  const form = acceptedForm(request, FORMS);
+  const mediaType = acceptedForm(request, MEDIA_TYPES);
   reply.header('vary', 'accept').header('cache-control', 'no-store');
-  if (form === 'application/json') return statements.find(owner, day);
+  if (mediaType === 'application/json') return statements.find(owner, day);
   const { csv, fileName } = await statements.export(owner, day);
   return new StreamableFile(csv, {
     type: 'text/csv; charset=utf-8; header=present',
