@@ -105,7 +105,7 @@ test('a full queue holds up no other consumer, floods none with duplicates, and 
   const all = ['before', ...texts, ...Array.from({ length: 5 }, (_, i) => `meanwhile ${i}`)];
   await expectEffects(history, all);
   await waitUntil('the consumers to be together again', DEADLINE_MS, () =>
-    Promise.resolve(harness.logged.some(({ message }) => message.includes('handed events together again'))),
+    Promise.resolve(harness.logged.some(({ message }) => message.includes('share a cursor again'))),
   );
   await appendNotes(producer, 'after');
   await expectEffects(history, [...all, 'after']);
@@ -178,7 +178,7 @@ test('a replay requested by a service that died holds up no other replay', async
   const id = '00000000-0000-7000-8000-00000000dead';
   expect(await broker.eventReplay.request({ id, service: 'dead', type: NotedV1.name })).toBe(true);
   await waitUntil('it not to be taken', DEADLINE_MS, () =>
-    Promise.resolve(harness.logged.some(({ message }) => message.startsWith('relay: replay not taken'))),
+    Promise.resolve(harness.logged.some(({ message }) => message.startsWith('relay: replay request not accepted'))),
   );
 
   const consumer = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
