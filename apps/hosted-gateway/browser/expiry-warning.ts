@@ -1,4 +1,4 @@
-/** Some minutes before nothing can be paid here any more: until when, said once, and a way to more time, once. */
+/** Minutes before the session expires: announces the expiry once, and offers one extension. */
 import { fill } from '../src/languages/fill.js';
 import { formatTime } from '../src/page-views/format-amount.js';
 import { byId } from './document-parts.js';
@@ -15,13 +15,13 @@ export class ExpiryWarning {
   private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onLater called when the session's expiry was moved to a later time than the page says */
+  /** @param onLater called when the session was extended */
   constructor(private readonly onLater: () => void) {
     this.moreTime?.addEventListener('click', () => void this.ask());
     this.plan();
   }
 
-  /** As the server says. Another tab, or another device, may have asked for more time. */
+  /** Applies the expiry from the server. Another tab or device may have extended the session. */
   takeUp(expiresAt: string | undefined): void {
     if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
     data['expiresAt'] = expiresAt;
@@ -47,7 +47,7 @@ export class ExpiryWarning {
     if (!moreTime) return;
     moreTime.disabled = true;
     this.takeUp((await askForMoreTime(calls))?.expiresAt);
-    // No answer, or no more time was given: the payer can ask again while the warning is shown.
+    // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The payment page's script. The server renders every state; this makes the form usable, encrypts the card where it
- * was typed, and then asks until the server has something else to show. It never decides how a payment ended.
+ * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the browser,
+ * and polls until the server has a new state to show. It never decides the result of a payment.
  */
 import { formatTime } from '../src/page-views/format-amount.js';
 import { AmountFields } from './amount-fields.js';
@@ -16,10 +16,10 @@ import { followReturn, showBrand } from './receipt.js';
 import { idleWatch, pollerFor } from './session-watches.js';
 import { watchTill } from './till-watch.js';
 
-/** What was said last: nothing can come after it, so a document that says it needs no other in its place. */
+/** Final states: a document with one of these never needs a reload. */
 const FINAL: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
-// Coming back with the browser's button shows a document from memory, with a state of long ago.
+// The browser's back button may show a cached document with an outdated state.
 window.addEventListener('pageshow', (event) => {
   if (event.persisted && !FINAL.includes(shown.state)) reload();
 });
@@ -52,7 +52,7 @@ function startForm(): void {
   window.addEventListener('pagehide', () => cardForm.clear());
 }
 
-/** It is loaded with an empty form: what was typed is kept nowhere, so it cannot be taken along. */
+/** The page in another language has an empty form, because the input is not stored anywhere. */
 function askBeforeAnotherLanguage(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
@@ -60,7 +60,7 @@ function askBeforeAnotherLanguage(cardForm: CardForm): void {
   });
 }
 
-/** A payment was already running when the page was loaded, or its payer is with the bank. */
+/** A payment was already in progress when the page loaded, or the payer is on the bank's page. */
 function startWaiting(): void {
   pollerFor((polled) => {
     if (isChanged(polled, shown)) reload();

@@ -31,14 +31,14 @@ import { rememberBrand } from './receipt.js';
 import { say, sayLate, sayStillChecking, showProcessing, showWayBack } from './processing-view.js';
 import { pollerFor } from './session-watches.js';
 
-/** While the POST is under way its own answer is expected first; asking covers a connection that died silently. */
+/** Normally the response to the POST comes first; polling covers a connection that broke silently. */
 const FIRST_POLL_DURING_POST_MS = 1500;
-/** How much later than the state the answer to a POST may come. */
+/** Time that the response to a POST may take after the state has changed. */
 const ANSWER_AFTER_STATE_MS = 2000;
 
 const { formErrors, processing } = messages;
 
-/** From the press of Pay until the server has another page to show, or the form is given back. */
+/** Handles a payment from the press of Pay until the server has a new page, or the form can be used again. */
 export class PressOfPay {
   private tryNumber = Number(data['try']);
   private reference = referenceOf(this.tryNumber);
@@ -58,18 +58,18 @@ export class PressOfPay {
   constructor(
     private readonly cardForm: CardForm,
     private readonly watch: IdleWatch,
-    /** Of an invoice. */
+    /** Only of an invoice. */
     private readonly amounts: AmountFields | undefined,
   ) {}
 
-  /** Pay was pressed in a document before this one, and nobody knows yet what came of it. */
+  /** The payer pressed Pay before a reload, and the result is unknown. */
   get wasInterrupted(): boolean {
     return this.reference.isUnanswered();
   }
 
   /**
-   * Before the form can be used again: the server may be hearing of that payment just now. It is asked first, and the
-   * form comes back when it knows of none; then the same reference makes a second press the same payment.
+   * Resolves an interrupted payment before the form can be used: the server may be receiving it just now. Polls, and
+   * shows the form when the server has no such payment. Then a second press has the same reference, so it is the same payment.
    */
   findOut(): void {
     this.cardForm.enable(false);
@@ -81,7 +81,7 @@ export class PressOfPay {
 
   async pay(texts: CardFieldTexts): Promise<void> {
     this.watch.stop();
-    // A payer who has just followed a link out of the page would be gone before the outcome is known.
+    // Stops a navigation that the payer has just started: the page must stay until the result is known.
     window.stop();
     this.cardForm.enable(false);
     this.cardForm.putAway();
@@ -128,14 +128,14 @@ export class PressOfPay {
     this.poller.start();
   }
 
-  /** Until the state is known the poller is silent: it would decide on the same question. */
+  /** Stops the poller until the state is known, because both would decide about the same rejection. */
   private async checkRefusal(refusal: Correction, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();
     const current = await fetchState(calls, new AbortController().signal);
     return afterRefusal({ refusal, current, shown, mayHaveArrived });
   }
 
-  /** What became of sending it, as far as anybody knows. */
+  /** Updates the view after the send. */
   private tell(sent: Sent): void {
     this.waiting = waitingAfterSend(sent, this.reference.mayHaveArrived);
     if (sent === 'unknown') this.reference.markUnanswered();
@@ -162,7 +162,7 @@ export class PressOfPay {
     const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
     if (step === 'reload' && waiting === 'yes' && hasDecline(polled)) this.tryAgain(polled);
     else if (step === 'reload' && waiting === 'answer' && hasDecline(polled)) {
-      // Whose try it was, the answer that is on its way says; not for long, its connection may be dead.
+      // The pending response shows whose attempt it was. Wait only briefly, since the connection may be dead.
       this.reloadTimer ??= setTimeout(reload, ANSWER_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
     else if (step === 'send-again' && this.body) void this.send(this.body);
@@ -174,14 +174,14 @@ export class PressOfPay {
     this.cardForm.showMessage(message);
   }
 
-  /** The bank has declined: the same form for the next try, with what was typed but for the CVV. */
+  /** After a decline: the same form for the next attempt, with the input except the CVV. */
   private tryAgain(state: DeclinedState): void {
     this.takeUp(state, state.decline.try);
     this.formAgain();
     this.cardForm.showDecline(state.decline);
   }
 
-  /** Told while the form waits: this payer's card is still to be typed, or half of it is there. */
+  /** Handles a state that arrives while the form waits for the payer, who may be typing. */
   onNews(told: SessionState): void {
     const { mayHaveArrived } = this.reference;
     showWayBack(told.state !== 'processing');
@@ -210,7 +210,7 @@ export class PressOfPay {
     showProcessing(false);
     this.cardForm.bringBack();
     this.cardForm.enable(true);
-    // Not at once: a payment that a reload has overtaken is heard of by then, and the stream tells of it.
+    // Starts after a delay: by then the server knows a payment that was sent just before a reload.
     this.watch.start();
   }
 }

@@ -1,4 +1,4 @@
-/** The ways in which the page learns of its session: by asking, and by being told. */
+/** Connects the watch and the poller to the document and the gateway. */
 import { fetchState, streamStates } from './gateway-calls.js';
 import { IdleWatch } from './idle-watch.js';
 import { calls, data, now } from './page-document.js';
@@ -6,7 +6,7 @@ import type { SessionState } from './payment-flow.js';
 import { sayStillChecking } from './processing-view.js';
 import { StatePoller } from './state-poller.js';
 
-/** For as long as the form waits for its payer. */
+/** Watches the session while the form waits for the payer. */
 export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
@@ -20,7 +20,7 @@ export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
   return watch;
 }
 
-/** Asks first, so that a payment that is decided at once costs no stream; from then on the server tells by itself. */
+/** Polls first, so that a payment with an immediate result needs no stream; then uses the stream. */
 export function pollerFor(
   onState: ConstructorParameters<typeof StatePoller>[1],
   onSilence: () => void = sayStillChecking,

@@ -1,10 +1,10 @@
-/** How often a page looks whether its till has something to pay. */
+/** Interval of the check for an open invoice at the till. */
 const LOOK_MS = 3_000;
 const ANSWER_MS_MAX = 8_000;
 
 /**
- * A printed code was opened before the cashier was done: looks again until its address leads to an invoice, and goes there. Not
- * while nobody sees the page.
+ * For a static code without an open invoice: checks until its address redirects to an invoice, and follows the redirect. Not
+ * while the page is hidden.
  */
 export function watchTill(go: () => void): void {
   const look = async (): Promise<void> => {

@@ -2,8 +2,8 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
-import type { PageParts } from './page-views/pay-page-model.js';
-import { BuiltParts } from './pay/page-parts.js';
+import type { PageManifest } from './page-views/pay-page-model.js';
+import { BuiltManifest } from './pay/page-parts.js';
 
 const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
 const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
@@ -34,8 +34,8 @@ describe('a payer whose browser asked for the page', () => {
   const part = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
     jest
-      .spyOn(BuiltParts, 'get')
-      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageParts);
+      .spyOn(BuiltManifest, 'get')
+      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageManifest);
   });
   afterAll(() => jest.restoreAllMocks());
 

@@ -3,7 +3,7 @@ import { placesOf, textsByPath } from '../../test/messages.js';
 import { declineText, triesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, chosenTag, languageOf, LANGUAGES, namedLanguage } from './languages.js';
+import { chooseLanguage, parseLanguageTag, languageOf, LANGUAGES, explicitLanguage } from './languages.js';
 
 /** What is the same in another language too: a form, a number, a name. */
 const ALIKE = [
@@ -79,17 +79,17 @@ describe('the language of a page', () => {
   ])('for Accept-Language %j is %s', (accepted, tag) => expect(languageFor(accepted)).toBe(tag));
 
   it('is chosen by its own tag only', () => {
-    expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(chosenTag)).toEqual([
+    expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(parseLanguageTag)).toEqual([
       'zu',
       ...Array<undefined>(7),
     ]);
   });
 
   it('is named by the payer or the merchant, not by the browser', () => {
-    expect(namedLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
+    expect(explicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
   });
 });
 

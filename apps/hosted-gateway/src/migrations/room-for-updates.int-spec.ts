@@ -21,6 +21,6 @@ test('what is kept of payments writes no index of their sessions', async () => {
   const paid = sessions
     .filter((_, nth) => nth % 3 === 0)
     .map((session) => aPayment(payableOf(session), { version: 2 }));
-  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.keepPayments(paid));
+  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.upsertPayments(paid));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

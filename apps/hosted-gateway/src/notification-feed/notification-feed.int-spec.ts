@@ -68,10 +68,10 @@ test('has each final payment once, oldest first, with the id and the body of its
   const first = await payment();
   const second = await payment({ state: 'failed' });
   const processing = await payment({ state: 'processing', version: 2 });
-  await sessions.keepPayments([processing]);
-  await sessions.keepPayments([first]);
-  await sessions.keepPayments([second]);
-  await sessions.keepPayments([first]);
+  await sessions.upsertPayments([processing]);
+  await sessions.upsertPayments([first]);
+  await sessions.upsertPayments([second]);
+  await sessions.upsertPayments([first]);
 
   await readOnce(2);
   const page = await read();
@@ -92,7 +92,7 @@ test('has each final payment once, oldest first, with the id and the body of its
     state: 'success' as const,
     payable: { ...processing.payable, state: 'paid' as const, version: 3 },
   };
-  await sessions.keepPayments([done]);
+  await sessions.upsertPayments([done]);
   expect((await readOnce(1, page.after)).told).toEqual([processing.paymentReference]);
 });
 
@@ -105,7 +105,7 @@ test('comes in pages of 100, and goes on from any of them', async () => {
   const payments = Array.from({ length: 250 }, () =>
     aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
   );
-  for (let i = 0; i < payments.length; i += 25) await sessions.keepPayments(payments.slice(i, i + 25));
+  for (let i = 0; i < payments.length; i += 25) await sessions.upsertPayments(payments.slice(i, i + 25));
   const { told, pages, after } = await readOnce(250);
   expect(pages).toBe(3);
   expect(new Set(told)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
@@ -129,7 +129,7 @@ test('skips nothing when what was written first commits last', async () => {
     `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)`,
     [early.paymentReference, early.source.sessionId, JSON.stringify(early)],
   );
-  await sessions.keepPayments([late]);
+  await sessions.upsertPayments([late]);
   // The later one is committed, and is not shown before the earlier one is settled.
   const meanwhile = await readAll();
   expect(meanwhile.told).toEqual([]);
@@ -151,7 +151,7 @@ test('read while many are written at once: everything is seen once', async () =>
   const reading = (async () => {
     while (writing) await look();
   })();
-  await Promise.all(payments.map((one) => sessions.keepPayments([one])));
+  await Promise.all(payments.map((one) => sessions.upsertPayments([one])));
   writing = false;
   await reading;
   await waitUntil('the last of them', 20_000, async () => {
@@ -165,11 +165,11 @@ test('read while many are written at once: everything is seen once', async () =>
 test('tells no Failed once its session was paid', async () => {
   const sessionId = await gateway.createSession(merchant);
   const failed = await payment({ state: 'failed', version: 3 }, sessionId);
-  await sessions.keepPayments([failed]);
+  await sessions.upsertPayments([failed]);
   const before = await readOnce(1);
   expect(before.told).toEqual([failed.paymentReference]);
   const paid = await payment({ version: 5 }, sessionId);
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   expect((await readOnce(1, before.after)).told).toEqual([paid.paymentReference]);
   expect((await readAll()).told).toEqual([paid.paymentReference]);
 });
@@ -177,7 +177,7 @@ test('tells no Failed once its session was paid', async () => {
 describe('is of the calling site and mode alone', () => {
   test.each(STRANGERS)('%s reads its own', async (stranger) => {
     const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
-    await sessions.keepPayments([await payment()]);
+    await sessions.upsertPayments([await payment()]);
     const { after } = await readOnce(1);
     for (const key of [other.siteKey, other.merchantKey]) {
       const caller = { ...other, headers: { ...other.headers, 'x-api-key': key } };
@@ -187,7 +187,7 @@ describe('is of the calling site and mode alone', () => {
       ]);
     }
     const own = aPayment(await gateway.payableOf(await gateway.createSession(other)), { version: 3 });
-    await sessions.keepPayments([own]);
+    await sessions.upsertPayments([own]);
     const page = await waitUntil('its own', 20_000, async () => {
       const one = await read(undefined, other);
       return one.notifications.length > 0 ? one : undefined;

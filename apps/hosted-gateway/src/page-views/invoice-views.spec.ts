@@ -1,10 +1,10 @@
 import { type Language, LANGUAGES, languageOf } from '../languages/languages.js';
 import { closedStates, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
-import type { OrderShown, PayablePage } from './pay-page-model.js';
+import type { OrderDetails, PayablePage } from './pay-page-model.js';
 
 /** As decide-page makes it of an invoice: without ways to a store. */
 const { backToStoreUrl: _, merchantOrderId: __, ...atTill } = order;
-const invoice = { ...atTill, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderShown;
+const invoice = { ...atTill, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderDetails;
 const fixed = { amountMinCents: undefined, hasTip: false };
 const form = { ...open, ...invoice, merchantOrderId: undefined, choice: fixed } as PayablePage;
 const there = (model: Parameters<typeof render>[0], language: Language = languageOf('en')): string =>

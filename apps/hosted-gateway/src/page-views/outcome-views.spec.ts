@@ -1,7 +1,7 @@
 import {
   declined,
   everyState,
-  givenBack,
+  reversedCharges,
   open,
   order,
   render,
@@ -41,11 +41,11 @@ describe('the other states', () => {
 
   it('every state tells of a charge that was given back: how much, to which card, and when', () => {
     for (const model of ofSessions) {
-      const text = textOf(render({ ...model, givenBack } as PayPageModel));
+      const text = textOf(render({ ...model, reversedCharges } as PayPageModel));
       for (const told of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
         expect(text).toContain(told);
     }
-    expect(render({ ...open, givenBack: [] })).not.toContain('given back');
+    expect(render({ ...open, reversedCharges: [] })).not.toContain('given back');
     expect(render(open)).not.toContain('given back');
   });
 

@@ -1,6 +1,6 @@
 /** Every word of every page comes from its language: with a language in brackets, nothing else is outside of them. */
 import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
-import { declined, everyState, givenBack, open, order, render, succeeded, textOf } from '../../test/pages.js';
+import { declined, everyState, reversedCharges, open, order, render, succeeded, textOf } from '../../test/pages.js';
 import { en } from '../languages/en.js';
 import { LANGUAGES } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
@@ -31,7 +31,7 @@ const pages: [string, PayPageModel][] = [
 
 function EVERYTHING() {
   const customFields = Array.from({ length: 9 }, () => ({ key: 'Beans', value: 'Ethiopia Guji' }));
-  return { isTest: true, givenBack, customFields, code: 'https://pay.example/c/01234567890123456789' };
+  return { isTest: true, reversedCharges, customFields, code: 'https://pay.example/c/01234567890123456789' };
 }
 
 /** Outside of the brackets, where these are not inside each other. */

@@ -1,6 +1,6 @@
 import { qrSvg } from '@svc/kernel';
 import { closedStates, declined, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
-import type { OrderShown } from './pay-page-model.js';
+import type { OrderDetails } from './pay-page-model.js';
 
 describe('the form', () => {
   it('has the four labelled fields, none of which a native post could send', () => {
@@ -72,7 +72,7 @@ describe('the form', () => {
 
 describe('another device', () => {
   const code = 'https://pay.example/c/01234567890123456789';
-  const scanned = ({ backToStoreUrl: _, ...model }: OrderShown): OrderShown => ({ ...model, callsPath: '/c/0123' });
+  const scanned = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
 
   it('is shown a code beside the form, drawn here, dark on white, with words for those who see none', () => {
     for (const model of [open, declined]) {

@@ -2,7 +2,7 @@ import {
   declined,
   everyState,
   open,
-  givenBack,
+  reversedCharges,
   order,
   policyOf,
   render,
@@ -47,8 +47,8 @@ describe('every page', () => {
   );
 
   it('of a charge that was given back has a script, which says when in the time of the payer', () => {
-    expect(render({ ...order, state: 'cancelled', givenBack })).toContain('<script>pay()</script>');
-    expect(render({ ...order, state: 'cancelled', givenBack: [] })).not.toContain('<script');
+    expect(render({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
+    expect(render({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
 
   it('allows no script and no style but its own, no other origin, no frame and no native form post', () => {

@@ -1,5 +1,5 @@
 import type { AnyPaymentSnapshot, LineItem, PublicKeyJwk } from '@svc/contracts';
-import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { type TillInvoice, tillLineOf } from '../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
@@ -40,7 +40,7 @@ function pageOf(
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
     ownReferences: [MINE],
-    isPressed: false,
+    isInFlight: false,
     now: NOW,
     ...facts,
   }) as unknown as { state: string };
@@ -67,13 +67,13 @@ test('the whole page: the order of the till, without a way to a store and withou
     currencyISOCode: 'ZAR',
     customFields: [],
     lines: [],
-    givenBack: [],
+    reversedCharges: [],
     try: 1,
-    triesLeft: SESSION_TRIES_MAX,
+    triesLeft: MAX_SESSION_ATTEMPTS,
     expiresAt: after(1),
-    hasMoreTime: false,
+    canExtend: false,
     encryptionKey: {},
-    madeAt: after(0),
+    renderedAt: after(0),
     decline: undefined,
     choice: { amountMinCents: undefined, hasTip: false },
   });
@@ -170,7 +170,7 @@ describe('what was bought', () => {
   const paid = { payableState: 'paid', payments: [payment()] } as const;
   const old = payment({ modifiedUTCDate: after(-60_000) });
   const failed = payment({ state: 'failed' });
-  const tries = Array.from({ length: SESSION_TRIES_MAX }, () => failed);
+  const tries = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
   const verificationUrl = 'https://bank.example/1';
   const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
 
@@ -209,8 +209,8 @@ describe('of a payment that failed', () => {
   });
 
   test.each([
-    [SESSION_TRIES_MAX - 1, 0, 100, 1],
-    [1, 60, 100, SESSION_TRIES_MAX - 1],
+    [MAX_SESSION_ATTEMPTS - 1, 0, 100, 1],
+    [1, 60, 100, MAX_SESSION_ATTEMPTS - 1],
     [0, 98, 100, 2],
     [0, 3, 4, 1],
   ])('%d of pages and %d of partners, of %d in all, leave %d tries', (ofPages, ofPartners, triesMax, left) => {
@@ -223,13 +223,15 @@ describe('of a payment that failed', () => {
   });
 
   test('the fifth of pages is the last one', () => {
-    const payments = Array.from({ length: SESSION_TRIES_MAX }, () => payment(failed));
+    const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => payment(failed));
     expect(pageOf({ tries: 5, payments }).state).toBe('refused');
   });
 
   test('who was given back a charge is told', () => {
     const payments = [payment({ ...failed, reversedUTCDate: after(0) })];
-    const told = [MINE, 'other'].map((own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['givenBack']);
+    const told = [MINE, 'other'].map(
+      (own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],
+    );
     expect(told).toEqual([[expect.objectContaining({ at: after(0) })], []]);
   });
 });

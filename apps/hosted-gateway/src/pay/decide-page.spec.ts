@@ -1,5 +1,5 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -25,7 +25,7 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
     ownReferences: [],
-    isPressed: false,
+    isInFlight: false,
     now: NOW,
     ...facts,
   }) as unknown as { state: string };
@@ -86,8 +86,8 @@ describe('each time on the page ends at the exact millisecond', () => {
 });
 
 test.each([
-  ['declined', SESSION_TRIES_MAX - 1],
-  ['refused', SESSION_TRIES_MAX],
+  ['declined', MAX_SESSION_ATTEMPTS - 1],
+  ['refused', MAX_SESSION_ATTEMPTS],
 ])('the page is %s after %d tries', (state, tries) => {
   const failed = payment({ state: 'failed', errors: [] });
   expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
@@ -103,7 +103,9 @@ test('a charge was given back where a payment says so, and only then: with its t
     paymentMethodType: 'Card',
     ...of,
   });
-  const seen = [[], [failed], [failed, reversed]].map((payments) => pageOf({ session: { payments } })['givenBack']);
+  const seen = [[], [failed], [failed, reversed]].map(
+    (payments) => pageOf({ session: { payments } })['reversedCharges'],
+  );
   const told = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: after(0) };
   expect(seen).toEqual([[], [], [told]]);
 });
@@ -127,7 +129,7 @@ describe('the whole page', () => {
       merchantName: 'Shop',
       siteName: undefined,
       try: 2,
-      triesLeft: SESSION_TRIES_MAX - 1,
+      triesLeft: MAX_SESSION_ATTEMPTS - 1,
       expiresAt: after(1),
       decline: { message: 'No money' },
       code: expect.stringMatching(/^https:\/\/codes\.example\/.*C$/) as string,
@@ -165,7 +167,7 @@ describe('the whole page', () => {
   });
 
   test.each([
-    ['a press of Pay is being passed on', { isPressed: true, session }],
+    ['a press of Pay is being passed on', { isInFlight: true, session }],
     ['the payable is paid, and the payment not known yet', { session: { ...session, payableState: 'paid' } }],
   ] as [string, Facts][])('is not late while %s', (_, facts) => {
     expect(pageOf(facts)).toMatchObject({ state: 'processing', isLate: false });
@@ -180,7 +182,7 @@ test('a payer who is to be verified by no known time is not sent to the bank', (
 test('another card can be used while the session is payable, and only then', () => {
   const waiting = { tries: 1, payments: [verification(1)] };
   const expired = { expiresAt: NOW };
-  const seen = [waiting, { ...waiting, tries: SESSION_TRIES_MAX }, { ...waiting, ...expired }].map((session) => [
+  const seen = [waiting, { ...waiting, tries: MAX_SESSION_ATTEMPTS }, { ...waiting, ...expired }].map((session) => [
     pageOf({ session }).state,
     'anotherCardUrl' in pageOf({ session }),
     pageOf({ session, wantsAnotherCard: true }).state,
@@ -239,7 +241,7 @@ describe('the way back to the store (H6)', () => {
     ['a payment is processing', { session: { payableState: 'reserved', payments: [underWay, failed(-2, 'A')] } }],
     ['the payable is reserved', { session: { payableState: 'reserved', payments: [failed(-2, 'A')] } }],
     ['the payable is paid, and the payment not known yet', { session: { payableState: 'paid', payments: [] } }],
-    ['a press of Pay is being passed on', { isPressed: true, session: { payments: [failed(-2, 'A')] } }],
+    ['a press of Pay is being passed on', { isInFlight: true, session: { payments: [failed(-2, 'A')] } }],
     ['the payment is known before its payable', { session: { payableState: 'open', payments: [underWay] } }],
   ])('none is offered while %s', (_, facts) => {
     const page = pageOf(facts);

@@ -1,6 +1,6 @@
 import { SessionExtendedV1 } from '@svc/contracts';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { SESSION_ENDING_MS, SESSION_EXTENSION_MS, SESSION_LIFETIME_MS } from '../sessions/session.js';
+import { SESSION_WARNING_MS, SESSION_EXTENSION_MS, SESSION_LIFETIME_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const ENDING = SESSION_LIFETIME_MS - SESSION_ENDING_MS;
+const ENDING = SESSION_LIFETIME_MS - SESSION_WARNING_MS;
 const ask = (address: string) => gateway.call('POST', `${address}/more-time`);
 const extendedOf = async (sessionId: string) =>
   (await gateway.published(SessionExtendedV1)).filter(({ aggregateId }) => aggregateId === sessionId);
@@ -44,7 +44,7 @@ test('in its last minutes a session gets more time, once: the page, its merchant
   // Not a second time at the end of the longer one, and that is an end as well.
   gateway.clock.advance(SESSION_EXTENSION_MS);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state: 'open', expiresAt: later });
-  gateway.clock.advance(SESSION_ENDING_MS);
+  gateway.clock.advance(SESSION_WARNING_MS);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state: 'expired' });
   expect(await extendedOf(sessionId)).toHaveLength(1);
 });

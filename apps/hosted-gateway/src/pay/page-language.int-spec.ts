@@ -4,7 +4,7 @@ import type { PassThrough } from 'node:stream';
 import { waitUntil } from '@svc/testing';
 import { aPayment, aSessionRequest, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { WatchStates } from './watch-states.js';
+import { StateStreams } from './watch-states.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -102,7 +102,7 @@ test('what the script is told of a decline is in the language of its page', asyn
 test('the stream tells it in that language, at first and after a change', async () => {
   await declines();
   const sessionId = await gateway.createSession(merchant);
-  const watching = gateway.service.app.get(WatchStates);
+  const watching = gateway.service.app.get(StateStreams);
   const out = (await watching.open({ sessionId }, { chosen: 'st', accepted: 'af', ownReferences: [] })) as PassThrough;
   let told = String(out.read());
   expect(told).toContain('"state":"open"');
@@ -154,7 +154,7 @@ test('pages about no session speak the browser’s language, in an outage too', 
   expect(await html(`/c/${'0'.repeat(20)}`, 'xh')).toContain('Le khowudi ayinakuhlawulwa apha');
   const sessionId = await gateway.createSession(merchant);
   const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
-  const find = jest.spyOn(gateway.service.app.get(SessionRepository), 'findAt').mockRejectedValue(lost);
+  const find = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress').mockRejectedValue(lost);
   const outage = await html(`/pay?sessionId=${sessionId}&lang=st`, 'af');
   find.mockRestore();
   expect(outage).toContain('Leqephe lena ha le fumanehe hajwale');

@@ -66,7 +66,7 @@ describe('while nobody can look at the session', () => {
     const sessionId = await gateway.createSession(merchant);
     const { app } = gateway.service;
     const [sessions, controller] = [app.get(SessionRepository), app.get(PayController)];
-    const find = jest.spyOn(sessions, 'findAt').mockReturnValue(new Promise<never>(() => undefined));
+    const find = jest.spyOn(sessions, 'findByAddress').mockReturnValue(new Promise<never>(() => undefined));
     const { pageMilliseconds } = controller;
     controller.pageMilliseconds = 50;
     const { status, headers, text } = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
@@ -81,7 +81,7 @@ describe('while nobody can look at the session', () => {
     const sessionId = await gateway.createSession(merchant);
     const sessions = gateway.service.app.get(SessionRepository);
     const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
-    const find = jest.spyOn(sessions, 'findAt').mockRejectedValue(lost);
+    const find = jest.spyOn(sessions, 'findByAddress').mockRejectedValue(lost);
     const page = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
     const state = await gateway.call('GET', `/pay/${sessionId}/state`, { headers: { accept: 'application/json' } });
     find.mockRestore();

@@ -17,7 +17,7 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { WatchStates } from './watch-states.js';
+import { StateStreams } from './watch-states.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -277,7 +277,7 @@ describe('the stream of states', () => {
     const sessionId = await gateway.createSession(merchant);
     const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first state', 5_000, async () => states.length === 1);
-    const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findAt');
+    const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress');
     gateway.clock.advance(1_000);
     await waitUntil('a sign of life', 5_000, async () => states.length === 2);
     expect([states, read.mock.calls]).toEqual([['open', 'open'], []]);
@@ -294,7 +294,7 @@ describe('the stream of states', () => {
   });
 
   test('says nothing before its next sign of life is due, and ends after ten minutes', async () => {
-    const watching = gateway.service.app.get(WatchStates);
+    const watching = gateway.service.app.get(StateStreams);
     const out = (await watching.open({ sessionId: await gateway.createSession(merchant) }, BROWSER)) as PassThrough;
     const said = (): string | null => (out.read() as Buffer | null)?.toString() ?? null;
     expect(said()).toContain('"state":"open"');
@@ -336,7 +336,7 @@ describe('the stream of states', () => {
 
   test('lets a reader go that does not read', async () => {
     const sessionId = await gateway.createSession(merchant);
-    const open = jest.spyOn(gateway.service.app.get(WatchStates), 'open');
+    const open = jest.spyOn(gateway.service.app.get(StateStreams), 'open');
     const reader = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
     reader.write(`GET /pay/${sessionId}/events HTTP/1.1\r\nhost: x\r\n\r\n`);
     await once(reader, 'data');

@@ -18,8 +18,8 @@ async function paidSession(): Promise<{ sessionId: string; failed: string; paid:
   const failed = aPayment(payable, { state: 'failed', version: 3, tries: 1 });
   const paid = aPayment(payable, { version: 5, tries: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
   const sessions = gateway.service.app.get(SessionRepository);
-  await sessions.keepPayments([failed]);
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([failed]);
+  await sessions.upsertPayments([paid]);
   return { sessionId, failed: failed.paymentReference, paid: paid.paymentReference };
 }
 
@@ -111,7 +111,7 @@ test('the payment that was accepted last comes first; of the same moment the lat
   const payments = Object.entries(accepted).map(([version, time]) =>
     aPayment(payable, { state: 'failed', version: Number(version), paymentUTCDate: `2026-03-01T${time}.000Z` }),
   );
-  for (const payment of payments) await gateway.service.app.get(SessionRepository).keepPayments([payment]);
+  for (const payment of payments) await gateway.service.app.get(SessionRepository).upsertPayments([payment]);
   const { body } = await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, {
     headers: merchant.headers,
   });
@@ -131,7 +131,7 @@ test('without sessionId: a 400 that names it; without credentials: 401 first', a
 test('a payment that is not final is not shown', async () => {
   const sessionId = await gateway.createSession(merchant);
   const processing = aPayment(await gateway.payableOf(sessionId), { state: 'processing', version: 2 });
-  await gateway.service.app.get(SessionRepository).keepPayments([processing]);
+  await gateway.service.app.get(SessionRepository).upsertPayments([processing]);
   expect(
     (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body
       .payments,

@@ -71,7 +71,7 @@ describe('outcomes', () => {
       nth === bad ? aPayment(payableOf(session), { version: 2, tries: 101 }) : paid(session),
     );
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
-    const results = Promise.allSettled(payments.map((payment) => sessions.keepPayment(payment)));
+    const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await lock.release();
     for (const [nth, result] of (await results).entries())
@@ -89,13 +89,13 @@ describe('outcomes', () => {
     const given = await createSessions(AT_ONCE + 4);
     const [fresh, older, twice, unknown] = given.slice(AT_ONCE) as [Session, Session, Session, Session];
     const known = paid(older, 5);
-    await newRepository().keepPayments([known]);
+    await newRepository().upsertPayments([known]);
     const [first, second] = [paid(twice, 2), paid(twice, 3)];
     const stale = { ...known, payable: { ...known.payable, version: 4 } };
     const statements = countOf(KEEPS);
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
     const payments = [...given.slice(0, AT_ONCE).map((session) => paid(session)), paid(fresh), stale, second, first];
-    const results = payments.map((payment) => sessions.keepPayment(payment));
+    const results = payments.map((payment) => sessions.upsertPayment(payment));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await lock.release();
     await Promise.all(results);
@@ -116,8 +116,8 @@ describe('outcomes', () => {
       await changeElsewhere(given.slice(AT_ONCE, AT_ONCE + 1)),
     ];
     const statements = countOf(KEEPS);
-    const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.keepPayment(payment));
-    const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.keepPayment(payment)));
+    const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.upsertPayment(payment));
+    const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.upsertPayment(payment)));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await first.release();
     await Promise.all(alone);
@@ -126,7 +126,7 @@ describe('outcomes', () => {
     expect(statements()).toBe(AT_ONCE + 1);
     await second.release();
     expect(await kept(given.slice(AT_ONCE))).toEqual(given.slice(AT_ONCE).map(() => [1]));
-    await Promise.all(payments.map((payment) => sessions.keepPayment(payment)));
+    await Promise.all(payments.map((payment) => sessions.upsertPayment(payment)));
     expect(await kept(given)).toEqual(payments.map(({ paymentReference }) => [2, paymentReference]));
   });
 
@@ -134,7 +134,7 @@ describe('outcomes', () => {
     const given = await createSessions(20);
     const payments = given.map((session) => paid(session));
     const query = jest.spyOn(gateway.dataSource, 'query');
-    await sessions.keepPayments(payments);
+    await sessions.upsertPayments(payments);
     const [snapshots, ids] = query.mock.calls[0]![1] as [PaymentSnapshot[], string[]];
     expect(ids).toEqual(idsOf(given).sort());
     const references = payments.map(({ paymentReference }) => paymentReference).sort();
@@ -149,14 +149,14 @@ describe('sessions', () => {
   test('each call has its own, with its payments, and none where there is none', async () => {
     const given = await createSessions(12);
     const payments = given.slice(0, 6).map((session) => paid(session));
-    await sessions.keepPayments(payments);
+    await sessions.upsertPayments(payments);
     const addresses = given.flatMap(({ sessionId, code }) => [
       ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
     const lock = await lockAll();
     const statements = countOf(FINDS);
-    const results = addresses.map((address) => sessions.findAt(address));
+    const results = addresses.map((address) => sessions.findByAddress(address));
     await backendsThatWait(gateway.dataSource, 2 * AT_ONCE);
     await lock.release();
     const found = await Promise.all(results);

@@ -43,10 +43,10 @@ const PAID = { session: 'paid', sessionVersion: 3, payment: 'success', version: 
 
 test('an older report changes neither the session nor the payment', async () => {
   const { sessionId, begun, paid } = await reports();
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   const before = await kept(sessionId);
   expect(before).toMatchObject(PAID);
-  await newRepository().keepPayments([begun]);
+  await newRepository().upsertPayments([begun]);
   expect(await kept(sessionId)).toEqual(before);
 });
 
@@ -55,8 +55,8 @@ test.each(['the same process', 'another process'])(
   async (to) => {
     const [one, other] = [await reports(), await reports()];
     const sessions = newRepository();
-    for (const { begun } of [one, other]) await sessions.keepPayments([begun]);
-    await (to === 'the same process' ? sessions : newRepository()).keepPayments([one.paid]);
+    for (const { begun } of [one, other]) await sessions.upsertPayments([begun]);
+    await (to === 'the same process' ? sessions : newRepository()).upsertPayments([one.paid]);
     expect(await kept(one.sessionId)).toMatchObject(PAID);
     expect(await kept(other.sessionId)).toMatchObject({ session: 'reserved', payment: 'processing', version: 2 });
   },
@@ -65,19 +65,19 @@ test.each(['the same process', 'another process'])(
 test('a repeated report neither writes nor locks a row, and costs its own process no statement', async () => {
   const { sessionId, paid } = await reports();
   const sessions = newRepository();
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   const before = await kept(sessionId);
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   expect(await kept(sessionId)).toEqual(before);
   const query = jest.spyOn(gateway.dataSource, 'query');
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   expect(query).not.toHaveBeenCalled();
   query.mockRestore();
 });
 
 test.each(['in order', 'in reverse'])('of several in one delivery the newest stays, %s', async (order) => {
   const { sessionId, begun, paid } = await reports();
-  await newRepository().keepPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
+  await newRepository().upsertPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
   expect(await kept(sessionId)).toMatchObject(PAID);
 });
 
@@ -92,7 +92,7 @@ test.each(['an older', 'the same'])(
      RETURNING ctid::text AS row`,
       [paid.paymentReference, sessionId, JSON.stringify(paid)],
     )) as [{ row: string }];
-    const waiting = newRepository().keepPayments([which === 'the same' ? paid : begun]);
+    const waiting = newRepository().upsertPayments([which === 'the same' ? paid : begun]);
     await waitUntil('the report to wait', 10_000, async () => {
       const locked = await gateway.dataSource.query<unknown[]>(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -108,8 +108,8 @@ test.each(['an older', 'the same'])(
 
 test('a closed payable closes its own session, unless that has changed since', async () => {
   const [closed, paid, untouched] = [await reports(), await reports(), await reports()];
-  for (const { begun } of [closed, untouched]) await newRepository().keepPayments([begun]);
-  await newRepository().keepPayments([paid.paid]);
+  for (const { begun } of [closed, untouched]) await newRepository().upsertPayments([begun]);
+  await newRepository().upsertPayments([paid.paid]);
   for (const { sessionId } of [closed, paid])
     await gateway.deliver(
       anEvent(PayableClosedV1, randomUUID(), 3, { payableId: sessionId, state: 'closed', version: 3, tries: 1 }),
@@ -121,7 +121,7 @@ test('a closed payable closes its own session, unless that has changed since', a
 
 test('a reversal is kept of a payment that is known, and one of an invoice disturbs none that comes with it', async () => {
   const { sessionId, paid } = await reports();
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   const reversedUTCDate = gateway.clock.nowISO();
   const invoiceReference = randomUUID();
   const source = { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code: '0'.repeat(20) };

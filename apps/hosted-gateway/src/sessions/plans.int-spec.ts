@@ -59,14 +59,14 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
   });
 
   test('a session and its payments are looked up by its code, for each of a batch', async () => {
-    const plan = await planOf(gateway.dataSource, () => sessions.findAt({ code: '0'.repeat(20) }));
+    const plan = await planOf(gateway.dataSource, () => sessions.findByAddress({ code: '0'.repeat(20) }));
     expect(plan).toMatch(eachBy('sessions_by_code', 'code = given.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
   test('the session and the earlier version of each payment that is kept are looked up by their keys', async () => {
     const payment = aPayment(await gateway.payableOf(sessionId), { version: 2 });
-    const plan = await planOf(gateway.dataSource, () => sessions.keepPayment(payment));
+    const plan = await planOf(gateway.dataSource, () => sessions.upsertPayment(payment));
     expect(plan).toMatch(eachBy('sessions_pkey', 'session_id = newest.session_id'));
     expect(plan).toMatch(
       /Nested Loop Anti Join .*\n\s+->  Function Scan on unnest .*\n\s+->  Index Scan using hosted_payments_pkey on .*\n\s+Index Cond: \(payment_reference = /,

@@ -45,12 +45,12 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => 
     ['with its versions', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
     [
       'for its payments',
-      (payable) => invoices.keepPayments([aPayment(payable, { version: 3 })]),
+      (payable) => invoices.upsertPayments([aPayment(payable, { version: 3 })]),
       /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
     [
       'to be made, with what has overtaken it',
-      () => invoices.keepInvoices([anInvoiceCreated(gateway, merchant)]),
+      () => invoices.insertIfAbsent([anInvoiceCreated(gateway, merchant)]),
       /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
   ])('an invoice is looked up %s, in an index', async (_, look, index) => {

@@ -25,12 +25,12 @@ test('what is known already is not written again, and an older report changes no
   const invoice = await anInvoice(gateway, merchant);
   const { payableId } = invoice;
   const paid = aPayment(invoice, { version: 3 });
-  await invoices.keepPayments([paid]);
+  await invoices.upsertPayments([paid]);
   const before = await rowsOf(invoice);
   expect(before).toHaveLength(2);
   for (const version of [2, 3]) {
-    await invoices.keepPayments([{ ...paid, payable: { ...paid.payable, version } }]);
-    await invoices.keepPayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
+    await invoices.upsertPayments([{ ...paid, payable: { ...paid.payable, version } }]);
+    await invoices.updatePayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
   }
   expect(await rowsOf(invoice)).toEqual(before);
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
@@ -42,7 +42,7 @@ test('of a batch the newest of each payment and invoice stays, in whatever order
     const begun = aPayment(one, { version: 2, state: 'processing' });
     const paid = { ...aPayment(one, { version: 3 }), paymentReference: begun.paymentReference };
     const told = [begun, paid, aPayment(other, { version: 2, state: 'processing' })];
-    await invoices.keepPayments(reversed ? told.toReversed() : told);
+    await invoices.upsertPayments(reversed ? told.toReversed() : told);
     expect(await invoices.find(one.payableId)).toMatchObject({
       payableState: 'paid',
       payments: [{ state: 'success' }],
@@ -56,8 +56,8 @@ test.each([[[3, 7]], [[7, 3]]])(
   async (versions) => {
     const invoice = await anInvoice(gateway, merchant);
     const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
-    await invoices.keepPayments([older]);
-    for (const version of versions) await invoices.keepPayments([aPayment(invoice, { version, state: 'failed' })]);
+    await invoices.upsertPayments([older]);
+    for (const version of versions) await invoices.upsertPayments([aPayment(invoice, { version, state: 'failed' })]);
     const { payments } = (await invoices.findByCode(invoice.source.code))!;
     expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
   },
