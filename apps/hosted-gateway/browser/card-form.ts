@@ -9,7 +9,7 @@ import {
   type CardFieldTexts,
 } from './card-fields.js';
 import { byId, paragraph } from './document-parts.js';
-import type { DeclinedTry } from './payment-flow.js';
+import type { DeclinedAttempt } from './payment-flow.js';
 import type { ScriptMessages } from './script-messages.js';
 
 const IDS: Readonly<Record<CardFieldName, string>> = {
@@ -32,7 +32,7 @@ export class CardForm {
   private readonly title = document.title;
   private isPressingPay = false;
   /** The typed card while the payment is in progress and the fields are empty. */
-  private putAwayTexts: CardFieldTexts | undefined;
+  private savedTexts: CardFieldTexts | undefined;
 
   constructor(
     private readonly now: () => Date,
@@ -57,7 +57,7 @@ export class CardForm {
       const isCardRight = this.showProblems(texts);
       // During a payment the previous notice stays until the next one replaces it, so that nothing moves.
       if (checkOthers() && isCardRight) pay(texts);
-      else this.showNews('');
+      else this.showNotice('');
     });
     this.enable(true);
   }
@@ -71,32 +71,32 @@ export class CardForm {
   }
 
   /** Empties the fields during the payment, because browser extensions can read hidden fields too. */
-  putAway(): void {
-    this.putAwayTexts = this.texts();
+  clearFields(): void {
+    this.savedTexts = this.texts();
     document.title = this.title;
     for (const field of CARD_FIELDS) this.input(field).value = '';
   }
 
-  bringBack(): void {
-    const texts = this.putAwayTexts;
-    this.putAwayTexts = undefined;
+  restoreFields(): void {
+    const texts = this.savedTexts;
+    this.savedTexts = undefined;
     for (const field of texts ? CARD_FIELDS : []) this.input(field).value = texts![field];
   }
 
   /** Shows a message above the form and focuses it, so that screen readers announce it. */
   showMessage(text: string): void {
-    this.showNews(text);
+    this.showNotice(text);
     if (text !== '') this.message.focus();
   }
 
   /** Same as {@link showMessage}, but keeps the focus, because the payer may be typing. */
-  showNews(text: string): void {
+  showNotice(text: string): void {
     this.show(text === '' ? [] : [paragraph(text)]);
     document.title = this.title;
   }
 
   /** Shows why the last attempt failed. The input stays, except the CVV, which must not be stored. The invalid field gets the focus. */
-  showDecline({ title, next, triesLeft, reference, field }: DeclinedTry): void {
+  showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
     const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
     this.show([
@@ -119,7 +119,7 @@ export class CardForm {
 
   /** Removes card data: the browser may keep the document in its cache. */
   clear(): void {
-    this.putAwayTexts = undefined;
+    this.savedTexts = undefined;
     this.form.reset();
   }
 

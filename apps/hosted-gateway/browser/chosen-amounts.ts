@@ -22,7 +22,7 @@ export interface ChosenAmounts {
 export type AmountProblem = 'notAnAmount' | 'tooLittle' | 'tooMuch';
 
 /** Limit in cents for amount and tip together. Equal to the limit in libs/contracts, which is not built for browsers. */
-export const AMOUNT_MAX = 100_000_000_000;
+export const MAX_CHOSEN_CENTS = 100_000_000_000;
 
 /** Parses an amount as people type it to cents: `89.50`, `89,5`, `R 1 234`. Undefined for invalid or ambiguous text. */
 export function parseAmount(text: string): number | undefined {
@@ -60,5 +60,5 @@ export function readAmounts({ amount, tip }: AmountTexts, { owed }: AmountTerms)
 function problemOf(cents: number | undefined, min: number): AmountProblem | undefined {
   if (cents === undefined) return 'notAnAmount';
   if (cents < min) return 'tooLittle';
-  return cents > AMOUNT_MAX ? 'tooMuch' : undefined;
+  return cents > MAX_CHOSEN_CENTS ? 'tooMuch' : undefined;
 }

@@ -2,8 +2,8 @@
 import { fill } from '../src/languages/fill.js';
 import { formatTime } from '../src/page-views/format-amount.js';
 import { byId } from './document-parts.js';
-import { askForMoreTime } from './gateway-calls.js';
-import { LOOK_AHEAD_MS_MAX } from './idle-watch.js';
+import { requestMoreTime } from './gateway-calls.js';
+import { MAX_TIMER_MS } from './idle-watch.js';
 import { messages } from './messages.js';
 import { calls, data, now } from './page-document.js';
 
@@ -22,7 +22,7 @@ export class ExpiryWarning {
   }
 
   /** Applies the expiry from the server. Another tab or device may have extended the session. */
-  takeUp(expiresAt: string | undefined): void {
+  updateExpiry(expiresAt: string | undefined): void {
     if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
     data['expiresAt'] = expiresAt;
     this.moreTime?.remove();
@@ -34,7 +34,7 @@ export class ExpiryWarning {
   private plan(): void {
     clearTimeout(this.timer);
     const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
-    if (untilWarning < LOOK_AHEAD_MS_MAX) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
+    if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
   }
 
   private warn(): void {
@@ -46,7 +46,7 @@ export class ExpiryWarning {
     const { moreTime } = this;
     if (!moreTime) return;
     moreTime.disabled = true;
-    this.takeUp((await askForMoreTime(calls))?.expiresAt);
+    this.updateExpiry((await requestMoreTime(calls))?.expiresAt);
     // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
   }

@@ -3,7 +3,13 @@
  * code. They return the result and decide nothing.
  */
 import type { ScreenAndClock } from './browser-data.js';
-import { type ComingTry, type DeclinedTry, type PostOutcome, type SessionState, wasNeverSent } from './payment-flow.js';
+import {
+  type NextAttempt,
+  type DeclinedAttempt,
+  type PostResult,
+  type SessionState,
+  wasNeverSent,
+} from './payment-flow.js';
 
 export interface PaymentBody {
   reference: string;
@@ -27,7 +33,7 @@ export interface CallsAddress {
   readonly query: string;
 }
 
-export async function postPayment(calls: CallsAddress, body: PaymentBody): Promise<PostOutcome> {
+export async function postPayment(calls: CallsAddress, body: PaymentBody): Promise<PostResult> {
   const wasOffline = navigator.onLine === false;
   let cameOnline = false;
   const onOnline = () => (cameOnline = true);
@@ -43,7 +49,7 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       signal: AbortSignal.timeout(POST_TIMEOUT_MS),
     });
     const answer = await readObject(response);
-    const told = stateIn(answer);
+    const received = stateIn(answer);
     const message = Array.isArray(answer['errors']) ? (answer['errors'] as { message?: unknown }[])[0]?.message : '';
     return {
       kind: 'answered',
@@ -51,7 +57,7 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
       ...(typeof answer['redirectUrl'] === 'string' ? { redirectUrl: answer['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
-      ...(told === undefined ? {} : { told }),
+      ...(received === undefined ? {} : { received }),
     };
   } catch {
     // Offline, the browser sends nothing. If the network changed during the call, the request may have been sent.
@@ -90,7 +96,7 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
 }
 
 /** Asks for more time. Returns the session's state from the server's answer; undefined when there was no answer. */
-export async function askForMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
+export async function requestMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
   try {
     const response = await fetch(`${path}/more-time${query}`, {
       method: 'POST',
@@ -130,7 +136,7 @@ export function streamStates(
 
 function stateIn({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  const [known, next] = [declineIn(decline), comingIn(coming)];
+  const [known, next] = [declineIn(decline), nextAttemptIn(coming)];
   return {
     state,
     version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
@@ -141,8 +147,8 @@ function stateIn({ state, version, expiresAt, decline, coming }: Record<string, 
 }
 
 /** Undefined if incomplete: then the page reloads and the server renders the texts. */
-function declineIn(value: unknown): DeclinedTry | undefined {
-  const given = (value ?? {}) as Partial<Record<keyof DeclinedTry, unknown>>;
+function declineIn(value: unknown): DeclinedAttempt | undefined {
+  const given = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
   const { try: coming, title, next, triesLeft, field, reference } = given;
   const isWhole = [title, next, triesLeft].every((text) => typeof text === 'string');
   if (typeof coming !== 'number' || !isWhole) return undefined;
@@ -156,8 +162,8 @@ function declineIn(value: unknown): DeclinedTry | undefined {
 }
 
 /** Undefined if incomplete, as {@link declineIn}. */
-function comingIn(value: unknown): ComingTry | undefined {
-  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof ComingTry, unknown>>;
+function nextAttemptIn(value: unknown): NextAttempt | undefined {
+  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof NextAttempt, unknown>>;
   return typeof coming === 'number' && typeof triesLeft === 'string' ? { try: coming, triesLeft } : undefined;
 }
 

@@ -8,15 +8,15 @@ import type { SessionState } from './payment-flow.js';
 /** Delay after page load, so that the page loads first. No payer can scan the code and pay faster. */
 export const WATCH_AFTER_MS = 1_000;
 /** If the server rejects a stream, interval until the next attempt; the state is fetched as often. */
-export const TRY_AGAIN_MS = 10_000;
+export const RETRY_MS = 10_000;
 /** Margin for small differences between the clocks of server and browser. */
-export const LOOK_AFTER_EXPIRY_MS = 1_000;
+export const EXPIRY_MARGIN_MS = 1_000;
 /** Limit for timers: one beyond 2^31 ms would fire immediately. */
-export const LOOK_AHEAD_MS_MAX = 86_400_000;
+export const MAX_TIMER_MS = 86_400_000;
 
 export interface IdleWatchParts {
   readonly isVisible: () => boolean;
-  readonly ask: () => Promise<SessionState | undefined>;
+  readonly fetchState: () => Promise<SessionState | undefined>;
   readonly stream: (onState: (state: SessionState) => void, onBroken: (isOver: boolean) => void) => () => void;
   readonly onState: (state: SessionState) => void;
 }
@@ -46,21 +46,21 @@ export class IdleWatch {
     if (!this.isRunning) return;
     this.close();
     if (!this.parts.isVisible()) return;
-    void this.look();
+    void this.fetchNow();
     this.openIn(0);
   }
 
-  async look(): Promise<void> {
+  async fetchNow(): Promise<void> {
     const { stops } = this;
-    const state = await this.parts.ask();
+    const state = await this.parts.fetchState();
     // If it was stopped meanwhile, and possibly restarted, this state may be outdated.
     if (state && this.isRunning && this.stops === stops) this.parts.onState(state);
   }
 
   /** Fetches the state once after the session has expired, since its form can no longer pay. Ignores an expiry in the past. */
-  lookAtExpiry(expiresAt: string, now: Date): void {
-    const untilExpiry = Date.parse(expiresAt) - now.getTime() + LOOK_AFTER_EXPIRY_MS;
-    if (untilExpiry > 0 && untilExpiry < LOOK_AHEAD_MS_MAX) setTimeout(() => void this.look(), untilExpiry);
+  fetchAtExpiry(expiresAt: string, now: Date): void {
+    const untilExpiry = Date.parse(expiresAt) - now.getTime() + EXPIRY_MARGIN_MS;
+    if (untilExpiry > 0 && untilExpiry < MAX_TIMER_MS) setTimeout(() => void this.fetchNow(), untilExpiry);
   }
 
   private openIn(delayMs: number): void {
@@ -78,8 +78,8 @@ export class IdleWatch {
       (isOver) => {
         if (!this.isRunning || !isOver) return;
         this.close();
-        void this.look();
-        this.openIn(TRY_AGAIN_MS);
+        void this.fetchNow();
+        this.openIn(RETRY_MS);
       },
     );
   }

@@ -1,6 +1,6 @@
 import { withOwnReference } from '../src/own-payments.js';
 
-const KEPT_SECONDS = 24 * 3_600;
+const COOKIE_SECONDS = 24 * 3_600;
 
 /**
  * Stores the reference of this browser's payment in a cookie of the invoice's page (send-answer.ts reads it): the server shows the
@@ -10,8 +10,8 @@ const KEPT_SECONDS = 24 * 3_600;
  *
  * @param callsPath base path of the invoice's page: `/c/<code>`
  */
-export function keepOwnPayment(callsPath: string, reference: string): void {
+export function storeOwnPayment(callsPath: string, reference: string): void {
   const secure = location.protocol === 'https:' ? '; secure' : '';
   const kept = withOwnReference(document.cookie, reference);
-  document.cookie = `${kept}; path=${callsPath}; max-age=${KEPT_SECONDS}; samesite=lax${secure}`;
+  document.cookie = `${kept}; path=${callsPath}; max-age=${COOKIE_SECONDS}; samesite=lax${secure}`;
 }

@@ -10,18 +10,18 @@ import { ExpiryWarning } from './expiry-warning.js';
 import { messages } from './messages.js';
 import { data, now, reload, shown } from './page-document.js';
 import { isChanged, LATE_AFTER_MS } from './payment-flow.js';
-import { PressOfPay } from './press-of-pay.js';
-import { sayLate } from './processing-view.js';
-import { followReturn, showBrand } from './receipt.js';
+import { PaymentController } from './press-of-pay.js';
+import { showLate } from './processing-view.js';
+import { startReturn, showBrand } from './receipt.js';
 import { idleWatch, pollerFor } from './session-watches.js';
 import { watchTill } from './till-watch.js';
 
 /** Final states: a document with one of these never needs a reload. */
-const FINAL: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
+const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
 // The browser's back button may show a cached document with an outdated state.
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted && !FINAL.includes(shown.state)) reload();
+  if (event.persisted && !FINAL_STATES.includes(shown.state)) reload();
 });
 
 function startForm(): void {
@@ -32,28 +32,28 @@ function startForm(): void {
     return;
   }
   const watch = idleWatch((state) => {
-    expiry.takeUp(state.expiresAt);
-    press.onNews(state);
+    expiry.updateExpiry(state.expiresAt);
+    press.onIdleState(state);
   });
-  const expiry = new ExpiryWarning(() => watch.lookAtExpiry(data['expiresAt'] ?? '', now()));
+  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(data['expiresAt'] ?? '', now()));
   const amounts = data['amount'] === undefined ? undefined : new AmountFields();
-  const press = new PressOfPay(cardForm, watch, amounts);
+  const press = new PaymentController(cardForm, watch, amounts);
   cardForm.start(
     (texts) => void press.pay(texts),
     () => amounts?.check() ?? true,
   );
   performance.mark('form-usable');
-  if (press.wasInterrupted) press.findOut();
+  if (press.wasInterrupted) press.resolveInterrupted();
   else {
     document.getElementById('decline')?.focus();
     watch.start();
   }
-  askBeforeAnotherLanguage(cardForm);
+  confirmLanguageChange(cardForm);
   window.addEventListener('pagehide', () => cardForm.clear());
 }
 
 /** The page in another language has an empty form, because the input is not stored anywhere. */
-function askBeforeAnotherLanguage(cardForm: CardForm): void {
+function confirmLanguageChange(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
     if (isLink && cardForm.isTyped && !confirm(messages.emptiesForm)) event.preventDefault();
@@ -80,7 +80,7 @@ switch (shown.state) {
     startForm();
     break;
   case 'processing':
-    setTimeout(sayLate, LATE_AFTER_MS);
+    setTimeout(showLate, LATE_AFTER_MS);
     startWaiting();
     break;
   case 'verification':
@@ -90,7 +90,7 @@ switch (shown.state) {
     watchTill(reload);
     break;
   case 'succeeded':
-    followReturn();
+    startReturn();
     break;
   case 'already-paid':
     byId('outcome-heading').focus();

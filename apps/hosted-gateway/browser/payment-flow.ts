@@ -12,19 +12,19 @@ export interface SessionState {
   /** Expiry of the form; ISO 8601 UTC. */
   expiresAt?: string;
   /** After a failed attempt: the texts of the form. */
-  decline?: DeclinedTry | undefined;
+  decline?: DeclinedAttempt | undefined;
   /** Of an open form: its next attempt, which changes after another payer's attempt has failed. */
-  coming?: ComingTry | undefined;
+  coming?: NextAttempt | undefined;
 }
 
-export interface ComingTry {
+export interface NextAttempt {
   try: number;
   /** Text with the number of attempts left. */
   triesLeft: string;
 }
 
 /** The texts are from the server. */
-export interface DeclinedTry extends ComingTry {
+export interface DeclinedAttempt extends NextAttempt {
   title: string;
   next: string;
   /** Text with the payment reference. */
@@ -34,19 +34,19 @@ export interface DeclinedTry extends ComingTry {
 }
 
 /** A declined state with all data that the form needs to continue without a reload. */
-export type DeclinedState = SessionState & { decline: DeclinedTry };
+export type DeclinedState = SessionState & { decline: DeclinedAttempt };
 
 /** An open state with the number of its next attempt. */
-export type ComingState = SessionState & { coming: ComingTry };
+export type NextAttemptState = SessionState & { coming: NextAttempt };
 
-export type PostOutcome =
+export type PostResult =
   | {
       kind: 'answered';
       httpStatus: number;
       state?: string;
       message?: string;
       redirectUrl?: string;
-      told?: SessionState;
+      received?: SessionState;
     }
   /** `neverSent`: the browser was offline and sent nothing. Otherwise the request may have arrived. */
   | { kind: 'unreachable'; neverSent?: boolean };
@@ -58,7 +58,7 @@ export type NextStep =
   /** The server renders the current state. */
   | { do: 'reload' }
   /** The same form for the next attempt, with the input except the CVV. */
-  | { do: 'try-again'; state: DeclinedState }
+  | { do: 'next-attempt'; state: DeclinedState }
   /** To the bank's page, which redirects back. */
   | { do: 'leave'; to: string }
   /** Poll the state. */
@@ -73,11 +73,11 @@ export interface Correction {
 }
 
 /** After `POST …/payments`. */
-export function afterPost(outcome: PostOutcome): NextStep {
+export function afterPost(outcome: PostResult): NextStep {
   if (outcome.kind === 'unreachable') return { do: 'poll', sent: outcome.neverSent === true ? 'no' : 'unknown' };
-  const { httpStatus, state, message, redirectUrl, told } = outcome;
+  const { httpStatus, state, message, redirectUrl, received } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
-    if (told && hasDecline(told)) return { do: 'try-again', state: told };
+    if (received && hasDecline(received)) return { do: 'next-attempt', state: received };
     if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'leave', to: redirectUrl };
     // The response is from a proxy: the payment may or may not have reached the gateway.
     if (state === undefined) return { do: 'poll', sent: 'unknown' };
@@ -127,7 +127,7 @@ export function hasDecline(state: SessionState): state is DeclinedState {
  *
  * @param mayHaveArrived an earlier send of the reference may have arrived: then the bank may approve it despite this 400
  */
-export function settlesReference(outcome: PostOutcome, mayHaveArrived: boolean): boolean {
+export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
   const { httpStatus, state } = outcome;
   if (httpStatus === 400) return !mayHaveArrived;
@@ -151,11 +151,11 @@ export function waitingAfterSend(sent: Sent, mayHaveArrived: boolean): Sent {
 }
 
 /** Whether the page must now show that the bank processes the payment. Before, it showed "sending" or "offline". */
-export function isFirstSightOfProcessing(polled: SessionState, waiting: Waiting): boolean {
+export function isNewlyProcessing(polled: SessionState, waiting: Waiting): boolean {
   return polled.state === 'processing' && (waiting === 'answer' || waiting === 'no');
 }
 
-export type PollStep = 'wait' | 'reload' | 'send-again' | 'give-back';
+export type PollStep = 'wait' | 'reload' | 'send-again' | 'restore-form';
 
 /** Limit of sends of an unanswered payment before the form comes back. */
 export const MAX_SENDS = 4;
@@ -181,11 +181,11 @@ export function afterPoll(input: {
   const { polled, shown, waiting } = input;
   if (polled.state === 'processing') return waiting === 'interrupted' ? 'reload' : 'wait';
   if (isChanged(polled, shown)) return 'reload';
-  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'give-back' : 'wait';
+  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'restore-form' : 'wait';
   if (waiting === 'elsewhere') return input.unchangedPolls >= ELSEWHERE_POLLS ? 'reload' : 'wait';
   // The server has responded, so the network is back. A send without a network does not count.
   if (waiting === 'no') return 'send-again';
-  if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'give-back';
+  if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'restore-form';
   return 'wait';
 }
 
@@ -193,8 +193,8 @@ export type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
   /** The same form for the next attempt. `say`: whose attempt has failed, or nothing if the form already offers this attempt. */
-  | { do: 'take-up'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
-  | { do: 'take-up'; state: ComingState; say: 'elsewhere' | 'nothing' };
+  | { do: 'apply-state'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
+  | { do: 'apply-state'; state: NextAttemptState; say: 'elsewhere' | 'nothing' };
 
 /**
  * After a new state arrived while the form waited for the payer.
@@ -204,27 +204,27 @@ export type IdleStep =
  * @param isTyped the form is not empty: it stays while another payer pays, whose payment may fail
  */
 export function whileIdle(input: {
-  told: SessionState;
+  received: SessionState;
   shown: SessionState;
   tryNumber: number;
   mayHaveArrived: boolean;
   isTyped: boolean;
 }): IdleStep {
-  const { told, shown, tryNumber, mayHaveArrived, isTyped } = input;
-  if (!isChanged(told, shown)) return { do: 'ignore' };
-  if (told.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
-  if (hasComing(told)) {
-    const { try: comingTry } = told.coming;
-    if (comingTry === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
+  const { received, shown, tryNumber, mayHaveArrived, isTyped } = input;
+  if (!isChanged(received, shown)) return { do: 'ignore' };
+  if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
+  if (hasNextAttempt(received)) {
+    const { try: comingTry } = received.coming;
+    if (comingTry === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
     // Another payer's attempt has failed. Only a reload shows whether one of this form has failed too.
-    return mayHaveArrived ? { do: 'reload' } : { do: 'take-up', state: told, say: 'elsewhere' };
+    return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, say: 'elsewhere' };
   }
-  if (!hasDecline(told)) return { do: 'reload' };
-  if (told.decline.try === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
-  return { do: 'take-up', state: told, say: mayHaveArrived ? 'decline' : 'elsewhere' };
+  if (!hasDecline(received)) return { do: 'reload' };
+  if (received.decline.try === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
+  return { do: 'apply-state', state: received, say: mayHaveArrived ? 'decline' : 'elsewhere' };
 }
 
-function hasComing(state: SessionState): state is ComingState {
+function hasNextAttempt(state: SessionState): state is NextAttemptState {
   return state.state === 'open' && state.coming !== undefined && state.version !== undefined;
 }
 
@@ -256,7 +256,7 @@ export function pollDelayMs(polls: number): number {
 }
 
 /** With an open stream, the page polls only after this time without an event. */
-export const TOLD_SILENCE_MS = 12_000;
+export const STREAM_SILENCE_MS = 12_000;
 /** After this time without a result the page says that the payment takes longer than usual. */
 export const LATE_AFTER_MS = 10_000;
 

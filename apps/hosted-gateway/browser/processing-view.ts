@@ -7,19 +7,19 @@ const { processing } = messages;
 export function showProcessing(isProcessing: boolean): void {
   // Hidden and not focusable, but still in the layout, so that nothing moves when the payer presses Pay.
   byId('ways').classList.toggle('away', isProcessing);
-  showWayBack(!isProcessing);
+  showStoreLink(!isProcessing);
   byId('processing-view').hidden = !isProcessing;
   byId('processing-late').hidden = true;
-  say(processing.heading, processing.note);
+  showStatus(processing.heading, processing.note);
   if (isProcessing) byId('processing-heading').focus();
 }
 
 /** Hides the link to the store while money may move: the store would show an unpaid order, and the bank may still approve the charge. */
-export function showWayBack(isShown: boolean): void {
+export function showStoreLink(isShown: boolean): void {
   document.querySelector('nav')?.classList.toggle('away', !isShown);
 }
 
-export function say(heading: string, note: string): void {
+export function showStatus(heading: string, note: string): void {
   // The notice that it takes longer stays until the payment is final.
   if (!byId('processing-late').hidden) return;
   const [shownHeading, shownNote] = [byId('processing-heading'), byId('processing-note')];
@@ -29,15 +29,15 @@ export function say(heading: string, note: string): void {
 }
 
 /** Shows that the payment takes longer than usual, and that the payer must not pay again. */
-export function sayLate(): void {
+export function showLate(): void {
   const heading = byId('processing-heading');
   if (heading.textContent === processing.lateHeading) return;
   heading.textContent = processing.lateHeading;
   byId('processing-late').hidden = false;
-  sayStillChecking();
+  showStillChecking();
 }
 
-export function sayStillChecking(): void {
+export function showStillChecking(): void {
   const note = document.getElementById('processing-note');
   if (!note) return;
   // Screen readers announce every change of a live region.

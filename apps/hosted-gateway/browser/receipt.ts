@@ -25,7 +25,7 @@ export function showBrand(): void {
   }
 }
 
-export function followReturn(): void {
+export function startReturn(): void {
   byId('outcome-heading').focus();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
   // No link on a phone that scanned the code: the page on the shop's device redirects.

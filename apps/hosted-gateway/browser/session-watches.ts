@@ -3,33 +3,33 @@ import { fetchState, streamStates } from './gateway-calls.js';
 import { IdleWatch } from './idle-watch.js';
 import { calls, data, now } from './page-document.js';
 import type { SessionState } from './payment-flow.js';
-import { sayStillChecking } from './processing-view.js';
+import { showStillChecking } from './processing-view.js';
 import { StatePoller } from './state-poller.js';
 
 /** Watches the session while the form waits for the payer. */
 export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {
   const watch = new IdleWatch({
     isVisible: () => document.visibilityState === 'visible',
-    ask: () => fetchState(calls, new AbortController().signal),
+    fetchState: () => fetchState(calls, new AbortController().signal),
     stream: (onState, onBroken) => streamStates(calls, onState, onBroken),
     onState: onNews,
   });
   document.addEventListener('visibilitychange', () => watch.visibilityChanged());
   window.addEventListener('pagehide', () => watch.stop());
-  watch.lookAtExpiry(data['expiresAt'] ?? '', now());
+  watch.fetchAtExpiry(data['expiresAt'] ?? '', now());
   return watch;
 }
 
 /** Polls first, so that a payment with an immediate result needs no stream; then uses the stream. */
 export function pollerFor(
   onState: ConstructorParameters<typeof StatePoller>[1],
-  onSilence: () => void = sayStillChecking,
+  onSilence: () => void = showStillChecking,
 ): StatePoller {
   const poller = new StatePoller(
     (signal) => fetchState(calls, signal),
     onState,
     onSilence,
-    (told, untold) => streamStates(calls, told, untold),
+    (onStreamState, onBroken) => streamStates(calls, onStreamState, onBroken),
   );
   window.addEventListener('pagehide', () => poller.stop());
   window.addEventListener('online', () => poller.pollNow());

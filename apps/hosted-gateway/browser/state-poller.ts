@@ -2,14 +2,14 @@
  * Polls the session's state until stopped: at growing intervals, and immediately when a result is likely. While
  * the stream delivers changes, it polls only after a longer silence.
  */
-import { pollDelayMs, type SessionState, TOLD_SILENCE_MS } from './payment-flow.js';
+import { pollDelayMs, type SessionState, STREAM_SILENCE_MS } from './payment-flow.js';
 
 export class StatePoller {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight: AbortController | undefined;
   private polls = 0;
   private running = false;
-  private isTold = false;
+  private isStreaming = false;
   private closeStream: (() => void) | undefined;
 
   /**
@@ -35,7 +35,7 @@ export class StatePoller {
   /** Also closes the stream: its next state would belong to an attempt that is over. */
   stop(): void {
     this.running = false;
-    this.isTold = false;
+    this.isStreaming = false;
     this.closeStream?.();
     this.closeStream = undefined;
     clearTimeout(this.timer);
@@ -57,10 +57,10 @@ export class StatePoller {
     let isOpen = true;
     const close = this.stream(
       (state) => {
-        if (isOpen) this.told(state);
+        if (isOpen) this.onStreamState(state);
       },
       () => {
-        if (isOpen) this.untold();
+        if (isOpen) this.onStreamBroken();
       },
     );
     this.closeStream = () => {
@@ -70,16 +70,16 @@ export class StatePoller {
   }
 
   /** The stream delivered a state. */
-  private told(state: SessionState): void {
-    this.isTold = true;
+  private onStreamState(state: SessionState): void {
+    this.isStreaming = true;
     this.onState(state);
-    if (this.running && !this.inFlight) this.schedule(TOLD_SILENCE_MS);
+    if (this.running && !this.inFlight) this.schedule(STREAM_SILENCE_MS);
   }
 
   /** The stream is broken for now. */
-  private untold(): void {
-    if (!this.isTold) return;
-    this.isTold = false;
+  private onStreamBroken(): void {
+    if (!this.isStreaming) return;
+    this.isStreaming = false;
     this.pollNow();
   }
 
@@ -101,9 +101,9 @@ export class StatePoller {
       this.onState(state);
     } else {
       // If polling fails, the stream is broken too, even if the browser has not noticed it.
-      this.isTold = false;
+      this.isStreaming = false;
       this.onSilence();
     }
-    if (this.running) this.schedule(this.isTold ? TOLD_SILENCE_MS : pollDelayMs(this.polls));
+    if (this.running) this.schedule(this.isStreaming ? STREAM_SILENCE_MS : pollDelayMs(this.polls));
   }
 }

@@ -19,7 +19,7 @@ test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s has the status of row
   });
 });
 
-test('every offending field has a message of its own, and nothing else of it is shown (C5)', () => {
+test('every invalid field has its own message, without other details (C5)', () => {
   const fields = [
     { field: 'amount', message: 'amount is missing' },
     { field: 'origin', message: 'origin is missing' },
@@ -30,7 +30,7 @@ test('every offending field has a message of its own, and nothing else of it is 
   });
 });
 
-describe('a payer whose browser asked for the page', () => {
+describe('a payer whose browser requested the page', () => {
   const part = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
     jest
@@ -41,7 +41,7 @@ describe('a payer whose browser asked for the page', () => {
 
   const unavailable = new DomainError('service.not-ready');
 
-  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets one', (url) => {
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets an HTML page', (url) => {
     const { contentType, body, headers } = gatewayErrorBody(unavailable, aRequest(url));
     expect(contentType).toBe('text/html; charset=utf-8');
     expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
@@ -63,7 +63,7 @@ describe('a payer whose browser asked for the page', () => {
     expect(gatewayErrorBody(unavailable, request).contentType).toBe('application/json');
   });
 
-  test('what was wrong with the request itself is no page', () => {
+  test('an invalid request gets JSON, not a page', () => {
     expect(gatewayErrorBody(new DomainError('request.invalid'), aRequest('/pay')).contentType).toBe('application/json');
   });
 });

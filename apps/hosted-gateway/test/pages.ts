@@ -1,4 +1,4 @@
-/** The payment page in every state, and what a test reads of it. */
+/** The payment page in every state, and helpers to read it. */
 import { languageOf } from '../src/languages/languages.js';
 import type { PageFrame } from '../src/page-views/page-frame.js';
 import type {
@@ -92,10 +92,10 @@ export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): stri
 export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
   contentSecurityPolicyOf(assetsOf(model, { ...ENGLISH, ...over }, PARTS));
 
-/** Without the links to the page in other languages, which each page has. */
+/** The HTML without the language links, which each page has. */
 export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
 
-/** What a person reads: the document without its tags. */
+/** The visible text of the document. */
 export const textOf = (html: string): string =>
   html
     .replace(/<head>.*<\/head>|<script>.*<\/script>/gs, '')

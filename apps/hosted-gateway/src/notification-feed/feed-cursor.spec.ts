@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { START_CURSOR, decodeCursor, encodeCursor } from './feed-cursor.js';
 
-test('a cursor is read back as it was written', () => {
+test('decodes an encoded cursor', () => {
   const cursors = fc.record({
     txid: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
     position: fc.integer({ min: 0, max: 999_999_999_999_999 }),
@@ -9,11 +9,11 @@ test('a cursor is read back as it was written', () => {
   fc.assert(fc.property(cursors, (cursor) => expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor)));
 });
 
-// Merchants keep cursors: another text for one would begin their feeds anew.
+// Merchants store cursors: a changed encoding would restart their feeds.
 test.each([
   [START_CURSOR, '1.0.0'],
   [{ txid: '18446744073709551615', position: 999_999_999_999_999 }, '1.18446744073709551615.999999999999999'],
-])('the cursor %j stays the text %s', (cursor, text) => {
+])('the cursor %j is encoded as %s', (cursor, text) => {
   const written = Buffer.from(text).toString('base64url');
   expect([encodeCursor(cursor), decodeCursor(written)]).toEqual([written, cursor]);
 });
@@ -31,11 +31,11 @@ test.each([
   encodeCursor({ txid: '5', position: 1 }).slice(0, -1),
   `${encodeCursor({ txid: '5', position: 1 })}AAAA`,
   'x'.repeat(10_000),
-])('%s is no cursor', (text) => {
+])('%s is not a cursor', (text) => {
   expect(decodeCursor(text)).toBeUndefined();
 });
 
-test('whatever is sent is a cursor or is not, and nothing breaks', () => {
+test('any text is either decoded or rejected, without an error', () => {
   const almost = fc.stringMatching(/^1\.\d{1,21}\.\d{1,16}$/).map((text) => Buffer.from(text).toString('base64url'));
   const found = { cursors: 0, others: 0 };
   fc.assert(

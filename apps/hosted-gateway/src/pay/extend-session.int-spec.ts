@@ -28,7 +28,7 @@ const become = (sessionId: string, state: string) =>
     [sessionId, state],
   );
 
-test('in its last minutes a session gets more time, once: the page, its merchant and those who take payments learn of it', async () => {
+test('a session can be extended once in its last minutes: the page, its merchant and payment-processor get the new expiry', async () => {
   const { sessionId, payable, later } = await aSession(ENDING);
   const form = (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
   expect(form).toContain('id="more-time"');
@@ -41,7 +41,7 @@ test('in its last minutes a session gets more time, once: the page, its merchant
   expect((await gateway.call('GET', `/api/v3.1/sessions/${sessionId}`, { headers })).body.expiresUTCDate).toBe(later);
   expect((await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text).not.toContain('id="more-time"');
 
-  // Not a second time at the end of the longer one, and that is an end as well.
+  // Not a second time at the end of the extension: then the session expires.
   gateway.clock.advance(SESSION_EXTENSION_MS);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state: 'open', expiresAt: later });
   gateway.clock.advance(SESSION_WARNING_MS);
@@ -71,7 +71,7 @@ test.each(['reserved', 'paid', 'refused', 'closed'])('a session that is %s gets 
   expect(await extendedOf(sessionId)).toEqual([]);
 });
 
-test('one that changes while it is asked for, or gets it twice at once, gets it once at most', async () => {
+test('a concurrent change prevents the extension, and concurrent requests extend the session once', async () => {
   const sessions = gateway.service.app.get(SessionRepository);
   const { sessionId, later } = await aSession(ENDING);
   const seen = (await sessions.findWithPayments(sessionId))!;
@@ -88,7 +88,7 @@ test('one that changes while it is asked for, or gets it twice at once, gets it 
   expect(await extendedOf(other.sessionId)).toEqual([]);
 });
 
-test('whoever scanned its code can ask as well; an unknown session is not found, and another site’s page is refused', async () => {
+test('a payer who scanned the code can extend it too; an unknown session is not found, and a cross-site request is rejected', async () => {
   const { sessionId, later } = await aSession(ENDING);
   const { code } = (await gateway.service.app.get(SessionRepository).findWithPayments(sessionId))!;
   const elsewhere = { headers: { 'sec-fetch-site': 'cross-site' } };

@@ -1,6 +1,6 @@
 import { InFlightPayments } from './presses-under-way.js';
 
-test('a press is under way until its try is known, and until it has ended', async () => {
+test('a payment is in flight until its attempt is known, and until it has ended', async () => {
   const presses = new InFlightPayments();
   let end = (): void => undefined;
   const pressed = presses.track('a', 2, () => new Promise<void>((resolve) => (end = resolve)));
@@ -10,7 +10,7 @@ test('a press is under way until its try is known, and until it has ended', asyn
   expect(presses.has('a', 1)).toBe(false);
 });
 
-test('one that fails is not under way any more; another one of the session still is', async () => {
+test('a failed payment is no longer in flight; another one of the session still is', async () => {
   const presses = new InFlightPayments();
   let end = (): void => undefined;
   const first = presses.track('a', 1, () => new Promise<void>((resolve) => (end = resolve)));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Where the rows of an invoice and its payments are: somewhere else after each update. */
+/** Physical location of the rows of an invoice and its payments, which changes with each update. */
 const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
   gateway.dataSource.query(
     `SELECT ctid::text FROM known_till_codes WHERE invoice_reference = $1
@@ -21,7 +21,7 @@ const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknow
     [payableId],
   );
 
-test('what is known already is not written again, and an older report changes nothing', async () => {
+test('known versions are not written again, and an outdated report changes nothing', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const { payableId } = invoice;
   const paid = aPayment(invoice, { version: 3 });
@@ -36,7 +36,7 @@ test('what is known already is not written again, and an older report changes no
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
 });
 
-test('of a batch the newest of each payment and invoice stays, in whatever order they come', async () => {
+test('of a batch the newest version of each payment and invoice wins, in any order', async () => {
   for (const reversed of [false, true]) {
     const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
     const begun = aPayment(one, { version: 2, state: 'processing' });
@@ -63,7 +63,7 @@ test.each([[[3, 7]], [[7, 3]]])(
   },
 );
 
-test('of a line only what the page shows is kept', async () => {
+test('stores only those fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
     { productCode: 'T', sku: 'S', unitPrice: '100' },
