@@ -235,7 +235,7 @@ describe('isChanged', () => {
     ['processing', '2', 'processing', '3', false],
     ['processing', '2', 'succeeded', '2', true],
     ['open', '1', 'verification', '3', true],
-    // Another card was asked for while a verification is open.
+    // The payer requested another card while a verification is open.
     ['open', '3', 'verification', '3', false],
     ['verification', '3', 'declined', '4', true],
   ])('%s/%s then %s/%s: %p', (state, version, polledState, polledVersion, changed) => {

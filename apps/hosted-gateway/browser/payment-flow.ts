@@ -140,12 +140,12 @@ export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean
 }
 
 /**
- * What the page waits for while it polls. `answer`: the POST is in flight. `no`: for a network, nothing was sent yet.
+ * The event that the page waits for while it polls. `answer`: the POST is in flight. `no`: for a network, nothing was sent yet.
  * `interrupted`: for a payment that was sent before a reload.
  */
 export type Waiting = 'answer' | 'yes' | 'unknown' | 'no' | 'elsewhere' | 'interrupted';
 
-/** What the page waits for after a send. If an earlier send may have arrived, the payment never counts as unsent. */
+/** The event that the page waits for after a send. If an earlier send may have arrived, the payment never counts as unsent. */
 export function waitingAfterSend(sent: Sent, mayHaveArrived: boolean): Sent {
   return sent === 'no' && mayHaveArrived ? 'unknown' : sent;
 }

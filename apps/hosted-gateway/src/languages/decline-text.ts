@@ -3,7 +3,7 @@ import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { fill } from './fill.js';
 import type { Language } from './languages.js';
 
-/** What happened, and what to do next. @param decline of the payment (P4) */
+/** The reason and the next step. @param decline of the payment (P4) */
 export function declineText(
   { tag, messages }: Language,
   decline: { errorReference: string; message: string } | undefined,

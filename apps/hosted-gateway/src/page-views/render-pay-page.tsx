@@ -105,7 +105,7 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
-        {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
+        {/* With or without the script, so that a waiting payer need not reload the page. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
         <style />

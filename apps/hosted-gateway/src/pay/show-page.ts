@@ -37,7 +37,7 @@ export interface NextAttempt {
 
 /** Texts of the card form after a failed attempt. */
 export interface DeclinedAttempt extends NextAttempt {
-  /** What happened, and what to do next. */
+  /** The reason and the next step. */
   readonly title: string;
   readonly next: string;
   /** Text with the payment reference, for support. */
